@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use lockctl::archive::Limits;
-use lockctl::hash_zip;
+use lockctl::archive::zip::hash_zip;
 use lockctl::os::{RealClock, RealDisk};
 use lockctl::store::Store;
 use lockctl::world::Disk as _;

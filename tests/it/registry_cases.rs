@@ -278,7 +278,7 @@ fn cases_of_signed_registries() {
 
 #[test]
 fn every_difference_is_on_its_page() {
-    let page = include_str!("../../src/guide/topics/differences.md");
+    let page = include_str!("../../src/front/guide/topics/differences.md");
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     for (id, _, sentence) in DIFFERENCES {
         assert!(page.contains(sentence), "{id}: {sentence}");

@@ -20,7 +20,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lockctl::archive::Limits;
-use lockctl::hash_zip;
+use lockctl::archive::zip::hash_zip;
 use lockctl::os::{RealClock, RealDisk};
 use lockctl::store::Store;
 use lockctl::world::Disk as _;

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::WINGS;
+
 /// A section, or with its second number a rule of it.
 type Number = (u32, Option<u32>);
 
@@ -139,8 +141,10 @@ fn citations_are_found_in_every_form() {
 /// Returns every room that has a book, with the text.
 fn books() -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(root().join("src")).expect("src is readable") {
-        let dir = entry.expect("an entry").path();
+    let rooms = WINGS
+        .iter()
+        .flat_map(|(wing, _)| files_in(&root().join("src").join(wing)));
+    for dir in rooms {
         if let Ok(text) = fs::read_to_string(dir.join("rules.md")) {
             let room = dir.file_name().expect("a name").to_string_lossy();
             let code = fs::read_to_string(dir.join("mod.rs")).expect("the room's first file");
@@ -262,8 +266,7 @@ fn texts() -> Vec<(PathBuf, String)> {
 /// Returns the room that a file below `src` belongs to, for what it says without naming a room.
 fn room_of(path: &Path) -> Option<String> {
     let below = path.strip_prefix(root().join("src")).ok()?;
-    let first = below.components().next()?.as_os_str().to_str()?;
-    Some(first.trim_end_matches(".rs").to_owned())
+    super::room_of(below).map(str::to_owned)
 }
 
 /// Returns what is said rather than done: the comments of code, each block in one line, and all of

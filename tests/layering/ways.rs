@@ -1,12 +1,13 @@
 //! Holds `.github/ARCHITECTURE.md`: the ways of the main commands, function by function.
 //!
-//! A way is a nested list below a heading such as `## The way of lock`. An item names a file below
-//! `src` and a function in it, as in ``- `locker/mod.rs` `run`: …``; a nested item is called in the
+//! A way is a nested list below a heading such as `## The way of lock`. An item names a file of a
+//! room and a function in it, as in ``- `locker/mod.rs` `run`: …``; a nested item is called in the
 //! body of the item that it is nested in, behind the item before it.
 
 use std::fs;
 use std::path::Path;
 
+use super::file_of;
 use super::reading::source::{blank, body_start, closing};
 
 /// The longest way of each command: how often it goes on in another file, and how often it comes back
@@ -98,10 +99,7 @@ fn step(line: &str) -> Option<Step> {
 
 /// Finds the code of a function; `Type::name` is the function of that name in an `impl` of the type.
 fn body_of(step: &Step) -> Option<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("src")
-        .join(&step.file);
-    let text = fs::read_to_string(path).ok()?;
+    let text = fs::read_to_string(file_of(&step.file)?).ok()?;
     let (code, _) = blank(&text);
     let (owner, name) = step
         .function

@@ -1,7 +1,7 @@
 //! Tells a reviewer whether a change of a lock file is alarming.
 
-use lockctl::diff::{Explained, ProviderChange, Risk, explain};
-use lockctl::{Flavor, LockFile, diff};
+use lockctl_core::diff::{Explained, ProviderChange, Risk, explain};
+use lockctl_core::{Flavor, LockFile, diff};
 
 fn alarms(old: &str, new: &str) -> Vec<String> {
     let read = |text: &str| LockFile::parse(text.as_bytes(), Flavor::OpenTofu1_12).unwrap();

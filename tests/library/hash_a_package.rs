@@ -3,9 +3,9 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use lockctl::archive::{ArchiveError, Limits};
-use lockctl::os::RealDisk;
-use lockctl::{Hash, hash_directory};
+use lockctl_core::archive::{ArchiveError, Limits};
+use lockctl_core::os::RealDisk;
+use lockctl_core::{Hash, hash_directory};
 
 fn h1(dir: &Path) -> Result<Hash, ArchiveError> {
     let hashed = hash_directory(&RealDisk, dir, &Limits::PACKAGE, NonZeroUsize::MIN)?;
@@ -14,7 +14,7 @@ fn h1(dir: &Path) -> Result<Hash, ArchiveError> {
 
 #[test]
 fn packages_differ_by_platform() {
-    let mirror = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/quickstart/mirror");
+    let mirror = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/quickstart/mirror");
     let package = mirror.join("example.com/acme/greeter/1.2.0");
     let hashes = ["linux_amd64", "darwin_arm64"].map(|name| h1(&package.join(name)).unwrap());
     assert!(hashes[0].as_str().starts_with("h1:"), "{hashes:?}");

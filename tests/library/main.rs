@@ -1,6 +1,6 @@
 //! Programs that use the library, each as short as its job: what other tools would write.
 //!
-//! They need none of the default features: `cargo test --no-default-features --test library`.
+//! They need `lockctl-core` alone: `cargo test --package lockctl-core --test library`.
 #![allow(
     clippy::disallowed_types,
     clippy::unwrap_used,

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use lockctl::{Flavor, LockFile};
+use lockctl_core::{Flavor, LockFile};
 
 fn list(text: &[u8]) -> Result<Vec<String>, Box<dyn Error>> {
     let flavor = Flavor::Terraform1_16;

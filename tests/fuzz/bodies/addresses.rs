@@ -1,6 +1,6 @@
 //! Addresses and URLs: what is displayed parses to the same.
 
-use lockctl::ProviderAddr;
+use lockctl::addr::ProviderAddr;
 use lockctl::addr::module::{ModuleSource, RegistryModule};
 use lockctl::addr::{Hostname, MirrorUrl, ProviderPattern, RepositoryAddr, Url, look_alike};
 use lockctl::flavor::Flavor;

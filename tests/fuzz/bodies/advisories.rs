@@ -1,12 +1,12 @@
 //! Advisories and versions: whatever a database says, a verdict is found, and it depends on no order.
 
-use lockctl::ProviderAddr;
-use lockctl::Version;
+use lockctl::addr::ProviderAddr;
 use lockctl::audit::{
     Advisory, AdvisoryDatabase, AuditedRelease, GoVersion, ModuleIndex, ModuleSelection, audit,
 };
 use lockctl::contents::BuildInfo;
 use lockctl::flavor::{Flavor, Program};
+use lockctl::version::Version;
 
 use super::Budget;
 

@@ -1,7 +1,7 @@
 //! Comparing: nothing is lost or counted twice, and both directions say the same.
 
 use arbitrary::Unstructured;
-use lockctl::ProviderAddr;
+use lockctl::addr::ProviderAddr;
 use lockctl::diag::FileId;
 use lockctl::flavor::Flavor;
 use lockctl::hash::Scheme;

@@ -1,10 +1,11 @@
 //! Lock files made of an input: few addresses, versions and hashes, so that sides have much in common.
 
 use arbitrary::{Result, Unstructured};
+use lockctl::addr::ProviderAddr;
 use lockctl::flavor::Flavor;
+use lockctl::hash::Hash;
 use lockctl::lockfile::{LockFile, ProviderLock};
 use lockctl::version::{Constraints, Version};
-use lockctl::{Hash, ProviderAddr};
 
 const ADDRESSES: &[&str] = &[
     "registry.terraform.io/hashicorp/aws",

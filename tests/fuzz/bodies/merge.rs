@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use arbitrary::Unstructured;
-use lockctl::Hash;
 use lockctl::diag::FileId;
 use lockctl::flavor::Flavor;
+use lockctl::hash::Hash;
 use lockctl::lockfile::{LockFile, ProviderLock, parse, write};
 use lockctl::review::{
     MARKER_SIZE, Markers, MergeBase, MergePreference, Merged, merge, part, write_merged,

@@ -1,4 +1,4 @@
-//! A slow, literal reading of where programs have their data (`src/contents/rules.md`).
+//! A slow, literal reading of where programs have their data (`src/core/words/contents/rules.md`).
 
 /// The first bytes of build information.
 pub(crate) const MAGIC: &[u8] = b"\xff Go buildinf:";

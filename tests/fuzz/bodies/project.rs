@@ -1,6 +1,6 @@
 //! Project files.
 
-use lockctl::ProviderAddr;
+use lockctl::addr::ProviderAddr;
 use lockctl::diag::{FileId, RULES};
 use lockctl::flavor::Flavor;
 use lockctl::project::parse;

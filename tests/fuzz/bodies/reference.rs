@@ -1,4 +1,4 @@
-//! Versions and constraints as `src/version/rules.md` describes them, slow and literal: an oracle.
+//! Versions and constraints as `src/core/words/version/rules.md` describes them, slow and literal: an oracle.
 
 use std::cmp::Ordering;
 

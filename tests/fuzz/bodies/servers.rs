@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lockctl::ProviderAddr;
+use lockctl::addr::ProviderAddr;
 use lockctl::flavor::Flavor;
 use lockctl::package::PackageId;
 use lockctl::sources::Source;

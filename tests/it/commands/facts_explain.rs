@@ -1,7 +1,7 @@
 //! What facts of earlier runs say about the hashes of lock files.
 
-use lockctl::Flavor;
 use lockctl::addr::ProviderAddr;
+use lockctl::flavor::Flavor;
 use lockctl::os::{RealClock, RealDisk};
 use lockctl::package::Fact;
 use lockctl::store::{FactOrigin, Removal, Store};

@@ -180,7 +180,7 @@ fn word(verdict: &Verdict) -> &'static str {
 fn every_deliberate_difference_is_on_its_page() {
     let differences = Differences::read();
     assert!(differences.pending.is_empty(), "{:?}", differences.pending);
-    let page = include_str!("../../../src/guide/topics/differences.md");
+    let page = include_str!("../../../src/front/guide/topics/differences.md");
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     for Deliberate { reason, .. } in &differences.deliberate {
         page.has(reason);

@@ -14,11 +14,16 @@ pub(super) enum ConstantValue {
 /// Every constant that is a number or a duration, by its path in the crate.
 pub(super) fn constants() -> BTreeMap<String, ConstantValue> {
     let mut texts = BTreeMap::new();
-    read(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
-        "",
-        &mut texts,
-    );
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    // The paths of constants begin with their room.
+    for wing in ["core", "fetch", "."].map(|package| src.join(package)) {
+        for entry in fs::read_dir(wing).unwrap() {
+            let path = entry.unwrap().path();
+            if path.join("mod.rs").exists() {
+                read(&path, "", &mut texts);
+            }
+        }
+    }
     texts
         .keys()
         .filter_map(|path| Some((path.clone(), value(path, &texts)?)))

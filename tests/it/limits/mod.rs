@@ -74,7 +74,7 @@ const NO_LIMITS_OF_INPUT: &[&str] = &[
 ];
 
 fn page() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/guide/topics/limits.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/front/guide/topics/limits.md");
     fs::read_to_string(path).unwrap()
 }
 
@@ -185,7 +185,7 @@ fn every_size_that_is_read_is_on_the_page() {
         .collect();
     assert!(
         missing.is_empty(),
-        "no row of src/guide/topics/limits.md: {missing:?}"
+        "no row of src/front/guide/topics/limits.md: {missing:?}"
     );
     let gone: Vec<_> = others
         .iter()

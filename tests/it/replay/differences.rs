@@ -97,7 +97,7 @@ impl Difference {
 
 #[test]
 fn every_difference_is_on_its_page() {
-    let page = include_str!("../../../src/guide/topics/differences.md");
+    let page = include_str!("../../../src/front/guide/topics/differences.md");
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let groups = scenarios::GROUPS.iter();
     let scenarios = groups.flat_map(|group| scenarios::scenarios(group));

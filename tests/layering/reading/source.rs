@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::room_of;
+
 /// A source file without its unit tests.
 pub(super) struct SourceFile {
     /// The path below `src`, with slashes.
@@ -59,10 +61,9 @@ impl SourceFile {
         })
     }
 
-    /// The room: the first folder below `src`, or the file itself.
+    /// The room, or the file itself where it belongs to a crate or a wing.
     pub(super) fn room(&self) -> &str {
-        let first = self.path.split('/').next().expect("a first part");
-        first.trim_end_matches(".rs")
+        room_of(Path::new(&self.path)).unwrap_or(&self.path)
     }
 
     /// The line of an offset in `code`, which counts from 1.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lockctl::ProviderAddr;
+use lockctl::addr::ProviderAddr;
 use lockctl::addr::module::RegistryModule;
 use lockctl::flavor::Flavor;
 use lockctl::package::PackageId;

@@ -1,0 +1,445 @@
+//! Predictions of `init`, `plan` and `validate` for each provider on each wanted platform, by each
+//! route: [`InitOutlook`] makes them, and [`fold`] and [`combine`] sum them up.
+
+mod summary;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use summary::{PlatformGroup, combine, fold, of_provider};
+
+use crate::addr::ProviderAddr;
+use crate::coverage::{
+    self, EntryHashes, EntryNeed, EntryState, Guess, KnownPackage, LockState, NeededBy, Outcome,
+    Prediction, Route, coverage,
+};
+use crate::flavor::Flavor;
+use crate::hash::{Hash, Scheme};
+use crate::lockfile::{Document, ProviderLock};
+use crate::package::WantedPlatforms;
+use crate::platform::Platform;
+use crate::requirement::{Refusal, Requirement, RequirementOrigin, Requirements, ValueErrors};
+use crate::verify::known::{KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages};
+use crate::verify::subject::CheckedLock;
+use crate::version::Constraints;
+
+/// The predictions for one provider on one platform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PredictionRow {
+    /// The provider that is locked or required.
+    pub provider: ProviderAddr,
+    /// The platform that the program runs on.
+    pub platform: Platform,
+    /// One for each route, in the order of `Route::ALL`; none if the platform is not wanted.
+    pub predictions: Vec<Prediction>,
+    /// The outcomes of `init` and `plan` in the root as it is now; none for platforms of other machines.
+    pub here: Vec<Prediction>,
+}
+
+/// A lock file, as far as it can be read.
+#[derive(Clone, Copy, Debug)]
+pub enum ReadLock<'a> {
+    /// A file without errors; an empty document stands for a missing file.
+    Sound(&'a Document),
+    /// A file with errors.
+    Broken {
+        /// The entries that could be read.
+        document: &'a Document,
+        /// The titles of the errors, in the order of the file.
+        titles: &'a [&'a str],
+    },
+}
+
+/// The hashes that packages of the locked versions are proven to have; an entry may lack any of them.
+#[derive(Clone, Copy, Debug)]
+pub struct ProvenPackages<'a> {
+    /// The `h1:` of the packages.
+    pub h1: &'a KnownHashes,
+    /// The `zh:` of their zips.
+    pub zh: &'a KnownHashes,
+    /// The `h1:` of installed packages, which need not be those of the locked versions.
+    pub installed: &'a KnownHashes,
+    /// Packages that the mirrors at hand have, and that no recorded hash accepts.
+    pub refused: &'a RefusedPackages,
+    /// The packages on this machine for its own platform.
+    pub machines: &'a Machines,
+}
+
+/// The inputs of predictions for a root.
+#[derive(Clone, Copy, Debug)]
+pub struct InitOutlook<'a> {
+    /// The lock file as it was read.
+    pub locked: ReadLock<'a>,
+    /// The program whose rules apply.
+    pub flavor: Flavor,
+    /// The requirements of the configuration, if it could be read.
+    pub requirements: Option<&'a Requirements>,
+}
+
+impl<'a> InitOutlook<'a> {
+    /// Takes the inputs of the checks of a lock file without errors.
+    #[must_use]
+    pub fn of(subject: CheckedLock<'a>) -> Self {
+        Self {
+            locked: ReadLock::Sound(subject.document),
+            flavor: subject.flavor,
+            requirements: subject.requirements,
+        }
+    }
+
+    /// Returns every provider that is locked, or required and can be locked.
+    #[must_use]
+    pub fn providers(&self) -> BTreeSet<ProviderAddr> {
+        let mut providers: BTreeSet<ProviderAddr> =
+            self.document().lock.providers.keys().cloned().collect();
+        if let Some(requirements) = self.requirements {
+            for provider in requirements.providers.keys() {
+                let constraints = requirements.constraints(provider);
+                if !provider.is_builtin(self.flavor)
+                    && Refusal::of(provider, &constraints, self.flavor).is_none()
+                {
+                    providers.insert(provider.clone());
+                }
+            }
+        }
+        providers
+    }
+
+    /// Predicts all routes, by provider, then by platform.
+    ///
+    /// A requirement that nothing can meet has no row: a finding reports it.
+    #[must_use]
+    pub fn rows(&self, wanted: &WantedPlatforms, proven: ProvenPackages<'_>) -> Vec<PredictionRow> {
+        let mut rows = Vec::new();
+        for provider in self.providers() {
+            let wanted = wanted.known(&provider);
+            let of_machine = proven
+                .machines
+                .keys()
+                .filter(|(other, _)| *other == provider)
+                .map(|(_, platform)| platform);
+            let platforms: BTreeSet<&Platform> = wanted.iter().chain(of_machine).collect();
+            let with_machine: Vec<Platform> = platforms.iter().copied().cloned().collect();
+            for platform in platforms {
+                // A platform that is not wanted must not count among those that the `h1:` could belong to; but
+                // `init` runs on this machine all the same.
+                let predictions = if wanted.contains(platform) {
+                    let facts = self.known_package(&provider, platform, &wanted, proven);
+                    self.predict_wanted(&provider, platform, facts, proven)
+                } else {
+                    Vec::new()
+                };
+                let facts = self.known_package(&provider, platform, &with_machine, proven);
+                rows.push(PredictionRow {
+                    provider: provider.clone(),
+                    platform: platform.clone(),
+                    predictions,
+                    here: self.here(&provider, platform, proven, facts),
+                });
+            }
+        }
+        rows
+    }
+
+    /// Predicts the routes of an entry on one of so many platforms whose `h1:` it lacks, the one with the worst
+    /// outcome.
+    pub(in crate::judge::verify) fn without_h1(
+        &self,
+        provider: &ProviderAddr,
+        entry: &ProviderLock,
+        platforms: usize,
+    ) -> Vec<Prediction> {
+        let facts = KnownPackage {
+            registry_states_h1: self.registry_states_h1(provider),
+            // A single `zh:` is no list of a release (`hash` rules 3.7): it names the zip of one platform at most.
+            is_unrecorded: platforms > 1 && entry.hashes.of(Scheme::Zh).count() == 1,
+            ..KnownPackage::default()
+        };
+        self.predict_entry(provider, entry, facts)
+    }
+
+    /// Returns the facts about the package of a platform; where they say nothing the `h1:` are counted that
+    /// are recorded for all `platforms`.
+    fn known_package<'k>(
+        &self,
+        provider: &ProviderAddr,
+        platform: &Platform,
+        platforms: &[Platform],
+        proven: ProvenPackages<'k>,
+    ) -> KnownPackage<'k> {
+        let nothing = BTreeMap::new();
+        let h1 = proven.h1.get(provider);
+        let entry = self.document().lock.providers.get(provider);
+        let coverage =
+            entry.map(|entry| coverage(&entry.hashes, platforms, h1.unwrap_or(&nothing)));
+        KnownPackage {
+            h1: h1.and_then(|hashes| hashes.get(platform)),
+            zh: proven
+                .zh
+                .get(provider)
+                .and_then(|hashes| hashes.get(platform)),
+            counts_suffice: coverage.as_ref().is_some_and(|all| all.lacking() == 0),
+            may_be_recorded: coverage.as_ref().is_some_and(|all| all.unexplained > 0),
+            registry_states_h1: self.registry_states_h1(provider),
+            is_unrecorded: false,
+        }
+    }
+
+    fn predict_wanted(
+        &self,
+        provider: &ProviderAddr,
+        platform: &Platform,
+        facts: KnownPackage<'_>,
+        proven: ProvenPackages<'_>,
+    ) -> Vec<Prediction> {
+        if let ReadLock::Broken { titles, .. } = self.locked {
+            return coverage::predict_unreadable(titles, self.flavor, &Route::ALL);
+        }
+        let Some(entry) = self.document().lock.providers.get(provider) else {
+            return coverage::predict_guess(&self.absent(provider), self.flavor);
+        };
+        let mut predictions = self.predict_entry(provider, entry, facts);
+        // `plan` and `validate` compare the package that is installed now, right or not (`coverage` rules 4.3).
+        let installed = proven
+            .installed
+            .get(provider)
+            .and_then(|hashes| hashes.get(platform));
+        if let Some(h1) = installed
+            && !entry.hashes.contains(h1)
+        {
+            let facts = KnownPackage {
+                h1: Some(h1),
+                ..facts
+            };
+            let others = self.predict_entry(provider, entry, facts);
+            replace(&mut predictions, &others, &[Route::Plan, Route::Validate]);
+        }
+        // A package that does not match has hashes that are not recorded.
+        let refused = self.predict_entry(provider, entry, KnownPackage::unrecorded());
+        for (form, route) in [
+            (PackageForm::Directory, Route::UnpackedMirror),
+            (PackageForm::Zip, Route::PackedMirror),
+        ] {
+            let package = (provider.clone(), platform.clone(), form);
+            if proven.refused.contains(&package) {
+                replace(&mut predictions, &refused, &[route]);
+            }
+        }
+        predictions
+    }
+
+    fn predict_entry(
+        &self,
+        provider: &ProviderAddr,
+        entry: &ProviderLock,
+        facts: KnownPackage<'_>,
+    ) -> Vec<Prediction> {
+        coverage::predict_guess(&self.entry_state(provider, entry, facts), self.flavor)
+    }
+
+    /// Returns an entry as a platform sees it.
+    fn entry_state(
+        &self,
+        provider: &ProviderAddr,
+        entry: &ProviderLock,
+        facts: KnownPackage<'_>,
+    ) -> Guess<LockState> {
+        // `init` rewrites a list that is unsorted or has a hash twice (`coverage` rules 2.4), which only the text
+        // shows.
+        let hashes: Vec<&Hash> = match self.document().places.get(provider) {
+            Some(places) => places.listed.iter().map(|(hash, _)| hash).collect(),
+            None => entry.hashes.iter().collect(),
+        };
+        let has_twin = self.has_twin(provider);
+        let recorded = EntryHashes::of(hashes.iter().copied(), facts);
+        self.need(provider, entry).each(|need| {
+            self.needed_by(provider).each(|by| {
+                recorded.clone().each(|hashes| {
+                    Guess::known(LockState::EntryState(EntryState {
+                        need,
+                        by,
+                        hashes,
+                        has_twin,
+                    }))
+                })
+            })
+        })
+    }
+
+    /// Predicts `init` and `plan` in the root as it is now; nothing for platforms of other machines.
+    fn here(
+        &self,
+        provider: &ProviderAddr,
+        platform: &Platform,
+        proven: ProvenPackages<'_>,
+        facts: KnownPackage<'_>,
+    ) -> Vec<Prediction> {
+        let key = (provider.clone(), platform.clone());
+        let entry = self.document().lock.providers.get(provider);
+        let Some(MachineFacts { machine, package }) = proven.machines.get(&key) else {
+            return Vec::new();
+        };
+        if let ReadLock::Broken { titles, .. } = self.locked {
+            return coverage::predict_unreadable(titles, self.flavor, &Route::HERE);
+        }
+        let Some(entry) = entry else {
+            return coverage::predict_guess_here(&self.absent(provider), *machine, self.flavor);
+        };
+        let facts = match package {
+            Some(package) if package.is_refused => KnownPackage::unrecorded(),
+            Some(package) => KnownPackage {
+                h1: Some(&package.h1),
+                zh: package.zh.as_ref(),
+                ..facts
+            },
+            None => facts,
+        };
+        let state = self.entry_state(provider, entry, facts);
+        coverage::predict_guess_here(&state, *machine, self.flavor)
+    }
+
+    /// Returns the places that need a provider; where not everything can be seen, the configuration may.
+    fn needed_by(&self, provider: &ProviderAddr) -> Guess<NeededBy> {
+        let places = self.requirements.map(|all| all.providers.get(provider));
+        let (Some(requirements), Some(Some(places))) = (self.requirements, places) else {
+            return Guess::known(NeededBy::CONFIGURATION);
+        };
+        // A provider of the state alone is of no interest to `validate`, one of tests alone of none to `plan`
+        // (`coverage` rules 4.6).
+        let by = NeededBy {
+            configuration: places.iter().any(|place| place.is_for_plan()),
+            state: places
+                .iter()
+                .any(|place| place.origin == RequirementOrigin::State),
+            tests: places.iter().any(|place| place.module.is_in_test()),
+        };
+        let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;
+        if by.configuration || seen {
+            return Guess::known(by);
+        }
+        Guess {
+            likely: by,
+            otherwise: vec![NeededBy {
+                configuration: true,
+                ..by
+            }],
+        }
+    }
+
+    /// Returns true if the registry states the `h1:` of every platform.
+    fn registry_states_h1(&self, provider: &ProviderAddr) -> bool {
+        self.flavor.records_claims_of(provider.hostname().ascii())
+    }
+
+    /// Returns the need for an entry; where not everything can be seen, it is taken to be required.
+    fn need(&self, provider: &ProviderAddr, entry: &ProviderLock) -> Guess<EntryNeed> {
+        let Some(requirements) = self.requirements else {
+            return Guess {
+                likely: EntryNeed::Fits,
+                otherwise: vec![EntryNeed::NotRequired, EntryNeed::Outside],
+            };
+        };
+        let is_required = requirements.providers.contains_key(provider);
+        let conditions = requirements.on_locked(provider, &entry.version, &entry.constraints);
+        let fits = conditions.allows(&entry.version);
+        let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;
+        match (is_required, fits) {
+            // `plan` does not look at the constraints of modules that only tests run, nor at a version that only
+            // the state requires (`coverage` rules 4.6).
+            (true, false) if self.fits_plan(provider, entry) => {
+                Guess::known(EntryNeed::OutsideForInit)
+            }
+            (true, false) => Guess::known(EntryNeed::Outside),
+            // A module that cannot be seen may have a constraint that excludes the version.
+            (true, true) if seen => Guess::known(EntryNeed::Fits),
+            (true, true) => Guess {
+                likely: EntryNeed::Fits,
+                otherwise: vec![EntryNeed::Outside],
+            },
+            (false, _) if requirements.is_complete() => Guess::known(EntryNeed::NotRequired),
+            (false, _) => Guess {
+                likely: EntryNeed::Fits,
+                otherwise: vec![EntryNeed::NotRequired],
+            },
+        }
+    }
+
+    /// Returns true if all conditions allow the locked version that `plan` looks at: those of modules that
+    /// tests run do not count, nor does the state, which allows no pre-release.
+    fn fits_plan(&self, provider: &ProviderAddr, entry: &ProviderLock) -> bool {
+        let places: Vec<&Requirement> = self
+            .requirements
+            .and_then(|requirements| requirements.providers.get(provider))
+            .into_iter()
+            .flatten()
+            .filter(|place| place.is_for_plan())
+            .collect();
+        let terms = places.iter().flat_map(|place| place.constraints.iter());
+        // No place at all allows pre-releases, too.
+        places.is_empty()
+            || terms
+                .cloned()
+                .collect::<Constraints>()
+                .allows(&entry.version)
+    }
+
+    /// Returns the state of a provider that has no entry: perhaps the version of the entry that OpenTofu reads
+    /// as its own.
+    fn absent(&self, provider: &ProviderAddr) -> Guess<LockState> {
+        let entries = &self.document().lock.providers;
+        let other = entries
+            .iter()
+            .find(|(other, _)| other.carried_over(self.flavor).as_ref() == Some(provider));
+        // Without the configuration nothing says if the version of the other entry fits.
+        let (Some((other, entry)), Some(requirements)) = (other, self.requirements) else {
+            return self
+                .needed_by(provider)
+                .each(|by| Guess::known(LockState::Nothing(by)));
+        };
+        Guess::known(LockState::Version {
+            fits: requirements.constraints(provider).allows(&entry.version),
+            other_stays: requirements.providers.contains_key(other),
+        })
+    }
+
+    /// Returns true if OpenTofu reads an entry out of this one that the file does not have.
+    fn has_twin(&self, provider: &ProviderAddr) -> bool {
+        provider
+            .carried_over(self.flavor)
+            .is_some_and(|twin| !self.document().lock.providers.contains_key(&twin))
+    }
+
+    fn document(&self) -> &'a Document {
+        match self.locked {
+            ReadLock::Sound(document) | ReadLock::Broken { document, .. } => document,
+        }
+    }
+}
+
+/// Replaces the predictions of commands that fail because a variable has no value, before they look at any
+/// provider (`config` rules 9.12).
+pub(in crate::judge::verify) fn stop(rows: &mut [PredictionRow], errors: &ValueErrors) {
+    let Some(title) = errors.title() else { return };
+    for prediction in rows
+        .iter_mut()
+        .flat_map(|row| row.predictions.iter_mut().chain(&mut row.here))
+        // `validate` reads neither backend nor encryption.
+        .filter(|prediction| errors.of_every_command || prediction.route != Route::Validate)
+    {
+        *prediction = Prediction {
+            route: prediction.route,
+            outcome: Outcome::Fails,
+            title: Some(title.to_owned().into()),
+            unchecked: false,
+            assumed: false,
+        };
+    }
+}
+
+/// Replaces the predictions of some routes.
+fn replace(predictions: &mut [Prediction], others: &[Prediction], routes: &[Route]) {
+    for (prediction, other) in predictions.iter_mut().zip(others) {
+        if routes.contains(&prediction.route) {
+            *prediction = other.clone();
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Wiring lockctl into git: settings, and a line of attributes. The only part that writes.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::attributes::{with_last_line, with_line, without_line};
+use super::error::GitError;
+use super::repository::{ConfigScope, MAX_LIST_BYTES, Repository, path_of};
+use crate::world::{Disk, Env, Replaced, Run};
+
+/// The settings that git needs, by their names.
+///
+/// Each works where lockctl is not installed, too. Without that `git merge` would leave our side alone as
+/// if nothing had come from theirs, and `git diff` and `git log -p` would stop with an error.
+pub const SETTINGS: [(&str, &str); 3] = [
+    ("merge.lockctl.name", "provider lock files, entry by entry"),
+    (
+        "merge.lockctl.driver",
+        "if command -v lockctl >/dev/null 2>&1; then \
+         lockctl merge --marker-size=%L --path=%P --label-base=%S --label-ours=%X --label-theirs=%Y -- %O %A %B; \
+         else git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B; fi",
+    ),
+    // git adds the file as an argument at the end.
+    (
+        "diff.lockctl.textconv",
+        "show() { if command -v lockctl >/dev/null 2>&1; then lockctl git-textconv -- \"$1\"; \
+         else cat -- \"$1\"; fi; }; show",
+    ),
+];
+
+const LOCK_FILE: &str = ".terraform.lock.hcl";
+
+/// A setting or attribute, with the value that counts for git.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectiveSetting {
+    /// The place where git reads it.
+    pub kind: SettingKind,
+    /// The name of the setting or attribute.
+    pub name: &'static str,
+    /// The value that lockctl would give it.
+    pub wanted: &'static str,
+    /// Its value, if it has one.
+    pub found: Option<String>,
+}
+
+/// The place where git reads a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", schemars(rename = "GitSettingKind"))]
+pub enum SettingKind {
+    /// A variable of git's configuration.
+    Config,
+    /// In the attributes of lock files.
+    Attribute,
+}
+
+/// The wanted state of git's settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WiringGoal {
+    /// git calls lockctl for lock files.
+    Installed,
+    /// git does not call lockctl, as if it never had.
+    Removed,
+}
+
+/// The changes that lead to a goal; empty if there are none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WiringPlan {
+    /// The file of attributes, if it has to change.
+    pub attributes: Option<AttributesChange>,
+    /// The settings that have to change.
+    pub settings: Vec<SettingChange>,
+}
+
+/// A change of the file of attributes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttributesChange {
+    /// The current content; `None` if there is no file.
+    pub old: Option<Vec<u8>>,
+    /// The wanted content; empty if the file should be removed.
+    pub new: Vec<u8>,
+}
+
+/// A change of a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingChange {
+    /// The full name, as in `merge.lockctl.name`.
+    pub name: &'static str,
+    /// Its value, if it has one.
+    pub old: Option<String>,
+    /// The value that it should have; `None` if the setting should be removed.
+    pub new: Option<&'static str>,
+}
+
+impl WiringPlan {
+    /// Returns true if nothing has to be written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.attributes.is_none() && self.settings.is_empty()
+    }
+}
+
+/// The configuration of git in one scope.
+#[derive(Debug)]
+pub struct Wiring<'a> {
+    repository: Repository<'a>,
+    scope: ConfigScope,
+    attributes: PathBuf,
+}
+
+impl<'a> Wiring<'a> {
+    /// Finds where the settings and attributes of a scope are.
+    ///
+    /// # Errors
+    /// For the local scope, if there is no repository, or one without a work tree; for the global one,
+    /// if the user has no home directory.
+    pub fn find(
+        run: &'a dyn Run,
+        env: &dyn Env,
+        dir: &Path,
+        scope: ConfigScope,
+    ) -> Result<Self, GitError> {
+        let repository = match scope {
+            ConfigScope::Local => Repository::find(run, dir)?,
+            ConfigScope::Global => Repository::anywhere(run, dir),
+        };
+        let attributes = match scope {
+            ConfigScope::Local => repository
+                .top()
+                .ok_or(GitError::Bare)?
+                .join(".gitattributes"),
+            ConfigScope::Global => global_attributes(&repository, env)?,
+        };
+        Ok(Self {
+            repository,
+            scope,
+            attributes,
+        })
+    }
+
+    /// Returns the file of attributes, whether it exists or not.
+    #[must_use]
+    pub fn attributes(&self) -> &Path {
+        &self.attributes
+    }
+
+    /// Finds what has to be written to reach a goal; `attributes` is what the file of attributes
+    /// holds now, if it exists.
+    ///
+    /// # Errors
+    /// If git does not answer.
+    pub fn plan(
+        &self,
+        goal: WiringGoal,
+        attributes: Option<Vec<u8>>,
+    ) -> Result<WiringPlan, GitError> {
+        let text = attributes.as_deref().unwrap_or_default();
+        // Where there is no repository, nothing can override the line.
+        let is_overridden = || {
+            effective_attributes(&self.repository)
+                .unwrap_or_default()
+                .iter()
+                .any(|attribute| !attribute.is_wanted())
+        };
+        let new = match goal {
+            // Of several lines that match a path, the last one counts (`gitattributes(5)`).
+            WiringGoal::Installed if is_overridden() => with_last_line(text),
+            WiringGoal::Installed => with_line(text),
+            WiringGoal::Removed => without_line(text),
+        };
+        let mut plan = WiringPlan {
+            attributes: new.map(|new| AttributesChange {
+                old: attributes,
+                new,
+            }),
+            settings: Vec::new(),
+        };
+        for (name, wanted) in SETTINGS {
+            let old = self.repository.setting(Some(self.scope), name)?;
+            let new = match goal {
+                WiringGoal::Installed => Some(wanted),
+                WiringGoal::Removed => None,
+            };
+            if old.as_deref() != new {
+                plan.settings.push(SettingChange { name, old, new });
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Writes the file of attributes, unless it has been changed since it was read.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_attributes(
+        &self,
+        change: &AttributesChange,
+        disk: &dyn Disk,
+    ) -> io::Result<Replaced> {
+        let path = &self.attributes;
+        match &change.old {
+            Some(old) if change.new.is_empty() => disk.remove(path, old),
+            Some(old) => disk.replace(path, Some(old), &change.new),
+            None => {
+                // git does not create the directory for the attributes of the user.
+                if let Some(dir) = path.parent() {
+                    disk.make_directory(dir)?;
+                }
+                disk.replace(path, None, &change.new)
+            }
+        }
+    }
+
+    /// Writes a setting in place of any other value of it, or removes it.
+    ///
+    /// # Errors
+    /// If git cannot write its configuration.
+    pub fn write_setting(&self, change: &SettingChange) -> Result<(), GitError> {
+        let scope = self.scope.option();
+        let name = change.name;
+        let args = match change.new {
+            // Without `--replace-all` git refuses a variable that has several values.
+            Some(value) => vec!["config", scope, "--replace-all", name, value],
+            None => vec!["config", scope, "--unset-all", name],
+        };
+        self.repository.output(&args, &[], MAX_LIST_BYTES).map(drop)
+    }
+}
+
+impl EffectiveSetting {
+    /// Returns true if it is as lockctl would set it.
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        self.found.as_deref() == Some(self.wanted)
+    }
+}
+
+/// Returns the values that git uses in a directory: each setting and attribute with the value it should
+/// have, and the one it has.
+///
+/// # Errors
+/// If there is no repository, or git does not answer.
+pub fn effective_settings(run: &dyn Run, dir: &Path) -> Result<Vec<EffectiveSetting>, GitError> {
+    let repository = Repository::find(run, dir)?;
+    let mut all = Vec::new();
+    for (name, wanted) in SETTINGS {
+        let found = repository.setting(None, name)?;
+        all.push(EffectiveSetting {
+            kind: SettingKind::Config,
+            name,
+            wanted,
+            found,
+        });
+    }
+    all.extend(effective_attributes(&repository)?);
+    Ok(all)
+}
+
+/// Returns the drivers that git uses for a lock file in the directory that the repository was found from.
+fn effective_attributes(repository: &Repository<'_>) -> Result<Vec<EffectiveSetting>, GitError> {
+    let args = ["check-attr", "-z", "merge", "diff", "--", LOCK_FILE];
+    let output = repository.output(&args, &[], MAX_LIST_BYTES)?;
+    let output = String::from_utf8_lossy(&output);
+    let fields: Vec<&str> = output.split('\0').collect();
+    Ok(["merge", "diff"]
+        .into_iter()
+        // git prints the path, the attribute and its value.
+        .zip(fields.chunks(3))
+        .map(|(name, fields)| EffectiveSetting {
+            kind: SettingKind::Attribute,
+            name,
+            wanted: "lockctl",
+            found: fields
+                .get(2)
+                .filter(|value| **value != "unspecified")
+                .map(|value| (*value).to_owned()),
+        })
+        .collect())
+}
+
+/// Finds the attributes of the user, as git does (`gitattributes(5)`).
+fn global_attributes(repository: &Repository<'_>, env: &dyn Env) -> Result<PathBuf, GitError> {
+    let args = [
+        "config",
+        "--null",
+        "--type=path",
+        "--get",
+        "core.attributesFile",
+    ];
+    let ended = repository.git(&args, &[], MAX_LIST_BYTES)?;
+    if ended.code == Some(0) {
+        let path = ended.stdout.strip_suffix(b"\0").unwrap_or(&ended.stdout);
+        return Ok(path_of(path));
+    }
+    let directory = |name: &str| {
+        let value = env.var(name).filter(|value| !value.is_empty());
+        value.map(PathBuf::from)
+    };
+    let config_home = directory("XDG_CONFIG_HOME")
+        .or_else(|| Some(directory("HOME")?.join(".config")))
+        .ok_or_else(|| GitError::failed("config", &ended))?;
+    Ok(config_home.join("git").join("attributes"))
+}

@@ -1,0 +1,392 @@
+//! The repository of OCI artifacts that holds the packages of a provider (rules 7.1 to 7.3).
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::addr::{ProviderAddr, ProviderPattern, RepositoryAddr, RepositoryAddrError};
+use crate::diag::{Diagnostic, FileId};
+use crate::expr::{self, Budget, EvalScope, Typed};
+use crate::hcl::{self, tree::Expr};
+
+/// The names that a template may use.
+const NAMES: [&str; 3] = ["hostname", "namespace", "type"];
+
+/// Maximum length of a template, in bytes.
+const MAX_BYTES: usize = 4096;
+
+/// Parts of an address with which a template is tried.
+const EXAMPLE: [&str; 3] = ["example.com", "example-namespace", "example-type"];
+
+/// A template of repository addresses, as in `ghcr.io/acme/${namespace}/${type}`.
+///
+/// ```
+/// use lockctl_core::addr::ProviderAddr;
+/// use lockctl_core::cliconfig::RepositoryTemplate;
+/// use lockctl_core::flavor::Flavor;
+///
+/// let provider = ProviderAddr::parse("acme/demo", Flavor::OpenTofu1_12)?;
+/// for text in ["ghcr.io/x/${namespace}/${type}", "ghcr.io/x/{namespace}/{type}"] {
+///     let template: RepositoryTemplate = text.parse()?;
+///     assert_eq!(template.repository(&provider)?.to_string(), "ghcr.io/x/acme/demo");
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryTemplate {
+    text: Box<str>, // Invariant: it can be read, and makes an address of the example.
+    language: TemplateLanguage,
+}
+
+/// The syntax of names in a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TemplateLanguage {
+    /// As a template of HCL: `${namespace}`.
+    Hcl,
+    /// As a URI template of level 1 (RFC 6570): `{namespace}`.
+    Uri,
+}
+
+/// A reason why a text is no template, or makes no address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// The template is longer than any real one.
+    #[error("it is longer than {MAX_BYTES} bytes")]
+    TooLong,
+    /// The text is no template.
+    #[error("it is no template: {reason}")]
+    Syntax {
+        /// The message of the parser.
+        reason: String,
+    },
+    /// The template uses an unknown name.
+    #[error("it uses {name:?}: only hostname, namespace and type have a value")]
+    Name {
+        /// The name as it is written.
+        name: String,
+    },
+    /// The template does not use a name that stands for several things.
+    #[error("it does not use {name}, and `include` does not state exactly one {subject}")]
+    Unused {
+        /// The name that is missing.
+        name: &'static str,
+        /// The part of the address that it stands for.
+        subject: &'static str,
+    },
+    /// The result is no address of a repository.
+    #[error(transparent)]
+    Address(#[from] RepositoryAddrError),
+}
+
+impl RepositoryTemplate {
+    /// Reads a template of HCL for the providers that these patterns include, all if there is none.
+    pub(super) fn of_method(
+        text: &str,
+        include: &[ProviderPattern],
+    ) -> Result<Self, Vec<TemplateError>> {
+        if text.len() > MAX_BYTES {
+            return Err(vec![TemplateError::TooLong]);
+        }
+        let template = Self::unchecked(text, TemplateLanguage::Hcl);
+        let expr = template.expr().map_err(|error| vec![error])?;
+        let used = names(&expr);
+        let mut faults = unknown(&used);
+        faults.extend(unused(&used, include));
+        if faults.is_empty() {
+            template.checked().map_err(|error| vec![error])
+        } else {
+            Err(faults)
+        }
+    }
+
+    /// Returns the repository of a provider.
+    ///
+    /// # Errors
+    /// If what the template makes of its address is no address of a repository.
+    pub fn repository(&self, provider: &ProviderAddr) -> Result<RepositoryAddr, TemplateError> {
+        let hostname = provider.hostname().ascii();
+        self.filled([hostname, provider.namespace(), provider.type_name()])
+    }
+
+    fn unchecked(text: &str, language: TemplateLanguage) -> Self {
+        Self {
+            text: text.into(),
+            language,
+        }
+    }
+
+    fn checked(self) -> Result<Self, TemplateError> {
+        // The programs try a template with this address when they read the file (rules 7.2).
+        self.filled(EXAMPLE).map(|_| self)
+    }
+
+    fn filled(&self, values: [&str; 3]) -> Result<RepositoryAddr, TemplateError> {
+        if self.language == TemplateLanguage::Uri {
+            return Ok(expanded(&self.text, values)?.parse()?);
+        }
+        let scope = EvalScope {
+            names: NAMES
+                .iter()
+                .zip(values)
+                .map(|(name, value)| ((*name).to_owned(), Typed::string(value).into()))
+                .collect(),
+            // Templates have no functions (rules 7.1).
+            functions: None,
+        };
+        let value = expr::evaluate(FileId::ALONE, &self.expr()?, &scope, &mut Budget::default())
+            .map_err(syntax)?;
+        let text = value.bare().0.value.to_text();
+        Ok(text
+            .ok_or_else(|| TemplateError::Syntax {
+                reason: "its result is no text".to_owned(),
+            })?
+            .parse()?)
+    }
+
+    fn expr(&self) -> Result<Expr, TemplateError> {
+        hcl::template(FileId::ALONE, &self.text).map_err(syntax)
+    }
+}
+
+impl FromStr for RepositoryTemplate {
+    type Err = TemplateError;
+
+    /// Reads a template in either language. Nothing is required of the names that it uses: of several
+    /// providers it may mean one repository.
+    fn from_str(text: &str) -> Result<Self, TemplateError> {
+        if text.len() > MAX_BYTES {
+            return Err(TemplateError::TooLong);
+        }
+        // A URI template has single braces; a text without any is the same in both languages.
+        let is_hcl = text.contains("${") || text.contains("%{") || !text.contains('{');
+        if !is_hcl {
+            return Self::unchecked(text, TemplateLanguage::Uri).checked();
+        }
+        let template = Self::unchecked(text, TemplateLanguage::Hcl);
+        let faults = unknown(&names(&template.expr()?));
+        match faults.into_iter().next() {
+            Some(fault) => Err(fault),
+            None => template.checked(),
+        }
+    }
+}
+
+impl fmt::Display for RepositoryTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Returns the first problem of a template.
+fn syntax(problems: impl IntoIterator<Item = Diagnostic>) -> TemplateError {
+    TemplateError::Syntax {
+        reason: problems
+            .into_iter()
+            .next()
+            .map_or_else(|| "it has no value".to_owned(), |problem| problem.title),
+    }
+}
+
+/// Collects the names that a template uses.
+fn names(expr: &Expr) -> BTreeSet<String> {
+    hcl::references::inside(expr)
+        .iter()
+        .map(|reference| reference.root.to_owned())
+        .collect()
+}
+
+fn unknown(used: &BTreeSet<String>) -> Vec<TemplateError> {
+    used.iter()
+        .filter(|name| !NAMES.contains(&&***name))
+        .map(|name| TemplateError::Name { name: name.clone() })
+        .collect()
+}
+
+/// Finds the names that a template must use and does not.
+fn unused(used: &BTreeSet<String>, include: &[ProviderPattern]) -> Vec<TemplateError> {
+    let include = || include.iter();
+    let hosts: BTreeSet<_> = include().filter_map(ProviderPattern::hostname).collect();
+    let namespaces: BTreeSet<_> = include().filter_map(ProviderPattern::namespace).collect();
+    let types: BTreeSet<_> = include().filter_map(ProviderPattern::type_name).collect();
+    let counts = [
+        (hosts.len(), "registry host"),
+        (namespaces.len(), "namespace"),
+        (types.len(), "type"),
+    ];
+    NAMES
+        .into_iter()
+        .zip(counts)
+        // A part that is the same for all providers need not be in the address of the repository.
+        .filter(|(name, (count, _))| *count != 1 && !used.contains(*name))
+        .map(|(name, (_, subject))| TemplateError::Unused { name, subject })
+        .collect()
+}
+
+/// Expands a URI template of level 1: values are encoded, but what repositories may be called needs none
+/// of that.
+fn expanded(template: &str, values: [&str; 3]) -> Result<String, TemplateError> {
+    let mut expanded = String::new();
+    let mut rest = template;
+    while let Some((before, behind)) = rest.split_once('{') {
+        let Some((name, after)) = behind.split_once('}') else {
+            let reason = "a brace is not closed".to_owned();
+            return Err(TemplateError::Syntax { reason });
+        };
+        let Some(index) = NAMES.iter().position(|known| *known == name) else {
+            let name = name.to_owned();
+            return Err(TemplateError::Name { name });
+        };
+        expanded.extend([before, values[index]]);
+        rest = after;
+    }
+    Ok(expanded + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flavor::Flavor;
+
+    const FLAVOR: Flavor = Flavor::OpenTofu1_12;
+
+    #[track_caller]
+    fn check(text: &str, include: &[&str], want: Result<&str, &[&str]>) {
+        let patterns = include.iter();
+        let patterns = patterns.map(|text| ProviderPattern::parse(text, FLAVOR).expect("valid"));
+        let patterns: Vec<ProviderPattern> = patterns.collect();
+        let provider = ProviderAddr::parse("example.org/acme/demo", FLAVOR).expect("valid");
+        let made = RepositoryTemplate::of_method(text, &patterns).map(|template| {
+            let made = template.repository(&provider);
+            made.map_or_else(|error| error.to_string(), |it| it.to_string())
+        });
+        match (made, want) {
+            (Ok(made), Ok(want)) => assert_eq!(made, want, "{text}"),
+            (Err(faults), Err(want)) => {
+                let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+                assert_eq!(faults, want, "{text}");
+            }
+            (made, want) => panic!("{text}: {made:?}, not {want:?}"),
+        }
+    }
+
+    #[test]
+    fn what_include_leaves_open_must_be_used() {
+        let all = "r.example/x/${hostname}/${namespace}/${type}";
+        check(all, &[], Ok("r.example/x/example.org/acme/demo"));
+        let host =
+            "it does not use hostname, and `include` does not state exactly one registry host";
+        let namespace =
+            "it does not use namespace, and `include` does not state exactly one namespace";
+        let kind = "it does not use type, and `include` does not state exactly one type";
+        check("r.example/${namespace}/${type}", &[], Err(&[host]));
+        check("r.example/x", &[], Err(&[host, namespace, kind]));
+        check(
+            "r.example/${type}",
+            &["example.org/acme/*", "acme/*"],
+            Err(&[host]),
+        );
+        check(
+            "r.example/${type}",
+            &["example.org/acme/*", "example.org/other/*"],
+            Err(&[namespace]),
+        );
+        check(
+            "r.example/${type}",
+            &["example.org/acme/*"],
+            Ok("r.example/demo"),
+        );
+        check(
+            "r.example/fixed",
+            &["example.org/acme/demo"],
+            Ok("r.example/fixed"),
+        );
+        let name = "it uses \"banana\": only hostname, namespace and type have a value";
+        check(
+            "r.example/${namespace}/${banana}",
+            &["example.org/*/*"],
+            Err(&[name, kind]),
+        );
+    }
+
+    #[test]
+    fn templates_are_those_of_hcl() {
+        let one = &["example.org/acme/demo"];
+        check(
+            "r.example/%{ if type == \"demo\" }a%{ else }b%{ endif }/${namespace == \"acme\" ? \"c\" : \"d\"}",
+            one,
+            Ok("r.example/a/c"),
+        );
+        check(
+            "${\"r.example\"}/$${x}",
+            one,
+            Err(&[
+                "\"r.example/${x}\" is no OCI repository: its name may have lower-case letters and digits, \
+             with `.`, `_` or `-` between them, and neither tag nor digest",
+            ]),
+        );
+        check(
+            "https://r.example/x",
+            one,
+            Err(&[
+                "\"https://r.example/x\" is no OCI repository: write DOMAIN/NAME, as in \
+                 ghcr.io/acme/demo, without a scheme",
+            ]),
+        );
+        for (text, part) in [
+            ("r.example/${", "it is no template: "),
+            ("r.example/${upper(type)}", "it is no template: "),
+            ("r.example/${namespace + 1}", "it is no template: "),
+            ("${[type]}", "it is no template: "),
+            (&"x".repeat(MAX_BYTES + 1), "it is longer than"),
+        ] {
+            let faults = RepositoryTemplate::of_method(text, &[]).expect_err(text);
+            let patterns =
+                [ProviderPattern::parse("example.org/acme/demo", FLAVOR).expect("valid")];
+            let pinned = RepositoryTemplate::of_method(text, &patterns).expect_err(text);
+            assert!(pinned[0].to_string().starts_with(part), "{pinned:?}");
+            assert!(!faults.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_command_line_takes_either_language() {
+        let provider = ProviderAddr::parse("acme/demo", FLAVOR).expect("valid");
+        let made = |text: &str| {
+            let template = text.parse::<RepositoryTemplate>()?;
+            template.repository(&provider).map(|made| made.to_string())
+        };
+        let want = "127.0.0.1:5000/acme/demo".to_owned();
+        assert_eq!(made("127.0.0.1:5000/{namespace}/{type}"), Ok(want.clone()));
+        assert_eq!(
+            made("127.0.0.1:5000/${namespace}/${type}"),
+            Ok(want.clone())
+        );
+        assert_eq!(made("127.0.0.1:5000/acme/demo"), Ok(want));
+        let uses = |name: &str| {
+            Err(TemplateError::Name {
+                name: name.to_owned(),
+            })
+        };
+        assert_eq!(made("r.example/{+type}"), uses("+type"));
+        assert_eq!(made("r.example/{banana}"), uses("banana"));
+        assert_eq!(made("r.example/${banana}"), uses("banana"));
+        let error = made("r.example/{type").expect_err("no template");
+        assert_eq!(
+            error.to_string(),
+            "it is no template: a brace is not closed"
+        );
+        assert!(made("r.example/{type}/}").is_err());
+        assert!(made("https://r.example/{type}").is_err());
+    }
+
+    #[test]
+    fn an_address_that_makes_none_is_an_error() {
+        let template: RepositoryTemplate = "r.example/${namespace}/${type}".parse().expect("valid");
+        let provider = ProviderAddr::parse("ärzte/demo", FLAVOR).expect("valid");
+        let error = template.repository(&provider).expect_err("no name");
+        assert!(
+            error.to_string().starts_with("\"r.example/ärzte/demo\""),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,577 @@
+//! Search for the directories that are roots (rules 1).
+//!
+//! A directory with a lock file is a root. So is one that holds configuration and matches `roots` of the
+//! project file that governs it, or that says by a `backend` or `cloud` block where its state is kept,
+//! unless another root calls it as a local module, however many calls are between.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::config::{self, Glance};
+use crate::diag::{Texts, has_errors};
+use crate::flavor::{Flavor, FlavorChoice};
+use crate::parallel;
+use crate::world::{DirEntry, FileKind, Files, clean};
+
+pub use super::git_evidence::GitEvidence;
+use super::ignores::{self, Ignores};
+use super::locate::{ProjectFile, ProjectPlace, Projects, REPOSITORY};
+use super::units::{self, STACK_FILE, UnitKind};
+
+// The walk calls itself for each level.
+/// Maximum depth of a directory below the one where the search begins.
+pub const MAX_DEPTH: usize = 64;
+
+/// Maximum number of directories in one search.
+// The largest known repository has 11,028 units in 13,000 directories.
+pub const MAX_DIRECTORIES: usize = 100_000;
+
+/// The name of the file that makes a directory a root; only looked for here, never read.
+pub(super) const LOCK_FILE: &str = ".terraform.lock.hcl";
+
+/// Directories that belong to programs, whatever is in them.
+const SKIPPED: [&str; 3] = [REPOSITORY, ".terraform", ".terragrunt-cache"];
+
+/// The inputs of a search for roots.
+#[derive(Clone, Copy)]
+pub struct RootSearch<'a> {
+    /// The files of the disk or of a revision.
+    pub files: &'a dyn Files,
+    /// Returns whose rules apply to a directory, given what its project file says.
+    pub flavor: &'a (dyn Fn(&ProjectPlace, FlavorChoice) -> Flavor + Sync),
+    /// The directory of the program's own records, from a root on; it is not looked at.
+    pub data_dir: &'a Path,
+    /// In how many directories configuration is read at once.
+    pub jobs: NonZeroUsize,
+    /// The units of Terragrunt that are roots without a lock file.
+    pub units: UnitRoots,
+    /// The evidence of git about directories that would be passed over.
+    pub git: GitEvidence<'a>,
+}
+
+/// The units of Terragrunt that are roots without a lock file (rules 1.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnitRoots {
+    /// Those that match `roots` of the project file.
+    #[default]
+    Named,
+    /// All units, with or without a pattern.
+    All,
+}
+
+/// The result of a search; paths are as the user would write them, and in byte order by their
+/// names.
+#[derive(Debug, Default)]
+pub struct FoundRoots {
+    /// The roots, and every directory with a project file that is broken: it may say which others
+    /// are.
+    pub roots: Vec<PathBuf>,
+    /// Directories that hold configuration, and are neither roots nor called by one.
+    pub not_locked: Vec<PathBuf>,
+    /// Number of units of Terragrunt among them.
+    pub units: usize,
+    /// The files of stacks of Terragrunt, whose units are not read.
+    pub stacks: Vec<PathBuf>,
+    /// Directories and files that could not be read.
+    pub failures: Vec<RootsError>,
+}
+
+/// A reason why directories were not looked at.
+#[derive(Debug, thiserror::Error)]
+pub enum RootsError {
+    /// A directory or file cannot be read.
+    #[error("{} cannot be read", path.display())]
+    Unreadable {
+        /// The directory or file.
+        path: PathBuf,
+        /// The error of the system.
+        #[source]
+        cause: io::Error,
+    },
+    /// Directories are nested too deep.
+    #[error("{} is deeper than {MAX_DEPTH} directories", path.display())]
+    TooDeep {
+        /// The first directory that was not looked at.
+        path: PathBuf,
+    },
+    /// There are too many directories.
+    #[error("there are more than {MAX_DIRECTORIES} directories, of which {} is one", path.display())]
+    TooMany {
+        /// The first directory that was not looked at.
+        path: PathBuf,
+    },
+}
+
+/// Finds all roots in directories and below. Links to directories are not followed, and what git
+/// ignores is not looked at.
+#[must_use]
+pub fn find(
+    search: RootSearch<'_>,
+    projects: &mut Projects<'_>,
+    texts: &mut Texts,
+    tops: &[ProjectPlace],
+) -> FoundRoots {
+    let mut walk = RootWalk {
+        search,
+        projects,
+        texts,
+        ignores: Ignores::default(),
+        paths: BTreeSet::new(),
+        visited: Vec::new(),
+        listed: 0,
+        has_ignored: false,
+        failures: Vec::new(),
+    };
+    for top in tops {
+        match Ignores::above(search.files, top) {
+            Ok(ignores) => walk.ignores = ignores,
+            Err(cause) => {
+                walk.unreadable(top.shown(), cause);
+                continue;
+            }
+        }
+        walk.directory(top, 0);
+    }
+    walk.known_to_git(tops);
+    walk.look().decide()
+}
+
+/// A directory that was walked through.
+struct VisitedDirectory {
+    place: ProjectPlace,
+    file: Arc<ProjectFile>,
+    /// The search began here.
+    is_top: bool,
+    has_lock: bool,
+    /// The revision that the run compares with has a lock file here.
+    had_lock: bool,
+    /// The entries, if one of them may concern Terragrunt.
+    unit_entries: Vec<DirEntry>,
+    /// The file of a stack of Terragrunt is here.
+    has_unit_stack: bool,
+    /// The directory is a Terraform Stack.
+    is_stack: bool,
+    /// There may be configuration, as far as the names of files show.
+    may_be_configured: bool,
+}
+
+/// One directory that was looked at.
+struct GlancedDirectory {
+    shown: PathBuf,
+    kind: DirectoryKind,
+    /// The rules by which its files were read; `None` if there is no configuration.
+    flavor: Option<Flavor>,
+    unit: UnitKind,
+    has_unit_stack: bool,
+    is_stack: bool,
+    glance: Glance,
+}
+
+/// The kind of a directory, whatever calls it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DirectoryKind {
+    /// A root, whatever calls it.
+    Locked,
+    /// A root, unless another one calls it.
+    Candidate,
+    /// Its project file is broken, which is reported here.
+    Broken,
+    /// A broken project file above governs it, so this is unknown.
+    Unknown,
+    /// Neither a root nor a candidate.
+    Other,
+}
+
+/// The walk through all directories, one after the other: `.gitignore` and project files hold for
+/// the directories below.
+struct RootWalk<'s, 'p> {
+    search: RootSearch<'s>,
+    projects: &'s mut Projects<'p>,
+    texts: &'s mut Texts,
+    ignores: Ignores,
+    /// The absolute paths of the directories that were walked through.
+    paths: BTreeSet<PathBuf>,
+    /// The same directories, in their order.
+    visited: Vec<VisitedDirectory>,
+    /// Number of directories that were listed.
+    listed: usize,
+    /// A directory was passed over because a `.gitignore` names it.
+    has_ignored: bool,
+    /// Failures, each with the number of directories that were visited before.
+    failures: Vec<(usize, RootsError)>,
+}
+
+/// All directories that were visited, with the modules that they call.
+struct CallGraph<'s> {
+    search: RootSearch<'s>,
+    /// The directories by absolute path.
+    dirs: BTreeMap<PathBuf, GlancedDirectory>,
+    /// The calls of directories that the walk did not visit, by absolute path.
+    outside: BTreeMap<PathBuf, Vec<PathBuf>>,
+    /// Number of directories that were listed or read.
+    listed: usize,
+    failures: Vec<RootsError>,
+}
+
+impl RootsError {
+    /// Returns the directory or file that the error is about.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Unreadable { path, .. } | Self::TooDeep { path } | Self::TooMany { path } => path,
+        }
+    }
+}
+
+impl<'s> RootWalk<'s, '_> {
+    /// Walks through a directory and those in it.
+    fn directory(&mut self, place: &ProjectPlace, depth: usize) {
+        let path = place.shown().to_owned();
+        if self.listed == MAX_DIRECTORIES {
+            let is_reported =
+                |(_, failure): &(usize, RootsError)| matches!(failure, RootsError::TooMany { .. });
+            if !self.failures.iter().any(is_reported) {
+                self.fail(RootsError::TooMany { path });
+            }
+            return;
+        }
+        if depth > MAX_DEPTH {
+            self.fail(RootsError::TooDeep { path });
+            return;
+        }
+        // Two directories that were typed may lie in each other.
+        if self.paths.contains(place.absolute()) {
+            return;
+        }
+        self.listed += 1;
+        let entries = match self.search.files.list(&path) {
+            Ok(entries) => entries,
+            Err(cause) => return self.unreadable(&path, cause),
+        };
+        // Git does not apply the `.gitignore` files of a repository to another one inside of it.
+        let is_repository = depth > 0 && holds(&entries, REPOSITORY);
+        let outer_ignores = is_repository.then(|| self.ignores.begin_repository());
+        let entered = if holds(&entries, ignores::FILE_NAME) {
+            self.ignores.enter(self.search.files, place)
+        } else {
+            Ok(false)
+        };
+        match entered {
+            Ok(entered) => {
+                self.visit(place, depth, &entries);
+                for entry in entries {
+                    let child = place.child(&entry.name);
+                    if self.is_entered(place, &child, &entry) {
+                        self.directory(&child, depth + 1);
+                    }
+                }
+                if entered {
+                    self.ignores.leave();
+                }
+            }
+            Err(cause) => self.unreadable(&place.file(ignores::FILE_NAME), cause),
+        }
+        if let Some(outer) = outer_ignores {
+            self.ignores = outer;
+        }
+    }
+
+    /// Returns true for an entry that is a directory to walk through.
+    fn is_entered(&mut self, dir: &ProjectPlace, child: &ProjectPlace, entry: &DirEntry) -> bool {
+        let is_directory = entry.kind == FileKind::Directory;
+        // A link is listed as a link, so that links to directories are passed over (rules 1.2).
+        let may_be_entered = is_directory || entry.kind == FileKind::Symlink;
+        if !may_be_entered || is_skipped(child, self.search.data_dir) {
+            return false;
+        }
+        let is_ignored = is_directory && self.ignores.ignore(child.absolute());
+        self.has_ignored |= is_ignored;
+        if is_directory && !is_ignored {
+            return true;
+        }
+        self.search.git.had_directory(dir, &entry.name)
+            && self.search.files.kind(child.shown()).ok() == Some(FileKind::Directory)
+    }
+
+    /// Adds directories that git knows as roots, and that were passed over: no line of a `.gitignore` concerns a file
+    /// that git tracks.
+    fn known_to_git(&mut self, tops: &[ProjectPlace]) {
+        let git = self.search.git;
+        let mut dirs = git.changed.clone();
+        if self.has_ignored {
+            dirs.extend(tops.iter().flat_map(|top| (git.tracked)(top.shown())));
+        }
+        for dir in dirs {
+            if self.paths.contains(&dir) {
+                continue;
+            }
+            let place = tops.iter().find_map(|top| top.below(&dir));
+            // It may be gone, or it may be outside of what was searched.
+            let Some(place) = place else { continue };
+            if let Ok(entries) = self.search.files.list(place.shown()) {
+                self.visit(&place, 1, &entries);
+            }
+        }
+    }
+
+    fn visit(&mut self, place: &ProjectPlace, depth: usize, entries: &[DirEntry]) {
+        let may_be_configuration = |entry: &DirEntry| {
+            let name = entry.name.as_encoded_bytes();
+            [".tf", ".tofu", ".json"]
+                .iter()
+                .any(|ending| name.ends_with(ending.as_bytes()))
+        };
+        self.paths.insert(place.absolute().to_owned());
+        self.visited.push(VisitedDirectory {
+            place: place.clone(),
+            file: self.projects.of(place, self.texts),
+            is_top: depth == 0,
+            // A directory of that name stops `init` as well: the root that reads it reports that.
+            has_lock: entries.iter().any(|entry| entry.name == LOCK_FILE),
+            had_lock: self.search.git.had_lock(place),
+            unit_entries: if holds(entries, units::UNIT_FILE) {
+                entries.to_vec()
+            } else {
+                Vec::new()
+            },
+            has_unit_stack: holds(entries, STACK_FILE),
+            is_stack: config::is_stack(entries),
+            may_be_configured: entries.iter().any(may_be_configuration),
+        });
+    }
+
+    fn unreadable(&mut self, path: &Path, cause: io::Error) {
+        let path = path.to_owned();
+        self.fail(RootsError::Unreadable { path, cause });
+    }
+
+    fn fail(&mut self, error: RootsError) {
+        self.failures.push((self.visited.len(), error));
+    }
+
+    /// Reads what the directories hold, several at once.
+    fn look(self) -> CallGraph<'s> {
+        let search = self.search;
+        let dirs = parallel::map(search.jobs, &self.visited, |visited| {
+            parallel::contained(|| visited.look(search)).unwrap_or_else(|message| {
+                Err(io::Error::other(format!(
+                    "this is a bug of lockctl: {message}"
+                )))
+            })
+        });
+        let mut graph = CallGraph {
+            search,
+            dirs: BTreeMap::new(),
+            outside: BTreeMap::new(),
+            listed: self.listed,
+            failures: Vec::new(),
+        };
+        // Failures of the walk and of reading come in the order of the directories.
+        let mut failures = self.failures.into_iter().peekable();
+        for (index, (visited, dir)) in self.visited.into_iter().zip(dirs).enumerate() {
+            while let Some((_, failure)) = failures.next_if(|(before, _)| *before <= index) {
+                graph.failures.push(failure);
+            }
+            let path = visited.place.shown().to_owned();
+            match dir {
+                Ok(dir) => {
+                    graph.dirs.insert(visited.place.absolute().to_owned(), dir);
+                }
+                Err(cause) => graph.failures.push(RootsError::Unreadable { path, cause }),
+            }
+        }
+        graph.failures.extend(failures.map(|(_, failure)| failure));
+        graph
+    }
+}
+
+impl VisitedDirectory {
+    /// Finds out what the directory is by itself.
+    fn look(&self, search: RootSearch<'_>) -> io::Result<GlancedDirectory> {
+        let Self { place, file, .. } = self;
+        // Whose rules apply is found out by reading the lock file, which takes time in thousands of units.
+        let (flavor, glance) = if self.may_be_configured {
+            let flavor = (search.flavor)(place, file.project.flavor);
+            let glance = config::glance(search.files, place.shown(), flavor)?;
+            (Some(flavor), glance)
+        } else {
+            (None, Glance::default())
+        };
+        let unit = units::unit_kind(search.files, place, &self.unit_entries);
+        let is_unit = matches!(unit, UnitKind::Unit | UnitKind::Generating);
+        let below = place.absolute().strip_prefix(&file.base);
+        let matches = below.is_ok_and(|below| file.project.roots.contain(below));
+        let is_broken = has_errors(&file.diagnostics);
+        // One broken file governs many directories; it is reported once, in its own directory or where the
+        // search began.
+        let kind = if is_broken && (self.is_top || file.base == place.absolute()) {
+            DirectoryKind::Broken
+        } else if is_broken {
+            DirectoryKind::Unknown
+        // A lock file is enough: configuration that is not here counts as not seen (rules 1.1, 3.2).
+        } else if self.has_lock
+            || (is_unit && (matches || search.units == UnitRoots::All))
+            // A module has no backend: another root that calls it does not cover what it was (rules 1.5).
+            || (self.had_lock && glance.has_backend)
+        {
+            DirectoryKind::Locked
+        } else if glance.found && (matches || glance.has_backend || self.had_lock) {
+            DirectoryKind::Candidate
+        } else {
+            DirectoryKind::Other
+        };
+        Ok(GlancedDirectory {
+            shown: place.shown().to_owned(),
+            kind,
+            flavor,
+            unit,
+            has_unit_stack: self.has_unit_stack,
+            is_stack: self.is_stack,
+            glance,
+        })
+    }
+}
+
+impl CallGraph<'_> {
+    /// Decides among all candidates.
+    fn decide(mut self) -> FoundRoots {
+        self.find_parents();
+        let candidates: Vec<PathBuf> = self
+            .dirs
+            .iter()
+            .filter(|(_, dir)| matches!(dir.kind, DirectoryKind::Locked | DirectoryKind::Candidate))
+            .map(|(path, _)| path.clone())
+            .collect();
+        // A module with a lock file of its own stays a root, even if another root calls it (rules 1.1).
+        let mut called = BTreeMap::new();
+        for path in &candidates {
+            called.insert(path.clone(), self.called_by(path));
+        }
+        let called_by_others: BTreeSet<&PathBuf> = called
+            .iter()
+            .flat_map(|(root, dirs)| dirs.iter().filter(move |dir| *dir != root))
+            .collect();
+        let (modules, roots): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            candidates.iter().partition(|path| {
+                let is_locked = self.dirs[*path].kind == DirectoryKind::Locked;
+                !is_locked && called_by_others.contains(path)
+            });
+        let mut roots: BTreeSet<&PathBuf> = roots.into_iter().collect();
+        let mut covered: BTreeSet<&PathBuf> =
+            roots.iter().flat_map(|root| &called[*root]).collect();
+        // Where directories call each other in a circle, the first one is the root of all.
+        for path in modules {
+            if !covered.contains(path) {
+                roots.insert(path);
+                covered.extend(&called[path]);
+            }
+        }
+        let mut found = FoundRoots {
+            failures: std::mem::take(&mut self.failures),
+            ..FoundRoots::default()
+        };
+        for (path, dir) in &self.dirs {
+            if dir.has_unit_stack {
+                found.stacks.push(dir.shown.join(STACK_FILE));
+            }
+            let is_unit = dir.unit == UnitKind::Unit;
+            if dir.kind == DirectoryKind::Broken || roots.contains(path) {
+                found.roots.push(dir.shown.clone());
+            // A broken project file may have named the directory as a root: nothing is said of it (rules 2.1).
+            } else if dir.kind != DirectoryKind::Unknown
+                && (dir.glance.found || is_unit || dir.is_stack)
+                && !covered.contains(path)
+            {
+                found.units += usize::from(is_unit);
+                found.not_locked.push(dir.shown.clone());
+            }
+        }
+        found
+    }
+
+    /// Decides whether directories that generate files are units, or parents of units below.
+    fn find_parents(&mut self) {
+        let generating: Vec<PathBuf> = self
+            .dirs
+            .iter()
+            .filter(|(_, dir)| dir.unit == UnitKind::Generating)
+            .map(|(path, _)| path.clone())
+            .collect();
+        for path in generating.into_iter().rev() {
+            let is_parent = self
+                .dirs
+                .range(path.clone()..)
+                .skip(1)
+                .take_while(|(below, _)| below.starts_with(&path))
+                .any(|(_, dir)| dir.unit == UnitKind::Unit);
+            if let Some(dir) = self.dirs.get_mut(&path) {
+                dir.unit = if is_parent {
+                    UnitKind::Parent
+                } else {
+                    UnitKind::Unit
+                };
+                if is_parent && dir.kind == DirectoryKind::Locked {
+                    dir.kind = DirectoryKind::Other;
+                }
+            }
+        }
+    }
+
+    /// Lists every directory that a root calls, by itself or through others.
+    fn called_by(&mut self, root: &Path) -> BTreeSet<PathBuf> {
+        let mut called = BTreeSet::new();
+        let Some(flavor) = self.dirs[root].flavor else {
+            return called;
+        };
+        let mut open = vec![root.to_owned()];
+        while let Some(dir) = open.pop() {
+            let calls = match self.dirs.get(&dir) {
+                Some(dir) => dir.glance.calls.clone(),
+                None => self.outside(&dir, flavor),
+            };
+            for source in calls {
+                let target = clean(&dir.join(source));
+                if called.insert(target.clone()) {
+                    open.push(target);
+                }
+            }
+        }
+        called
+    }
+
+    /// Returns what a directory calls that was not walked through. That it cannot be read is reported
+    /// when the root is loaded.
+    fn outside(&mut self, dir: &Path, flavor: Flavor) -> Vec<PathBuf> {
+        if let Some(calls) = self.outside.get(dir) {
+            return calls.clone();
+        }
+        // Calls may lead to any number of directories that the search does not reach; these count, too.
+        if self.listed == MAX_DIRECTORIES {
+            return Vec::new();
+        }
+        self.listed += 1;
+        // The module may lie beside the search, or in a directory that git ignores.
+        let glance = config::glance(self.search.files, dir, flavor).unwrap_or_default();
+        self.outside.insert(dir.to_owned(), glance.calls.clone());
+        glance.calls
+    }
+}
+
+/// Returns true if a directory holds a file of a name; `.git` may be a directory, too.
+#[must_use]
+pub fn holds(entries: &[DirEntry], name: &str) -> bool {
+    entries.iter().any(|entry| {
+        entry.name == name && (name == REPOSITORY || entry.kind != FileKind::Directory)
+    })
+}
+
+/// Returns true for a directory of a program's own records, and for the inside of a repository.
+pub(super) fn is_skipped(place: &ProjectPlace, data_dir: &Path) -> bool {
+    // `TF_DATA_DIR` may give the records another name than `.terraform`.
+    let name = place.absolute().file_name();
+    SKIPPED.iter().any(|skipped| name == Some(skipped.as_ref()))
+        || place.absolute().ends_with(data_dir)
+}

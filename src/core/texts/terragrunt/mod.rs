@@ -1,0 +1,145 @@
+//! Units of Terragrunt, evaluated without running it: which module a unit runs, which files are
+//! generated, and which files lie in the directory that Terraform sees.
+//!
+//! `evaluation` holds the files of a unit and the values that were computed, each when an expression needs it
+//! first: only the local values that decide source, copying and generated files must be known. `expressions`
+//! evaluates, `names` finds the values of names, `functions` are Terragrunt's own. `include` and `merge` join a
+//! unit with its parents; `source`, `generate` and `unit` make plain values of the result. `passes` runs all of
+//! that, `notes` adds the errors at which Terragrunt would stop. `assembled` is the directory that Terraform sees,
+//! as files.
+//!
+//! Invariant: a value that only a run of Terragrunt knows is unknown, with the reason and its place. No program
+//! is run, nothing is fetched.
+//!
+//! # From a directory to requirements
+//!
+//! ```
+//! use std::path::PathBuf;
+//! use lockctl_core::config::{self, Settings};
+//! use lockctl_core::diag::Texts;
+//! use lockctl_core::flavor::Flavor;
+//! use lockctl_core::terragrunt::{
+//!     Documents, LockOrigin, UnitRepository, UnitSurroundings, assemble, evaluate,
+//! };
+//! use lockctl_core::world::mem::MemFiles;
+//!
+//! let files = MemFiles::with(&[
+//!     ("/repo/live/app/terragrunt.hcl", "terraform {\n  source = \"../../modules//app\"\n}\n"),
+//!     ("/repo/live/app/.terraform.lock.hcl", ""),
+//!     ("/repo/modules/app/main.tf", "resource \"null_resource\" \"a\" {}\n"),
+//! ]);
+//! // One value for all units of a run: what they share is parsed once.
+//! let documents = Documents::default();
+//! let top = PathBuf::from("/repo");
+//! let around = UnitSurroundings {
+//!     repository: UnitRepository::At(top.clone()),
+//!     top: Some(top.clone()),
+//!     ..UnitSurroundings::new(&documents)
+//! };
+//! let mut texts = Texts::default();
+//! let dir = top.join("live/app");
+//! let (unit, notes) = evaluate(&files, &mut texts, &dir, &around);
+//! assert!(notes.is_empty() && unit.unseen().is_none());
+//! let assembled = assemble(&files, &unit, None).expect("a local package");
+//! assert_eq!(assembled.lock_file(), LockOrigin::Unit(dir.join(".terraform.lock.hcl")));
+//! let settings = Settings::new(Flavor::Terraform1_11);
+//! let loaded = config::load(&assembled, &mut texts, assembled.module_dir(), &settings);
+//! assert_eq!(loaded.requirements.providers.len(), 1);
+//! ```
+
+mod assembled;
+mod documents;
+mod evaluation;
+mod expressions;
+mod file_config;
+mod file_names;
+mod functions;
+mod generate;
+mod globs;
+mod include;
+mod json;
+mod limits;
+mod merge;
+mod names;
+mod notes;
+mod object;
+mod outcome;
+mod passes;
+mod schema;
+mod source;
+mod stack;
+mod surroundings;
+mod unit;
+mod values;
+
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
+
+use std::path::Path;
+
+use crate::diag::{Diagnostic, Texts};
+use crate::world::Files;
+
+pub use assembled::{
+    AssembleError, Assembled, FetchedPackage, LockOrigin, assemble, assemble_in_place,
+};
+pub use documents::Documents;
+pub use file_names::{STACK_FILE, UNIT_FILE, UNIT_FILE_JSON, VALUES_FILE};
+pub use generate::{GeneratedFile, IfDisabled, IfExists, SIGNATURE};
+pub use globs::Glob;
+pub use limits::{MAX_FILE_BYTES, MAX_FILES, MAX_INCLUDES, MAX_READ_DEPTH, MAX_TOTAL_BYTES};
+pub use outcome::{UnitResult, UnitUnknown};
+pub use passes::Rendered;
+pub use source::{RegistryPackage, UnitPackage, UnitSource};
+#[doc(hidden)]
+pub use stack::{StackComponent, stack};
+pub use surroundings::{SourceOverride, UnitRepository, UnitSurroundings};
+pub use unit::{EvaluatedUnit, UnitPart, UnknownPart};
+
+/// Evaluates the unit of a directory, which is absolute: functions answer with absolute paths.
+///
+/// Every file that is read is added to `texts`. Nothing fails: each unknown part has its reason, and each error at
+/// which Terragrunt would stop is a note.
+///
+/// ```
+/// use std::path::Path;
+/// use lockctl_core::diag::Texts;
+/// use lockctl_core::terragrunt::{Documents, UnitPackage, UnitSurroundings, evaluate};
+/// use lockctl_core::world::mem::MemFiles;
+///
+/// let files = MemFiles::with(&[
+///     ("/r/root.hcl", "locals {\n  v = \"1.0\"\n}\n"),
+///     ("/r/app/terragrunt.hcl", "include \"root\" {\n  path   = find_in_parent_folders(\"root.hcl\")\n  \
+///      expose = true\n}\nterraform {\n  source = \"../m?v=${include.root.locals.v}\"\n}\n"),
+/// ]);
+/// let documents = Documents::default();
+/// let around = UnitSurroundings::new(&documents);
+/// let mut texts = Texts::default();
+/// let (unit, notes) = evaluate(&files, &mut texts, Path::new("/r/app"), &around);
+/// assert!(notes.is_empty(), "{notes:?}");
+/// assert_eq!(unit.source.unwrap().package, UnitPackage::Local("/r/m".into()));
+/// ```
+#[must_use]
+pub fn evaluate(
+    files: &dyn Files,
+    texts: &mut Texts,
+    unit_dir: &Path,
+    around: &UnitSurroundings<'_>,
+) -> (EvaluatedUnit, Vec<Diagnostic>) {
+    passes::evaluate(files, texts, unit_dir, around)
+}
+
+/// Evaluates all of a unit, used or not, as `terragrunt render --json` shows it.
+///
+/// # Errors
+/// The first thing that Terragrunt refuses, or that is not computed.
+#[doc(hidden)]
+pub fn render(
+    files: &dyn Files,
+    texts: &mut Texts,
+    unit_dir: &Path,
+    around: &UnitSurroundings<'_>,
+) -> Result<Rendered, Box<Diagnostic>> {
+    passes::render(files, texts, unit_dir, around)
+}

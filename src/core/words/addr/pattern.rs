@@ -1,0 +1,195 @@
+//! Patterns that match several provider addresses.
+
+use crate::flavor::Flavor;
+
+use super::{AddrError, Hostname, ProviderAddr};
+
+/// The character that matches any part.
+const ANY: &str = "*";
+
+/// A pattern as in `include` and `exclude`: `[HOST/]NAMESPACE/TYPE`, where `*` may match the
+/// type, for namespace and type, or for all three parts (rules 3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderPattern {
+    /// An address that has the parts of the pattern, and made-up ones in the place of `*`.
+    model: ProviderAddr,
+    /// The number of parts that are `*`, counted from the last.
+    free: usize,
+}
+
+/// The providers that `include` and `exclude` select (rules 3).
+///
+/// ```
+/// use lockctl_core::addr::{ProviderAddr, ProviderFilter, ProviderPattern};
+/// use lockctl_core::flavor::Flavor;
+///
+/// let flavor = Flavor::Terraform1_11;
+/// let filter = ProviderFilter {
+///     include: vec![],
+///     exclude: vec![ProviderPattern::parse("acme/*", flavor)?],
+/// };
+/// assert!(filter.allows(&ProviderAddr::parse("hashicorp/aws", flavor)?));
+/// assert!(!filter.allows(&ProviderAddr::parse("acme/aws", flavor)?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProviderFilter {
+    /// Those that are meant; every provider if there is none.
+    pub include: Vec<ProviderPattern>,
+    /// Those that are not, whatever `include` says.
+    pub exclude: Vec<ProviderPattern>,
+}
+
+impl ProviderFilter {
+    /// Returns whether a provider is meant.
+    #[must_use]
+    pub fn allows(&self, addr: &ProviderAddr) -> bool {
+        let any = |patterns: &[ProviderPattern]| patterns.iter().any(|p| p.allows(addr));
+        (self.include.is_empty() || any(&self.include)) && !any(&self.exclude)
+    }
+}
+
+/// A text that is no pattern of provider addresses.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PatternError {
+    /// The text has not two or three parts.
+    #[error("{text:?} is no pattern: write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE")]
+    Parts {
+        /// The pattern as it was given.
+        text: String,
+    },
+    /// A part is `*` before one that is not.
+    #[error(
+        "{text:?} is no pattern: `*` may replace the type, namespace and type, or all \
+         three parts"
+    )]
+    Star {
+        /// The pattern as it was given.
+        text: String,
+    },
+    /// Without its stars it would be no address.
+    #[error(transparent)]
+    Address(#[from] AddrError),
+}
+
+impl From<ProviderAddr> for ProviderPattern {
+    /// Makes the pattern of one provider.
+    fn from(model: ProviderAddr) -> Self {
+        Self { model, free: 0 }
+    }
+}
+
+impl ProviderPattern {
+    /// Reads a pattern; one of two parts means the default host of the flavor.
+    ///
+    /// ```
+    /// use lockctl_core::addr::{ProviderAddr, ProviderPattern};
+    /// use lockctl_core::flavor::Flavor;
+    ///
+    /// let flavor = Flavor::Terraform1_11;
+    /// let pattern = ProviderPattern::parse("hashicorp/*", flavor)?;
+    /// assert!(pattern.allows(&ProviderAddr::parse("hashicorp/aws", flavor)?));
+    /// assert!(!pattern.allows(&ProviderAddr::parse("acme/aws", flavor)?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the text is no pattern to the given flavor.
+    pub fn parse(text: &str, flavor: Flavor) -> Result<Self, PatternError> {
+        let parts: Vec<&str> = text.split('/').collect();
+        if !(2..=3).contains(&parts.len()) {
+            let text = text.to_owned();
+            return Err(PatternError::Parts { text });
+        }
+        let free = parts.iter().rev().take_while(|part| **part == ANY).count();
+        let fixed = parts.len() - free;
+        if parts[..fixed].contains(&ANY) {
+            let text = text.to_owned();
+            return Err(PatternError::Star { text });
+        }
+        // The made-up parts only make the rest parse; `allows` never looks at them.
+        let fill = ["a.example", "a", "a"];
+        let fill = &fill[fill.len() - parts.len()..];
+        let model = [&parts[..fixed], &fill[fixed..]].concat();
+        match ProviderAddr::parse(&model.join("/"), flavor) {
+            Ok(model) => Ok(Self { model, free }),
+            Err(error) => Err(AddrError {
+                text: text.to_owned(),
+                ..error
+            }
+            .into()),
+        }
+    }
+
+    /// Returns the host that all addresses have that are meant, if they have one in common.
+    #[must_use]
+    pub fn hostname(&self) -> Option<&Hostname> {
+        (self.free < 3).then(|| self.model.hostname())
+    }
+
+    /// Returns the namespace that all addresses have that are meant, if they have one in common.
+    #[must_use]
+    pub fn namespace(&self) -> Option<&str> {
+        (self.free < 2).then(|| self.model.namespace())
+    }
+
+    /// Returns the type that all addresses have that are meant, if they have one in common.
+    #[must_use]
+    pub fn type_name(&self) -> Option<&str> {
+        (self.free < 1).then(|| self.model.type_name())
+    }
+
+    /// Returns whether an address is one of those that are meant.
+    #[must_use]
+    pub fn allows(&self, addr: &ProviderAddr) -> bool {
+        let Self { model, free } = self;
+        (*free > 0 || model.type_name == addr.type_name)
+            && (*free > 1 || model.namespace == addr.namespace)
+            && (*free > 2 || model.hostname == addr.hostname)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLAVOR: Flavor = Flavor::Terraform1_11;
+
+    #[test]
+    fn stars_stand_for_the_last_parts() {
+        let addr = |text| ProviderAddr::parse(text, FLAVOR).expect("an address");
+        let aws = addr("hashicorp/aws");
+        let other = addr("example.com/hashicorp/aws");
+        for (pattern, first, second) in [
+            ("hashicorp/aws", true, false),
+            ("HashiCorp/*", true, false),
+            ("*/*", true, false),
+            ("example.com/*/*", false, true),
+            ("*/*/*", true, true),
+            ("acme/*", false, false),
+        ] {
+            let parsed = ProviderPattern::parse(pattern, FLAVOR).expect("a pattern");
+            let found = (parsed.allows(&aws), parsed.allows(&other));
+            assert_eq!(found, (first, second), "of {pattern}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in [
+            "",
+            "*",
+            "aws",
+            "*/aws",
+            "*/hashicorp/aws",
+            "example.com/*/aws",
+            "*/hashicorp/*",
+            "a/b/c/d",
+            "hashicorp/a*",
+            "/aws",
+        ] {
+            assert!(ProviderPattern::parse(text, FLAVOR).is_err(), "of {text:?}");
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! The group *packages*: every package on this machine against the hashes that the lock file
+//! records.
+//!
+//! `paths` and `named` find out what the user names, `places` finds the packages of locked versions,
+//! `memo` hashes each of them once in a run, `comparison` compares each with the recorded hashes, `differences`
+//! lists the files that differ where another copy of the package, or the recorded hash alone,
+//! proves it, and `findings` reports them. Facts add findings; none takes one away.
+
+mod comparison;
+mod differences;
+mod facts;
+mod findings;
+mod machine;
+mod memo;
+mod named;
+mod paths;
+mod places;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub use machine::InstallSource;
+pub use memo::PackageMemo;
+pub use named::Single;
+pub use paths::{NamedError, NamedPackages};
+pub use places::{Absence, PackagePlace, Unscanned};
+
+use self::comparison::PackageComparison;
+use self::memo::{Outcome, PackageHashes, UseMoment};
+use self::named::{Identity, identify};
+use self::places::{PackageCandidate, PackagesAtHand, gather};
+use crate::addr::ProviderAddr;
+use crate::coverage::{Attribution, Attributions};
+use crate::diag::Finding;
+use crate::hash::{Hash, Hashes, Match};
+use crate::package::WantedPlatforms;
+use crate::package::{Local, PackageId};
+use crate::verify::{AlteredPackage, KnownHashes, Machines, PackageForm, RefusedPackages};
+use crate::verify::{CheckedLock, PackageOrigin};
+
+/// The places and packages to check, and their context.
+#[derive(Clone, Copy)]
+pub struct PackageSearch<'a> {
+    /// Directories laid out as mirrors, in the order in which the program asks them.
+    pub places: &'a [PackagePlace],
+    /// Packages that the user names one by one.
+    pub singles: &'a [Single],
+    /// The attribution of the recorded hashes by facts.
+    pub facts: &'a Attributions,
+    /// The platforms whose hashes the lock file must hold, if that is checked.
+    pub wanted: Option<&'a WantedPlatforms>,
+    /// Returns the sources from which the program installs a provider, in its order.
+    pub sources: &'a dyn Fn(&ProviderAddr) -> Vec<InstallSource>,
+    /// The program may use a cached package of which the lock file holds no hash.
+    pub cache_may_break: bool,
+}
+
+/// The number of roots of a run, for packages that the user names without saying for which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootCount {
+    /// A named package must be one of the only lock file.
+    One,
+    /// A named package must be one of any lock file.
+    Several,
+}
+
+/// A package on this machine with a hash that the lock file records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchedPackage {
+    pub id: PackageId,
+    pub place: Local,
+    /// The hash of its files.
+    pub h1: Hash,
+    /// The hash of its zip, if it is one.
+    pub zh: Option<Hash>,
+}
+
+/// The result of checking packages.
+#[derive(Debug, Default)]
+pub struct PackageFindings {
+    /// The faults of packages.
+    pub findings: Vec<Finding>,
+    /// The hashes of those that are right.
+    pub known: KnownHashes,
+    /// The hashes of those that are installed, right or not.
+    pub installed: KnownHashes,
+    /// The packages with a recorded hash, in the order of the places.
+    pub matched: Vec<MatchedPackage>,
+    /// The packages of mirrors that `init` refuses.
+    pub refused: RefusedPackages,
+    /// The packages whose recorded hash facts contradict.
+    pub altered: Vec<AlteredPackage>,
+    /// The packages on this machine for each entry.
+    pub machines: Machines,
+    /// The number of packages that match a recorded hash, by their origin.
+    pub verified: BTreeMap<PackageOrigin, usize>,
+    /// The number of packages that do not, or that cannot be hashed.
+    pub not_verified: usize,
+    /// Directories that cannot be looked into.
+    pub failures: Vec<Unscanned>,
+    /// Single packages that belong to no entry of this lock file, each with the finding that says
+    /// so: it counts if they belong to no other lock file either.
+    pub unplaced: Vec<(PathBuf, Finding)>,
+}
+
+/// Hashes the packages of locked versions and compares them, as the program does when it installs
+/// or starts them (`hash` rules 3.5).
+///
+/// Packages of other versions and providers are left alone, unless they are named one by one.
+pub fn check(
+    memo: &mut PackageMemo<'_>,
+    subject: CheckedLock<'_>,
+    search: PackageSearch<'_>,
+) -> PackageFindings {
+    let mut gathered = gather(memo, search.places, subject);
+    let mut checked = PackageFindings {
+        failures: std::mem::take(&mut gathered.failures),
+        ..PackageFindings::default()
+    };
+    for mirror in &gathered.absent {
+        let finding = findings::absent(subject, mirror);
+        checked.findings.push(finding);
+    }
+    checked.findings.extend(lacking(subject, search, &gathered));
+    // Named packages of locked versions are compared like all others, so they are added before the hashing.
+    let unknown = checked.take_named(memo, subject, search, &mut gathered);
+    let places: Vec<&Local> = gathered.used.iter().map(|used| &used.place).collect();
+    let outcomes = memo.hash(&places);
+    // Such a package proves nothing of the entry, although one of its hashes is recorded.
+    checked.altered = altered(subject, search.facts, &gathered.used, &outcomes);
+    let is_altered = |candidate: &PackageCandidate| {
+        checked
+            .altered
+            .iter()
+            .any(|altered| altered.place == *candidate.place.path())
+    };
+    let genuine: Vec<(&PackageCandidate, &Arc<Outcome>)> = gathered
+        .used
+        .iter()
+        .zip(&outcomes)
+        .filter(|(candidate, _)| !is_altered(candidate))
+        .collect();
+    checked.known = known(subject, &genuine);
+    checked.matched = matched(subject, &genuine);
+    checked.not_verified += checked.altered.len();
+    checked.installed = installed(&gathered.used, &outcomes);
+    checked.refused = refused(subject, &gathered.used, &outcomes);
+    checked.machines = machine::of_providers(memo, subject, search, &gathered, &outcomes);
+    for (origin, is_verified) in verified(subject, &genuine) {
+        checked.count(origin, is_verified);
+    }
+    let mut comparison = PackageComparison {
+        subject,
+        memo,
+        gathered: &gathered,
+        outcomes: &outcomes,
+        known: &checked.known,
+        altered: &checked.altered,
+        facts: search.facts,
+        wanted: search.wanted,
+        have_stray_files: BTreeMap::new(),
+    };
+    let mut of_packages = Vec::new();
+    for (candidate, outcome) in gathered.used.iter().zip(&outcomes) {
+        of_packages.extend(comparison.judge(candidate, outcome));
+    }
+    let have_stray_files = comparison.have_stray_files;
+    machine::add_stray_files(&mut checked.machines, search, &have_stray_files);
+    // A package that no program reaches has nothing to hash, but `plan` needs it (`coverage` rules 4.3).
+    for candidate in &gathered.unreachable {
+        of_packages.push(match memo.files.kind(candidate.place.path()) {
+            Ok(_) => findings::no_directory(subject, candidate),
+            Err(error) => findings::unreachable(subject, candidate, &error),
+        });
+    }
+    // The sort is stable: of one package, the installed copy comes first.
+    of_packages.sort_by_key(|finding| (finding.provider.clone(), finding.platform.clone()));
+    checked.findings.append(&mut of_packages);
+    for (single, ids) in unknown {
+        checked.guess(memo, subject, single, ids.as_deref());
+    }
+    checked
+}
+
+/// Lists the packages on this machine for each provider where no entry can be compared with them.
+#[must_use]
+pub fn machines(
+    memo: &mut PackageMemo<'_>,
+    subject: CheckedLock<'_>,
+    search: PackageSearch<'_>,
+) -> Machines {
+    let gathered = gather(memo, search.places, subject);
+    let places: Vec<&Local> = gathered.used.iter().map(|used| &used.place).collect();
+    let outcomes = memo.hash(&places);
+    machine::of_providers(memo, subject, search, &gathered, &outcomes)
+}
+
+/// Reports entries whose version none of the mirrors has from which the program would install it.
+fn lacking(
+    subject: CheckedLock<'_>,
+    search: PackageSearch<'_>,
+    gathered: &PackagesAtHand,
+) -> Vec<Finding> {
+    // A mirror that is missing or cannot be read is reported, and might have the version.
+    if !gathered.absent.is_empty() || !gathered.failures.is_empty() {
+        return Vec::new();
+    }
+    let mut lacking = Vec::new();
+    // `init` asks the source first, whatever is installed (`coverage` rules 5.1).
+    for (provider, entry) in &subject.document.lock.providers {
+        let version = &entry.version;
+        if subject.left_over(provider).is_none()
+            && let Some(sources) = machine::lacking_sources(search, gathered, provider, version)
+        {
+            lacking.push(findings::no_mirror(subject, provider, version, &sources));
+        }
+    }
+    lacking
+}
+
+/// Collects the platforms that recorded hashes belong to, as far as packages show them.
+fn known(subject: CheckedLock<'_>, genuine: &[(&PackageCandidate, &Arc<Outcome>)]) -> KnownHashes {
+    let mut known = KnownHashes::new();
+    for (candidate, outcome) in genuine {
+        let id = &candidate.id;
+        let recorded = subject.recorded(id);
+        // Only a recorded hash shows that the package is the locked one: another may lie in its place.
+        if let Ok(hashed) = &***outcome
+            && recorded.contains(&hashed.h1)
+        {
+            known
+                .entry(id.provider.clone())
+                .or_default()
+                .entry(id.platform.clone())
+                .or_insert_with(|| hashed.h1.clone());
+        }
+    }
+    known
+}
+
+/// Collects the packages with a recorded hash.
+fn matched(
+    subject: CheckedLock<'_>,
+    genuine: &[(&PackageCandidate, &Arc<Outcome>)],
+) -> Vec<MatchedPackage> {
+    let mut matched = Vec::new();
+    for (candidate, outcome) in genuine {
+        if let Ok(hashed) = &***outcome
+            && hashed.is_recorded(subject.recorded(&candidate.id))
+        {
+            matched.push(MatchedPackage {
+                id: candidate.id.clone(),
+                place: candidate.place.clone(),
+                h1: hashed.h1.clone(),
+                zh: hashed.zip.as_ref().map(|zip| zip.zh.clone()),
+            });
+        }
+    }
+    matched
+}
+
+/// Collects the hashes of the packages that are installed.
+fn installed(used: &[PackageCandidate], outcomes: &[Arc<Outcome>]) -> KnownHashes {
+    let mut installed = KnownHashes::new();
+    for (candidate, outcome) in used.iter().zip(outcomes) {
+        if let (PackageOrigin::Installed, Ok(hashed)) = (candidate.origin, &**outcome) {
+            installed
+                .entry(candidate.id.provider.clone())
+                .or_default()
+                .insert(candidate.id.platform.clone(), hashed.h1.clone());
+        }
+    }
+    installed
+}
+
+/// Collects the packages of mirrors that no recorded hash accepts.
+fn refused(
+    subject: CheckedLock<'_>,
+    used: &[PackageCandidate],
+    outcomes: &[Arc<Outcome>],
+) -> RefusedPackages {
+    let mut refused = RefusedPackages::new();
+    for (candidate, outcome) in used.iter().zip(outcomes) {
+        let id = &candidate.id;
+        if let (PackageOrigin::Mirror, Ok(hashed)) = (candidate.origin, &**outcome)
+            && hashed.judge(subject.recorded(id), UseMoment::Install) == Match::Mismatch
+        {
+            let form = match candidate.place {
+                Local::Archive(_) => PackageForm::Zip,
+                Local::Directory(_) => PackageForm::Directory,
+            };
+            refused.insert((id.provider.clone(), id.platform.clone(), form));
+        }
+    }
+    refused
+}
+
+/// Returns which packages match a recorded hash.
+fn verified(
+    subject: CheckedLock<'_>,
+    genuine: &[(&PackageCandidate, &Arc<Outcome>)],
+) -> Vec<(PackageOrigin, bool)> {
+    let is_verified = |candidate: &PackageCandidate, outcome: &Outcome| {
+        outcome.as_ref().is_ok_and(|hashed| {
+            let recorded = subject.recorded(&candidate.id);
+            let matched = hashed.judge(recorded, UseMoment::of(candidate.origin));
+            matches!(matched, Match::Matched(_))
+        })
+    };
+    genuine
+        .iter()
+        .map(|(candidate, outcome)| (candidate.origin, is_verified(candidate, outcome)))
+        .collect()
+}
+
+/// Collects the packages with a recorded hash that is not that of the package of their platform, by facts.
+fn altered(
+    subject: CheckedLock<'_>,
+    facts: &Attributions,
+    used: &[PackageCandidate],
+    outcomes: &[Arc<Outcome>],
+) -> Vec<AlteredPackage> {
+    let mut altered = Vec::new();
+    for (candidate, outcome) in used.iter().zip(outcomes) {
+        let id = &candidate.id;
+        let recorded = subject.recorded(id);
+        if let (Some(known), Ok(hashed)) = (facts.get(&id.provider), &**outcome)
+            && hashed.is_recorded(recorded)
+            && let Some(expected) = expected(known, id, hashed)
+        {
+            let of_package = hashed.h1s();
+            altered.push(AlteredPackage {
+                id: id.clone(),
+                place: candidate.place.path().to_owned(),
+                h1: of_package
+                    .into_iter()
+                    .filter(|h1| recorded.contains(h1))
+                    .cloned()
+                    .collect(),
+                expected,
+            });
+        }
+    }
+    altered
+}
+
+/// Returns the `h1:` that facts give for the platform of a package, if the package has another one.
+fn expected(known: &Attribution, id: &PackageId, hashed: &PackageHashes) -> Option<Hash> {
+    // A zip of the release is what it is, whatever else is known of the platform.
+    let is_of_release = |zh: &Hash| !known.platforms_of(zh).is_empty();
+    if hashed.zip.iter().any(|zip| is_of_release(&zip.zh)) {
+        return None;
+    }
+    let expected: BTreeSet<&Hash> = known.expected(&id.platform);
+    let is_expected = hashed.h1s().iter().any(|h1| expected.contains(h1));
+    expected
+        .into_iter()
+        .next()
+        .filter(|_| !is_expected)
+        .cloned()
+}
+
+impl PackageFindings {
+    fn count(&mut self, origin: PackageOrigin, is_verified: bool) {
+        if is_verified {
+            *self.verified.entry(origin).or_default() += 1;
+        } else {
+            self.not_verified += 1;
+        }
+    }
+
+    /// Sorts the packages that the user named: adds those of locked versions to the gathered ones, and
+    /// returns those that only a hash can identify, each with the packages that it may be.
+    fn take_named<'s>(
+        &mut self,
+        memo: &PackageMemo<'_>,
+        subject: CheckedLock<'_>,
+        search: PackageSearch<'s>,
+        gathered: &mut PackagesAtHand,
+    ) -> Vec<(&'s Single, Option<Vec<PackageId>>)> {
+        for place in search.places {
+            // Somebody named it for the packages in it.
+            if place.origin == PackageOrigin::Named && !gathered.found_in.contains(&place.dir) {
+                let finding = findings::not_locked(subject, &place.dir, "any package in it");
+                self.unplaced.push((place.dir.clone(), finding));
+            }
+        }
+        let mut unknown = Vec::new();
+        for single in search.singles {
+            match identify(single, subject) {
+                Identity::Locked(id) => {
+                    let candidate = PackageCandidate {
+                        id,
+                        place: single.place.clone(),
+                        origin: PackageOrigin::Named,
+                        resolved: memo.resolved(&single.place),
+                    };
+                    gathered.push(candidate, true);
+                }
+                Identity::Ambiguous(ids) => unknown.push((single, Some(ids))),
+                Identity::Unknown => unknown.push((single, None)),
+                Identity::NotLocked(what) => {
+                    let finding = findings::not_locked(subject, single.path(), &what);
+                    self.unplaced.push((single.path().to_owned(), finding));
+                }
+            }
+        }
+        unknown
+    }
+
+    /// Looks for a package among the entries by its hash: all entries, or some that it may be.
+    fn guess(
+        &mut self,
+        memo: &mut PackageMemo<'_>,
+        subject: CheckedLock<'_>,
+        single: &Single,
+        ids: Option<&[PackageId]>,
+    ) {
+        let outcome = memo.hash_one(&single.place);
+        let path = single.path();
+        let hashed = match &*outcome {
+            Ok(hashed) => hashed,
+            Err(error) => {
+                self.findings
+                    .push(findings::unreadable_single(subject, path, error));
+                return;
+            }
+        };
+        let may_be = |provider: &ProviderAddr| {
+            ids.is_none_or(|ids| ids.iter().any(|id| id.provider == *provider))
+        };
+        let is_match = |recorded: &Hashes| {
+            matches!(
+                hashed.judge(recorded, UseMoment::Install),
+                Match::Matched(_)
+            )
+        };
+        let is_recorded = subject
+            .document
+            .lock
+            .providers
+            .iter()
+            .any(|(provider, entry)| may_be(provider) && is_match(&entry.hashes));
+        self.count(PackageOrigin::Named, is_recorded);
+        if !is_recorded {
+            let finding = findings::not_recorded(subject, path, hashed);
+            self.unplaced.push((path.to_owned(), finding));
+        }
+    }
+}

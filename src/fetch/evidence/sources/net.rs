@@ -1,0 +1,439 @@
+//! Asking for documents: redirects hop by hop, repetition, limits.
+//!
+//! Credentials are bound to an origin: no request to another one carries them, wherever a redirect
+//! leads. That is why redirects are followed here and not by the HTTP client, which has rules of its
+//! own for what it sends on; besides, each kind of document has its own limit of hops.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::failure::stated_errors;
+use super::outages::Outages;
+use super::retry::{self, RetryPolicy};
+use super::{FetchError, cut};
+use crate::addr::{Origin, Url};
+use crate::package::calendar;
+use crate::world::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
+
+/// Returns the credentials for the download of a package, if there are some.
+pub type PackageCredentials<'a> = Arc<dyn Fn(&Url) -> Option<Credentials> + Send + Sync + 'a>;
+
+/// The network as the sources use it.
+#[derive(Clone)]
+pub struct Net<'a> {
+    pub http: &'a dyn Http,
+    pub clock: &'a dyn Clock,
+    /// The number of attempts and the time limits.
+    pub policy: RetryPolicy,
+    /// The credentials for packages, by host (rules 5.4: Terraform sends what `~/.netrc` holds).
+    pub package_credentials: PackageCredentials<'a>,
+    /// Is informed of progress, and cannot influence it.
+    pub observer: &'a (dyn Fn(&Event<'_>) + Sync),
+    pub outages: Arc<Outages>,
+}
+
+/// Something that happened on the network.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event<'a> {
+    /// A server is being asked.
+    Asking { url: &'a Url },
+    /// A server redirected the request.
+    Redirected {
+        url: &'a Url,
+        status: u16,
+        to: &'a Url,
+    },
+    /// A server answered; a body of a package still has to come.
+    Answered {
+        url: &'a Url,
+        status: u16,
+        /// The length of the body in bytes, where it is known.
+        bytes: Option<u64>,
+    },
+    /// A request failed for good or will be repeated.
+    Failed { url: &'a Url, cause: &'a HttpError },
+    /// A request is about to be repeated.
+    Repeating { url: &'a Url, wait: Duration },
+    /// A download began, or goes on where it broke off.
+    Started {
+        url: &'a Url,
+        /// The number of bytes that are there already.
+        from: u64,
+        /// The length of the package in bytes, if it is known.
+        total: Option<u64>,
+    },
+    /// Bytes of a package arrived.
+    Received {
+        url: &'a Url,
+        /// The number of bytes in this piece.
+        bytes: u64,
+    },
+    /// A download is over.
+    Finished {
+        url: &'a Url,
+        /// The length of the package, in bytes.
+        bytes: u64,
+    },
+}
+
+/// A request for a document.
+pub(super) struct Ask<'a> {
+    /// The first URL of the chain.
+    pub(super) url: &'a Url,
+    /// Header fields beside those that the client adds.
+    pub(super) headers: &'a [(&'a str, &'a str)],
+    /// The credentials, for the origin of `url` alone.
+    pub(super) credentials: Option<&'a Credentials>,
+    pub(super) hops: usize,
+    /// Maximum length of the document, in bytes.
+    pub(super) limit: u64,
+    /// Maximum time of one attempt, redirects included.
+    pub(super) timeout: Duration,
+    pub(super) redirects: Redirects,
+}
+
+/// The connections to which redirects may lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Redirects {
+    /// Anywhere: what is fetched is proved by other means.
+    Any,
+    /// To encrypted connections only: what is fetched is believed.
+    Encrypted,
+    /// To encrypted connections only, unless the first one is not: that was the choice of the user.
+    NoDowngrade,
+}
+
+/// The limits on a chain of redirects.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RedirectLimits {
+    pub(super) hops: usize,
+    pub(super) redirects: Redirects,
+    /// The number of the attempt, counted from 1.
+    pub(super) attempt: usize,
+}
+
+/// A document, or what a server said instead of one.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    /// The URL that answered, behind all redirects.
+    pub(super) url: Url,
+    pub(super) status: u16,
+    pub(super) content_type: String,
+    /// The address in `X-Terraform-Get`, if there is one that is not empty.
+    pub(super) location: Option<String>,
+    /// When the document was changed last, if the server says so.
+    pub(super) changed: Option<SystemTime>,
+    /// All header fields, the names in lower case.
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    /// Returns the values of a header field, the name in lower case.
+    pub(super) fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.headers
+            .iter()
+            .filter(move |(field, _)| field == name)
+            .map(|(_, value)| &**value)
+    }
+
+    /// Returns the media type of the body: its content type without parameters.
+    pub(super) fn media_type(&self) -> &str {
+        self.content_type
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+    }
+
+    /// Makes the error of an answer that is a refusal and was not worth a repetition.
+    pub(super) fn refusal(self) -> FetchError {
+        FetchError::Status {
+            stated: stated_errors(&self.body),
+            url: self.url,
+            attempts: 1,
+            status: self.status,
+            wait: None,
+        }
+    }
+
+    /// Returns the fault of the content type of a JSON document, if there is one; parameters do not matter.
+    pub(super) fn media_type_fault(&self) -> Option<String> {
+        if self.media_type().eq_ignore_ascii_case("application/json") {
+            return None;
+        }
+        let found = if self.content_type.is_empty() {
+            "none".to_owned()
+        } else {
+            cut(&self.content_type)
+        };
+        Some(format!("its content type is {found}, not application/json"))
+    }
+}
+
+impl std::fmt::Debug for Net<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Net").finish_non_exhaustive()
+    }
+}
+
+impl Net<'_> {
+    /// Fetches a document; any status but those that are worth a repetition is an answer.
+    ///
+    /// Repeated as `delays` says, from the first URL on. A host that fails to the end is not asked again.
+    pub(super) fn document(
+        &self,
+        ask: &Ask<'_>,
+        mut delays: impl Iterator<Item = Duration>,
+    ) -> Result<Answer, FetchError> {
+        let mut attempts = 0;
+        // An answer from this host after this moment shows that it works, although this request fails
+        // (rules 4.8).
+        let start = self.outages.now();
+        loop {
+            attempts += 1;
+            let (error, wait) = match self.answer(ask, attempts) {
+                Ok(answer) => return Ok(answer),
+                Err(failed) => failed,
+            };
+            // A certificate or a refusal is the same the next time (rules 4.3).
+            if !error.may_pass() {
+                return Err(error);
+            }
+            // A server that asks for a longer wait than `MAX_RETRY_AFTER` is not asked again sooner either:
+            // that would only add to its load.
+            let Some(delay) = delays.next().filter(|_| retry::is_bearable(wait)) else {
+                self.outages.gave_up(start, &error);
+                return Err(error);
+            };
+            self.wait(ask.url, wait.unwrap_or(delay));
+        }
+    }
+
+    /// Fetches a document that nothing depends on: it is not asked for again, and what is needed of the
+    /// host still is.
+    pub(super) fn optional_document(&self, ask: &Ask<'_>) -> Result<Answer, FetchError> {
+        self.answer(ask, 1).map_err(|(error, _)| error)
+    }
+
+    /// Makes one attempt; returns beside an error the time that the server asks to wait.
+    fn answer(
+        &self,
+        ask: &Ask<'_>,
+        attempts: usize,
+    ) -> Result<Answer, (FetchError, Option<Duration>)> {
+        let (answer, wait) = self.attempt(ask, attempts).map_err(|error| (error, None))?;
+        if retry::is_worth_it(answer.status) {
+            // If this was the last attempt, its status is what the user should read.
+            let error = FetchError::Status {
+                stated: stated_errors(&answer.body),
+                url: answer.url,
+                attempts,
+                status: answer.status,
+                wait,
+            };
+            return Err((error, wait));
+        }
+        self.outages.answered(&answer.url);
+        Ok(answer)
+    }
+
+    pub(super) fn wait(&self, url: &Url, wait: Duration) {
+        (self.observer)(&Event::Repeating { url, wait });
+        self.clock.sleep(wait);
+    }
+
+    /// Makes one attempt, with all redirects; returns beside the answer the time that the server asks to
+    /// wait.
+    fn attempt(
+        &self,
+        ask: &Ask<'_>,
+        attempts: usize,
+    ) -> Result<(Answer, Option<Duration>), FetchError> {
+        let request = HttpRequest {
+            url: ask.url,
+            headers: ask.headers,
+            credentials: ask.credentials,
+            timeout: Some(ask.timeout),
+            first_byte: ask.timeout,
+            idle: ask.timeout,
+            compressed: true,
+        };
+        let limits = RedirectLimits {
+            hops: ask.hops,
+            redirects: ask.redirects,
+            attempt: attempts,
+        };
+        let (url, mut response) = self.follow(&request, limits)?;
+        let body = self.read_body(ask, &url, attempts, &mut response)?;
+        (self.observer)(&Event::Answered {
+            url: &url,
+            status: response.status,
+            bytes: Some(body.len() as u64),
+        });
+        let after = retry::after(&response, self.clock.now());
+        let answer = Answer {
+            status: response.status,
+            location: response
+                .header("x-terraform-get")
+                .filter(|location| !location.is_empty())
+                .map(str::to_owned),
+            content_type: response
+                .header("content-type")
+                .unwrap_or_default()
+                .to_owned(),
+            changed: last_modified(&response),
+            headers: response.headers,
+            url,
+            body,
+        };
+        Ok((answer, after))
+    }
+
+    fn read_body(
+        &self,
+        ask: &Ask<'_>,
+        url: &Url,
+        attempts: usize,
+        response: &mut HttpResponse,
+    ) -> Result<Vec<u8>, FetchError> {
+        let mut body = Vec::new();
+        // One byte more than the limit shows whether a document is too long or just fits.
+        let mut limited = (&mut response.body).take(ask.limit + 1);
+        if let Err(error) = limited.read_to_end(&mut body) {
+            let cause = within(http_error(&error), Some(ask.timeout));
+            (self.observer)(&Event::Failed { url, cause: &cause });
+            return Err(FetchError::Http {
+                url: url.clone(),
+                attempts,
+                cause,
+            });
+        }
+        if body.len() as u64 > ask.limit {
+            return Err(FetchError::TooLarge {
+                url: url.clone(),
+                limit: ask.limit,
+            });
+        }
+        Ok(body)
+    }
+
+    /// Sends a request and follows redirects; returns where that ended, with the answer there.
+    ///
+    /// Credentials go to the origin of the first URL only, and no longer once a redirect has left
+    /// it: what is requested behind that is the choice of another server. A user and a password are dropped
+    /// even there where the redirect names its place in full, as the programs do (rules 13.6).
+    pub(super) fn follow(
+        &self,
+        request: &HttpRequest<'_>,
+        limits: RedirectLimits,
+    ) -> Result<(Url, HttpResponse), FetchError> {
+        let mut passed = Duration::ZERO;
+        let home: Origin = request.url.origin();
+        let mut url = request.url.clone();
+        let mut at_home = true;
+        let is_basic = matches!(request.credentials, Some(Credentials::Basic { .. }));
+        for _ in 0..=limits.hops {
+            // This never becomes true again: a server that redirects back chooses the path, and could have
+            // the credentials sent to a place of its choice (rules 5.2).
+            at_home &= url.origin() == home;
+            let sent = HttpRequest {
+                url: &url,
+                // The limit holds for the whole chain, else each hop could use it up anew.
+                timeout: request.timeout.map(|limit| limit.saturating_sub(passed)),
+                credentials: request.credentials.filter(|_| at_home),
+                ..request.clone()
+            };
+            // Each hop is checked: a redirect may lead to a host that has been given up (rules 4.8).
+            self.outages.check(&url)?;
+            (self.observer)(&Event::Asking { url: &url });
+            let response = self.http.get(&sent).map_err(|cause| {
+                (self.observer)(&Event::Failed {
+                    url: &url,
+                    cause: &cause,
+                });
+                FetchError::Http {
+                    url: url.clone(),
+                    attempts: limits.attempt,
+                    cause: within(cause, request.timeout),
+                }
+            })?;
+            passed += response.took;
+            // Statuses that the HTTP library of the programs follows for GET; 300 and 304 are answers to
+            // it.
+            if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
+                return Ok((url, response));
+            }
+            self.outages.answered(&url);
+            at_home &= !is_basic || response.header("location").is_some_and(is_relative);
+            // An attacker who can answer in the place of a plain http server could choose the document
+            // (rules 8.3, 12.9).
+            let must_be_encrypted = match limits.redirects {
+                Redirects::Any => false,
+                Redirects::Encrypted => true,
+                Redirects::NoDowngrade => home.encrypted,
+            };
+            url = self.redirect_target(&url, &response, must_be_encrypted)?;
+        }
+        Err(FetchError::TooManyRedirects {
+            url: request.url.clone(),
+            limit: limits.hops,
+        })
+    }
+
+    /// Returns the URL to which an answer redirects.
+    fn redirect_target(
+        &self,
+        url: &Url,
+        response: &HttpResponse,
+        must_be_encrypted: bool,
+    ) -> Result<Url, FetchError> {
+        let bad = |cause| FetchError::BadRedirect {
+            url: url.clone(),
+            cause,
+        };
+        let location = response.header("location").ok_or_else(|| bad(None))?;
+        let target = url.join(location).map_err(|cause| bad(Some(cause)))?;
+        (self.observer)(&Event::Redirected {
+            url,
+            status: response.status,
+            to: &target,
+        });
+        if must_be_encrypted && !target.origin().encrypted {
+            return Err(FetchError::Unencrypted { url: url.clone() });
+        }
+        Ok(target)
+    }
+}
+
+/// Returns true if a reference has no host.
+fn is_relative(reference: &str) -> bool {
+    let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let scheme_ends = reference.trim_start_matches(is_scheme).starts_with(':');
+    !scheme_ends && !reference.starts_with("//")
+}
+
+/// Returns the time at which a document changed last, as its server states it; `None` if that cannot be read.
+pub(super) fn last_modified(response: &HttpResponse) -> Option<SystemTime> {
+    calendar::read_http_date(response.header("last-modified")?.trim())
+}
+
+/// Names the limit that was set, where what was left of it has passed.
+fn within(cause: HttpError, whole: Option<Duration>) -> HttpError {
+    match (cause, whole) {
+        (HttpError::Timeout { .. }, Some(limit)) => HttpError::Timeout { limit },
+        (cause, _) => cause,
+    }
+}
+
+/// Unwraps the failure of a body.
+pub(super) fn http_error(error: &std::io::Error) -> HttpError {
+    error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<HttpError>())
+        .cloned()
+        .unwrap_or_else(|| HttpError::Broken {
+            reason: error.to_string(),
+        })
+}

@@ -1,0 +1,186 @@
+//! The removal of versions, platforms and blobs that no lock file needs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::documents::{BlobName, IndexEntries, TagList, blob, references, version_index};
+use super::{MARKER_NAME, OciLayouts, blobs_dir};
+use crate::addr::ProviderAddr;
+use crate::flavor::Flavor;
+use crate::hash::{digest_of_hex, zh_of_digest};
+use crate::locker::Release;
+use crate::mirror::MirroringError;
+use crate::mirror::documents::replace;
+use crate::mirror::layout::{INDEX, provider_dir};
+use crate::package::WantedSet;
+use crate::version::Version;
+use crate::world::FileKind;
+
+/// Maximum number of directories that are searched for layouts.
+const MAX_DIRECTORIES: usize = 100_000;
+
+impl OciLayouts<'_> {
+    /// Removes unwanted versions, platforms and blobs from every layout, and layouts without a tag; returns the paths
+    /// that were, or would be, removed. Other files, and tags that are not versions, stay.
+    ///
+    /// # Errors
+    /// The first path that cannot be read or removed.
+    pub(in crate::work::mirror) fn prune(
+        &self,
+        wanted: &BTreeMap<Release, WantedSet>,
+    ) -> Result<Vec<PathBuf>, MirroringError> {
+        let mut removed = Vec::new();
+        for provider in self.providers()? {
+            let dir = provider_dir(&self.dir, &provider);
+            let of_provider = wanted
+                .iter()
+                .filter(|(release, _)| release.provider == provider)
+                .map(|(release, wanted)| (&release.version, wanted))
+                .collect();
+            removed.extend(self.prune_layout(&dir, &of_provider)?);
+        }
+        Ok(removed)
+    }
+
+    /// Lists the providers that have a layout.
+    fn providers(&self) -> Result<Vec<ProviderAddr>, MirroringError> {
+        let mut names = vec![String::new()];
+        for _ in ["host", "namespace", "type"] {
+            let mut below = Vec::new();
+            for name in names {
+                let dir = self.dir.join(&name);
+                let entries = match self.disk.list(&dir) {
+                    Ok(entries) => entries,
+                    // There may be no layout yet, and another run may remove one after its parent was listed.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+                    Err(cause) => return Err(MirroringError::io(self.files, &dir, "read", cause)),
+                };
+                let directories = entries
+                    .iter()
+                    .filter(|entry| entry.kind == FileKind::Directory)
+                    .filter_map(|entry| entry.name.to_str())
+                    .map(|part| format!("{name}/{part}").trim_start_matches('/').to_owned());
+                below.extend(directories.take(MAX_DIRECTORIES.saturating_sub(below.len())));
+            }
+            names = below;
+        }
+        // Addresses with a host are the same in every flavor.
+        let providers = names
+            .iter()
+            .filter_map(|name| ProviderAddr::parse(name, Flavor::Terraform1_16).ok());
+        Ok(providers
+            .filter(|provider| {
+                let marker = provider_dir(&self.dir, provider).join(MARKER_NAME);
+                matches!(self.disk.kind(&marker), Ok(FileKind::File))
+            })
+            .collect())
+    }
+
+    fn prune_layout(
+        &self,
+        dir: &Path,
+        wanted: &BTreeMap<&Version, &WantedSet>,
+    ) -> Result<Vec<PathBuf>, MirroringError> {
+        let blobs = blobs_dir(dir);
+        let held = self.held(dir)?;
+        let mut tags = TagList::parse(&self.read(&dir.join(INDEX))?.unwrap_or_default());
+        let before = tags.text();
+        let mut kept = BTreeSet::new();
+        for (version, tag) in std::mem::take(&mut tags.versions) {
+            let Some(wanted) = wanted.get(&version) else {
+                continue;
+            };
+            let index = blob(&tag).and_then(|name| self.document(&blobs, &name));
+            let mut entries = IndexEntries::parse(&index.unwrap_or_default());
+            let all = entries.packages.len();
+            entries
+                .packages
+                .retain(|platform, _| wanted.all || wanted.has(platform));
+            if entries.packages.len() == all {
+                tags.versions.insert(version, tag);
+                continue;
+            }
+            let index = version_index(&entries.all());
+            self.place_document(&blobs, &index)?;
+            // In a run that writes nothing, the new index does not exist as a blob, so it cannot be followed.
+            kept.insert(index.blob());
+            for entry in entries.all() {
+                self.follow(&blobs, &entry, &mut kept);
+            }
+            tags.set(&version, &index);
+        }
+        for descriptor in tags.descriptors() {
+            self.follow(&blobs, descriptor, &mut kept);
+        }
+        // The right to write is released first, since it belongs to the directory, which is removed.
+        if tags.is_empty() {
+            drop(held);
+            return self.remove_layout(dir);
+        }
+        if before != tags.text() {
+            let index = dir.join(INDEX);
+            // Written before the blobs that the old index names are removed.
+            replace(self.files, self.disk, held.as_ref(), index, &tags.text())?;
+        }
+        let names: BTreeSet<&str> = kept.iter().map(|blob| blob.name.value()).collect();
+        let mut removed = Vec::new();
+        let unreadable = |cause| MirroringError::io(self.files, &blobs, "read", cause);
+        for entry in self.disk.list(&blobs).map_err(unreadable)? {
+            // Files with other names are not blobs, and stay.
+            let name = entry.name.to_str().filter(|name| {
+                digest_of_hex(name).is_some_and(|digest| zh_of_digest(&digest).value() == *name)
+            });
+            if let Some(name) = name.filter(|name| !names.contains(name)) {
+                removed.push(self.delete(blobs.join(name))?);
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Adds the blob that a descriptor refers to, and all that its document refers to.
+    fn follow(&self, blobs: &Path, descriptor: &Value, kept: &mut BTreeSet<BlobName>) {
+        let mut left = references(descriptor);
+        while let Some(name) = left.pop() {
+            // A zip is not read as a document: most exceed the limit, and none is JSON.
+            let document = self
+                .document(blobs, &name)
+                .and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+            if kept.insert(name)
+                && let Some(document) = document
+            {
+                left.extend(references(&document));
+            }
+        }
+    }
+
+    /// Removes the files of a layout, and directories above that become empty.
+    fn remove_layout(&self, dir: &Path) -> Result<Vec<PathBuf>, MirroringError> {
+        let mut removed = Vec::new();
+        // The index is removed first, so it never names a missing blob.
+        for name in [INDEX, "blobs", MARKER_NAME] {
+            let path = dir.join(name);
+            if self.disk.kind(&path).is_ok() {
+                removed.push(self.delete(path)?);
+            }
+        }
+        // The directory of all layouts was named by the user, and stays even if it is empty.
+        for path in dir.ancestors().take_while(|path| *path != self.dir) {
+            if self.disk.list(path).is_ok_and(|entries| entries.is_empty()) {
+                self.delete(path.to_owned())?;
+            }
+        }
+        Ok(removed)
+    }
+
+    fn delete(&self, path: PathBuf) -> Result<PathBuf, MirroringError> {
+        if self.writes() {
+            self.disk
+                .delete(&path)
+                .map_err(|cause| MirroringError::io(self.files, &path, "removed", cause))?;
+        }
+        Ok(path)
+    }
+}

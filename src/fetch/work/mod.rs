@@ -1,0 +1,8 @@
+//! What is done with many packages: lock runs, mirrors, comparisons with registries.
+
+#[doc(hidden)]
+pub mod locker;
+#[doc(hidden)]
+pub mod mirror;
+#[doc(hidden)]
+pub mod upstream;

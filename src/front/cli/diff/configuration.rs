@@ -1,0 +1,155 @@
+//! The configuration beside a lock file, on disk or in a revision.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use crate::cli::World;
+use crate::cli::args::Common;
+use crate::config::{ConfigSources, Loaded};
+use crate::diag::Texts;
+use crate::flavor::{Flavor, FlavorChoice};
+use crate::git;
+use crate::project::ProjectFile;
+use crate::remote_module::RemoteModules;
+use crate::requirement::{Requirement, RequirementOrigin, Requirements, StateSeen};
+use crate::review::{ConfigurationSides, FileComparison, LockSide};
+use crate::run::user::modules;
+use crate::workspace::{EnvironmentUse, Reading, Workspace};
+use crate::world::{Env, EnvAt};
+
+/// The place of the configuration of a side.
+#[derive(Clone)]
+pub(in crate::front::cli) enum Configured<'a> {
+    /// In a directory on disk.
+    Disk(&'a Path),
+    /// In a directory of a revision; the last path is that of its top.
+    Revision(&'a git::Tree<'a>, &'a Path, &'a Path),
+}
+
+/// Reads the configuration of both sides, and adds what it says about each change.
+///
+/// Without a configuration now it adds nothing; one before counts only if it is another one.
+pub(in crate::front::cli) fn explain(
+    mut comparison: FileComparison,
+    [old, new]: [Option<Configured<'_>>; 2],
+    common: &Common,
+    world: World<'_>,
+    texts: &mut Texts,
+) -> FileComparison {
+    let Some(new) = new.filter(|_| !comparison.review.providers.is_empty()) else {
+        return comparison;
+    };
+    // Each side is read by the rules of its own lock file: the other program has other defaults.
+    let flavor = |side: &Option<LockSide>| match side {
+        Some(side) => side.flavor,
+        None => comparison.flavor(),
+    };
+    let [old_flavor, new_flavor] = [&comparison.old, &comparison.new].map(flavor);
+    let old = old.filter(|old| match (old, &new) {
+        (Configured::Disk(old), Configured::Disk(new)) => old != new,
+        _ => true,
+    });
+    let is_committed = matches!(old, Some(Configured::Revision(..)));
+    let cache = modules::cache(&common.options(), world);
+    let modules = modules::kept(world, cache.as_ref());
+    let mut load = |side, flavor| load(side, flavor, &modules, world, texts);
+    let old = old.and_then(|old| load(old, old_flavor));
+    let new = load(new, new_flavor);
+    if is_committed && new.is_none() && old.is_some() {
+        comparison.review.without_configuration();
+    }
+    let old = old.and_then(requirements);
+    let Some(new) = new.and_then(requirements) else {
+        return comparison;
+    };
+    let sides = ConfigurationSides {
+        old: old.as_ref(),
+        new: &new,
+    };
+    comparison.explained_by(sides, |requirement| {
+        let name = texts.name(requirement.file);
+        if requirement.origin == RequirementOrigin::State {
+            return format!("the state ({name})");
+        }
+        let position = texts.position(requirement.file, requirement.span.start);
+        format!("{name}:{}", position.line)
+    })
+}
+
+/// Reads the configuration of a side, if it has any.
+fn load(
+    configured: Configured<'_>,
+    flavor: Flavor,
+    modules: &dyn RemoteModules,
+    world: World<'_>,
+    texts: &mut Texts,
+) -> Option<Loaded> {
+    match configured {
+        Configured::Disk(dir) => {
+            let outside = ConfigSources {
+                files: world.disk,
+                modules,
+            };
+            load_root(dir, outside, world.env, flavor, texts)
+        }
+        Configured::Revision(tree, dir, top) => {
+            let env = EnvAt {
+                env: world.env,
+                current_dir: top.to_owned(),
+            };
+            let outside = ConfigSources {
+                files: tree,
+                modules,
+            };
+            let mut loaded = load_root(dir, outside, &env, flavor, texts)?;
+            // A state file of the work tree belongs to the present, not to the revision. Without one that is
+            // committed the state of that time is unknown, not empty (`config` rules 7.1).
+            let is_state = |place: &Requirement| place.origin == RequirementOrigin::State;
+            let requirements = &mut loaded.requirements;
+            if !requirements.providers.values().flatten().any(is_state) {
+                requirements.state = StateSeen::LeftOut;
+            }
+            Some(loaded)
+        }
+    }
+}
+
+/// Reads the configuration of a root as other commands do, by the rules of the lock file at hand.
+fn load_root(
+    dir: &Path,
+    outside: ConfigSources<'_>,
+    env: &dyn Env,
+    flavor: Flavor,
+    texts: &mut Texts,
+) -> Option<Loaded> {
+    let dir = if dir.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        dir
+    };
+    let choice = FlavorChoice::rules_of(flavor);
+    // No project file is read below, so no setting of one can have ended.
+    let now = SystemTime::UNIX_EPOCH;
+    let workspace = Workspace::new(outside.files, env, choice, None, now, texts).ok()?;
+    // The two states may have different project files, and neither says what is required.
+    let root = workspace
+        .open(dir, Arc::<ProjectFile>::default(), texts)
+        .ok()??;
+    if root.is_alone {
+        return None;
+    }
+    let reading = Reading {
+        reads_state: true,
+        // The comment of a pull request shows what `diff` prints, and the program that writes it needs a token.
+        environment: EnvironmentUse::Hidden,
+        ..Reading::new(outside, env)
+    };
+    let loaded = root.load(&reading, texts);
+    loaded.found.then_some(loaded)
+}
+
+/// Returns what a configuration requires; nothing if it has faults.
+fn requirements(loaded: Loaded) -> Option<Requirements> {
+    (!loaded.requirements.faulty).then_some(loaded.requirements)
+}

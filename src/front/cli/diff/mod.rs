@@ -1,0 +1,210 @@
+//! `lockctl diff`: what changed between lock files, and whether it is alarming.
+
+mod args;
+mod configuration;
+mod owners;
+mod revisions;
+pub(super) mod text;
+
+use std::path::{Path, PathBuf};
+
+use crate::addr::ProviderAddr;
+use crate::cli::args::Common;
+use crate::cli::{Command, Look, Stderr, World};
+use crate::diag::Texts;
+use crate::locker::TrustedFacts;
+use crate::lockfile;
+use crate::report::json::RootStatus;
+use crate::report::{self, CommandResult, Failure, FileResult, ResultSubject, Sentence, TextBlock};
+use crate::review::{FileComparison, FileReview, LockSide, Risk, verdict};
+use crate::run::audit;
+use crate::run::facts::UserFacts;
+use crate::run::root;
+use crate::workspace::flavor_of;
+use crate::world::{FileKind, Files};
+pub(in crate::front::cli) use args::{DiffArgs, FailOn};
+use configuration::Configured;
+
+impl Command for DiffArgs {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        let mut texts = Texts::default();
+        let paths = paths(common, self, world.disk);
+        let are_named = paths.is_none();
+        let compared = match paths {
+            Some((old, new)) if revisions::are_revisions(common, self, world) => Err(Failure {
+                title: format!(
+                    "{} and {} are paths as well as revisions",
+                    old.display(),
+                    new.display()
+                ),
+                help: Some(
+                    "write `./` before the paths, or the revisions as one range `A..B`".to_owned(),
+                ),
+                ..Failure::default()
+            }),
+            Some((old, new)) => {
+                two_files(common, [&old, &new], world, &mut texts).map(|file| (vec![file], None))
+            }
+            None => revisions::compare(common, self, world, &mut texts),
+        };
+        match compared {
+            Ok((mut all, warning)) => {
+                let facts = UserFacts::new(&common.options(), world);
+                owners::add(&mut all, &facts);
+                for file in &mut all {
+                    // As for the owners of hashes: the two states may have different project files, so only facts
+                    // that this machine computed are used.
+                    file.comparison.review.add_builds(|side| {
+                        let lock = &side.lock;
+                        let (version, hashes) = (&lock.version, &lock.hashes);
+                        facts.builds_of(TrustedFacts::Own, &side.addr, version, hashes)
+                    });
+                }
+                let advisories = advisories(&mut all, common, world);
+                let mut result = result(self, all, are_named, texts);
+                result.remarks.extend(facts.remarks());
+                result.remarks.extend(warning);
+                result.remarks.extend(advisories);
+                result
+            }
+            Err(failure) => CommandResult::failed("diff", [failure]),
+        }
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::blocks(result, look)
+    }
+}
+
+/// Returns how the providers of results are named.
+fn naming(files: &[FileResult]) -> impl Fn(&ProviderAddr) -> String + use<> {
+    let compared: Vec<&FileComparison> = files.iter().map(|file| &file.comparison).collect();
+    text::naming(&compared)
+}
+
+/// Adds to each change the advisories about its new version that the cache has, and returns them as warnings.
+fn advisories(files: &mut [FileResult], common: &Common, world: World<'_>) -> Vec<Sentence> {
+    let name = naming(files);
+    let known = {
+        let changes = files
+            .iter()
+            .flat_map(|file| &file.comparison.review.providers);
+        let locked = changes
+            .filter_map(|explained| explained.change.now())
+            .map(|side| (&side.addr, &side.lock.version));
+        audit::known_advisories(&common.options(), world, locked)
+    };
+    for file in files {
+        for explained in &mut file.comparison.review.providers {
+            if let Some(side) = explained.change.now() {
+                explained.advisories = known.of(&side.addr, &side.lock.version);
+            }
+        }
+    }
+    known.warnings(name)
+}
+
+/// Returns the two paths that were typed, if there is something at both.
+fn paths(common: &Common, args: &DiffArgs, files: &dyn Files) -> Option<(PathBuf, PathBuf)> {
+    let existing = |path: &Option<PathBuf>| {
+        let path = common.below(path.as_ref()?);
+        files.kind(&path).is_ok().then_some(path)
+    };
+    Some((existing(&args.old)?, existing(&args.new)?))
+}
+
+/// Compares the files of two paths.
+fn two_files(
+    common: &Common,
+    paths: [&Path; 2],
+    world: World<'_>,
+    texts: &mut Texts,
+) -> Result<FileResult, Failure> {
+    let files: &dyn Files = world.disk;
+    let [old, new] = paths.map(|path| match files.kind(path) {
+        Ok(FileKind::Directory) => root::shown(path).join(lockfile::FILE_NAME),
+        _ => path.to_owned(),
+    });
+    let before = side(common, files, &old, texts)?;
+    let now = side(common, files, &new, texts)?;
+    if before.is_none() && now.is_none() {
+        return Err(Failure {
+            title: "there is no lock file on either side".to_owned(),
+            help: Some("name two lock files, or the directories that hold them".to_owned()),
+            ..Failure::default()
+        });
+    }
+    let path = if now.is_some() { &new } else { &old };
+    let comparison = FileComparison::of(path.display().to_string(), before, now);
+    let dirs = [old.parent(), new.parent()].map(|dir| dir.map(Configured::Disk));
+    Ok(FileResult {
+        status: RootStatus::Clean,
+        comparison: configuration::explain(comparison, dirs, common, world, texts),
+        failures: Vec::new(),
+    })
+}
+
+/// Reads one side; `None` is a file that is not there, and so is the null device, as in git.
+fn side(
+    common: &Common,
+    files: &dyn Files,
+    path: &Path,
+    texts: &mut Texts,
+) -> Result<Option<LockSide>, Failure> {
+    if path == Path::new("/dev/null") {
+        return Ok(None);
+    }
+    let Some(bytes) = root::read_lock(files, path)? else {
+        return Ok(None);
+    };
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let flavor = flavor_of(common.flavor, files, dir, Some(&bytes));
+    let file = texts.add(path.display().to_string(), bytes.clone());
+    Ok(Some(LockSide::read(file, bytes, flavor)))
+}
+
+/// Makes the result of all comparisons; files are named unless two were.
+fn result(
+    args: &DiffArgs,
+    mut files: Vec<FileResult>,
+    are_named: bool,
+    texts: Texts,
+) -> CommandResult {
+    for file in &mut files {
+        file.status = status(file, args.fail_on);
+    }
+    let reviews: Vec<(&str, &FileReview)> = files
+        .iter()
+        .map(|file| (&*file.comparison.path, &file.comparison.review))
+        .collect();
+    let verdict = verdict(&reviews, naming(&files));
+    let worst = files.iter().map(|file| file.status).max();
+    let subject = ResultSubject::Files(report::ComparedFiles {
+        files,
+        are_named,
+        verdict,
+    });
+    CommandResult {
+        exit: worst.unwrap_or(RootStatus::Clean).exit_code(),
+        texts,
+        ..CommandResult::of("diff", subject)
+    }
+}
+
+/// Returns whether a file could be compared, and is no worse than is allowed.
+fn status(file: &FileResult, fail_on: Option<FailOn>) -> RootStatus {
+    // What could not be compared may hide a danger, so it fails whatever `--fail-on` allows.
+    let limit = match fail_on {
+        _ if file.comparison.is_incomplete() || !file.failures.is_empty() => {
+            return RootStatus::Failed;
+        }
+        None => return RootStatus::Clean,
+        Some(FailOn::Warning) => Risk::Warning,
+        Some(FailOn::Danger) => Risk::Danger,
+    };
+    if file.comparison.review.risk() >= limit {
+        RootStatus::Findings
+    } else {
+        RootStatus::Clean
+    }
+}

@@ -1,0 +1,395 @@
+//! The lock files of a git repository that differ between two states of it.
+
+use std::collections::BTreeSet;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::cli::World;
+use crate::cli::args::Common;
+use crate::cli::diff::DiffArgs;
+use crate::cli::diff::configuration;
+use crate::cli::diff::configuration::Configured;
+use crate::diag::Texts;
+use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Status, TreeEntry};
+use crate::guide::advice;
+use crate::lockfile;
+use crate::report::{self, Failure, FileResult, Sentence};
+use crate::review::{FileCause, FileComparison, LockSide};
+use crate::run::root;
+use crate::workspace::flavor_of;
+use crate::world::{FileKind, Files, clean};
+
+/// The states that are compared, and the means to read them.
+struct RevisionReader<'a> {
+    common: &'a Common,
+    world: World<'a>,
+    repository: Repository<'a>,
+    /// The two states, in words.
+    names: [String; 2],
+    /// The files of those states that are revisions.
+    trees: [Option<git::Tree<'a>>; 2],
+    /// The absolute path of the top of the repository.
+    top: PathBuf,
+}
+
+/// Compares every lock file that differs between the states that were typed, and says what was not compared.
+///
+/// # Errors
+/// If they name nothing, or git does not answer.
+pub(in crate::front::cli) fn compare(
+    common: &Common,
+    args: &DiffArgs,
+    world: World<'_>,
+    texts: &mut Texts,
+) -> Result<(Vec<FileResult>, Option<Sentence>), Failure> {
+    let dir = common.below(Path::new("."));
+    let repository = Repository::find(world.run, &dir).map_err(|error| refused(args, &error))?;
+    let sides = sides(&repository, args).map_err(|error| refused(args, &error))?;
+    let changes = repository
+        .changes(&sides.0, &sides.1)
+        .map_err(|error| advice::git::failure(&error))?;
+    // A bare repository has no work tree; its revisions are read as if they lay in the root directory.
+    let top = match (repository.top(), world.env.current_dir()) {
+        (Some(top), Ok(current)) => clean(&current.join(top)),
+        _ => PathBuf::from("/"),
+    };
+    let tree = |side: &git::Side| match side {
+        git::Side::At(revision) => {
+            Some(git::Tree::new(&repository, revision).placed_at(top.clone()))
+        }
+        git::Side::Index | git::Side::WorkTree => None,
+    };
+    let reading = RevisionReader {
+        common,
+        world,
+        trees: [tree(&sides.0), tree(&sides.1)],
+        top,
+        repository,
+        names: [named(&sides.0), named(&sides.1)],
+    };
+    let mut files = reading.all(&changes, texts)?;
+    let known: BTreeSet<&Path> = changes.iter().map(Change::path).collect();
+    let linked = reading
+        .repository
+        .linked_locks()
+        .map_err(|error| advice::git::failure(&error))?;
+    for path in linked.iter().filter(|path| !known.contains(&***path)) {
+        files.extend(reading.linked(path, texts));
+    }
+    files.sort_by(|a, b| a.comparison.path.cmp(&b.comparison.path));
+    let submodules = reading
+        .repository
+        .moved_submodules(&sides.0, &sides.1)
+        .map_err(|error| advice::git::failure(&error))?;
+    Ok((files, submodule_warning(&submodules)))
+}
+
+/// Returns true if two words that are paths name revisions as well.
+///
+/// A branch may hold a directory `main`, whose lock file would be compared in the place of the branch of that name.
+pub(in crate::front::cli) fn are_revisions(
+    common: &Common,
+    args: &DiffArgs,
+    world: World<'_>,
+) -> bool {
+    let words = [&args.old, &args.new];
+    let texts: Vec<&str> = words
+        .into_iter()
+        .filter_map(|word| word.as_ref()?.to_str())
+        .collect();
+    // git lets no name of a revision begin so.
+    if texts.iter().any(|text| text.starts_with(['.', '/'])) {
+        return false;
+    }
+    let repository = Repository::find(world.run, &common.below(Path::new(".")));
+    repository.is_ok_and(|repository| {
+        texts.len() == 2 && texts.iter().all(|text| repository.revision(text).is_ok())
+    })
+}
+
+/// Says that lock files of submodules are not compared.
+fn submodule_warning(submodules: &[PathBuf]) -> Option<Sentence> {
+    let names: Vec<String> = submodules
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    (!names.is_empty()).then(|| {
+        Sentence::warning(format!(
+            "lock files of submodules that are at another commit were not compared: {}",
+            names.join(", ")
+        ))
+    })
+}
+
+/// Finds the states that were typed.
+fn sides(repository: &Repository<'_>, args: &DiffArgs) -> Result<(git::Side, git::Side), GitError> {
+    let text = |path: &Option<PathBuf>| Some(path.as_ref()?.to_string_lossy().into_owned());
+    let old = text(&args.old);
+    let old = old.as_deref().unwrap_or("HEAD");
+    match text(&args.new) {
+        Some(new) => {
+            let (old, new) = (repository.revision(old)?, repository.revision(&new)?);
+            Ok((git::Side::At(old), git::Side::At(new)))
+        }
+        None if args.staged => Ok((git::Side::At(repository.revision(old)?), git::Side::Index)),
+        None => repository.sides(old),
+    }
+}
+
+/// Returns the failure of what was typed: it may have been meant as a file.
+fn refused(args: &DiffArgs, error: &GitError) -> Failure {
+    let mut failure = advice::git::failure(error);
+    let typed: Vec<String> = [&args.old, &args.new]
+        .into_iter()
+        .flatten()
+        .map(|path| path.display().to_string())
+        .collect();
+    let has_range = typed.len() == 2 && typed.iter().any(|text| text.contains(".."));
+    let has_range = has_range && matches!(error, GitError::NoRevision { .. });
+    let title = format!("{} cannot be compared", typed.join(" and "));
+    match error {
+        // The advice says where the revision is.
+        GitError::NoRevision {
+            is_shallow,
+            remote_branch,
+            ..
+        } if !has_range && (*is_shallow || remote_branch.is_some()) => {
+            let cause = std::mem::replace(&mut failure.title, title);
+            failure.causes.insert(0, cause);
+            failure
+        }
+        GitError::NoRepository { .. } | GitError::NoRevision { .. } if !typed.is_empty() => {
+            Failure {
+                title,
+                causes: vec![if has_range {
+                    "a range such as A..B takes no second argument".to_owned()
+                } else {
+                    failure.title
+                }],
+                help: Some("name two lock files or their directories, or revisions".to_owned()),
+            }
+        }
+        _ => failure,
+    }
+}
+
+/// Names a state, for use before the path of a file.
+fn named(side: &git::Side) -> String {
+    match side {
+        git::Side::At(revision) => format!("{}:", revision.text),
+        git::Side::Index => ":".to_owned(),
+        git::Side::WorkTree => String::new(),
+    }
+}
+
+impl RevisionReader<'_> {
+    fn all(&self, changes: &[Change], texts: &mut Texts) -> Result<Vec<FileResult>, Failure> {
+        // All files in one call of git, not a process for each.
+        let blobs: Vec<ObjectId> = changes
+            .iter()
+            .flat_map(|change| [&change.old, &change.new])
+            .flatten()
+            .filter_map(|entry| entry.blob.clone())
+            .collect();
+        let contents = self
+            .repository
+            .read(&blobs, lockfile::MAX_BYTES)
+            .map_err(|error| advice::git::failure(&error))?;
+        // To open a root reads its lock file, for which git would be started twice more.
+        for tree in self.trees.iter().flatten() {
+            for (blob, content) in blobs.iter().zip(&contents) {
+                tree.remember(blob.clone(), content.clone());
+            }
+        }
+        let mut contents = contents.into_iter();
+        let mut all = Vec::new();
+        for change in changes {
+            let mut failures = Vec::new();
+            let mut side = |entry: &Option<TreeEntry>, name: &str| {
+                let entry = entry.as_ref()?;
+                // `contents` has one for each blob, in the order in which the changes name them.
+                let content = entry.blob.as_ref().and_then(|_| contents.next());
+                // A conflict has up to three versions, and none of them is the old or the new one.
+                if change.status == Status::Unmerged {
+                    return None;
+                }
+                self.side(entry, content, name, texts)
+                    .unwrap_or_else(|failure| {
+                        failures.push(failure);
+                        None
+                    })
+            };
+            let old = side(&change.old, &self.names[0]);
+            let new = side(&change.new, &self.names[1]);
+            let comparison = compared(change, old, new, failures.is_empty());
+            let comparison = self.explain(comparison, change, texts);
+            if !comparison.review.is_empty() || !failures.is_empty() {
+                all.push(FileResult {
+                    status: report::json::RootStatus::Clean,
+                    comparison,
+                    failures,
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    /// Compares the files that a link leads to, which is the same link on both sides; `None` if they are equal.
+    fn linked(&self, path: &Path, texts: &mut Texts) -> Option<FileResult> {
+        let mut failures = Vec::new();
+        let mut sides = Vec::new();
+        for (tree, name) in self.trees.iter().zip(&self.names) {
+            let shown = format!("{name}{}", path.display());
+            let absolute = self.top.join(path);
+            let read = match tree {
+                Some(tree) => tree.read(&absolute, lockfile::MAX_BYTES),
+                None => self.read_within(&absolute),
+            };
+            match read {
+                Ok(bytes) => sides.push((shown, Some(bytes))),
+                // It leads nowhere, or out of the repository.
+                Err(error) if error.kind() == ErrorKind::NotFound => sides.push((shown, None)),
+                Err(error) => failures.push(unreadable(&shown, &error.to_string())),
+            }
+        }
+        if let [(_, old), (_, new)] = &sides[..]
+            && old == new
+        {
+            return None;
+        }
+        let dir = self.top.join(path).parent()?.to_owned();
+        let mut sides = sides.into_iter().map(|(shown, bytes)| {
+            let bytes = bytes.filter(|_| failures.is_empty())?;
+            let flavor = flavor_of(self.common.flavor, self.world.disk, &dir, Some(&bytes));
+            let file = texts.add(shown, bytes.clone());
+            Some(LockSide::read(file, bytes, flavor))
+        });
+        let (old, new) = (sides.next().flatten(), sides.next().flatten());
+        drop(sides);
+        let entry = |side: &Option<LockSide>| {
+            side.as_ref().map(|_| TreeEntry {
+                path: path.to_owned(),
+                kind: FileKind::Symlink,
+                blob: None,
+            })
+        };
+        let change = Change {
+            status: Status::Modified,
+            old: entry(&old),
+            new: entry(&new),
+        };
+        let comparison = FileComparison::of(path.display().to_string(), old, new);
+        Some(FileResult {
+            status: report::json::RootStatus::Clean,
+            comparison: self.explain(comparison, &change, texts),
+            failures,
+        })
+    }
+
+    /// Reads a file on disk, unless a link leads out of the repository.
+    fn read_within(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let disk = self.world.disk;
+        if !disk.resolve(path)?.starts_with(disk.resolve(&self.top)?) {
+            return Err(ErrorKind::NotFound.into());
+        }
+        disk.read(path, lockfile::MAX_BYTES)
+    }
+
+    /// Adds what the configuration of both states says; that of the index is not read.
+    fn explain(
+        &self,
+        comparison: FileComparison,
+        change: &Change,
+        texts: &mut Texts,
+    ) -> FileComparison {
+        let [old_tree, new_tree] = &self.trees;
+        let path = |entry: &Option<TreeEntry>| match entry {
+            Some(entry) => entry.path.clone(),
+            None => change.path().to_owned(),
+        };
+        let [old, new] = [path(&change.old), path(&change.new)];
+        let on_disk = self.repository.top().map(|top| top.join(&new));
+        let committed =
+            |tree, path| Some(Configured::Revision(tree, Path::parent(path)?, &self.top));
+        let old = old_tree.as_ref().and_then(|tree| committed(tree, &old));
+        let new = match (new_tree, &on_disk) {
+            (Some(tree), _) => committed(tree, &new),
+            // The name of the index is `:`, that of the work tree is empty; only the work tree is on disk.
+            (None, Some(path)) if self.names[1].is_empty() => path.parent().map(Configured::Disk),
+            _ => None,
+        };
+        configuration::explain(comparison, [old, new], self.common, self.world, texts)
+    }
+
+    /// Reads one side of a change; nothing if there is none.
+    fn side(
+        &self,
+        entry: &TreeEntry,
+        content: Option<BlobContent>,
+        name: &str,
+        texts: &mut Texts,
+    ) -> Result<Option<LockSide>, Failure> {
+        let shown = format!("{name}{}", entry.path.display());
+        let path = self
+            .repository
+            .top()
+            .unwrap_or(Path::new(""))
+            .join(&entry.path);
+        // git stores the target of a link as its content; read as a lock file it would be a syntax error.
+        if entry.kind != FileKind::File {
+            return Err(unreadable(
+                &shown,
+                "it is a link, or something else than a file",
+            ));
+        }
+        let bytes = match content {
+            None => root::read_lock(self.world.disk, &path)?,
+            Some(BlobContent::Bytes(bytes)) => Some(bytes),
+            Some(BlobContent::TooLarge { .. }) => {
+                let cause = format!("it has more than {} bytes", lockfile::MAX_BYTES);
+                return Err(unreadable(&shown, &cause));
+            }
+            Some(BlobContent::Missing) => {
+                return Err(unreadable(&shown, "the repository does not hold it"));
+            }
+        };
+        let dir = path.parent().unwrap_or(Path::new("."));
+        Ok(bytes.map(|bytes| {
+            let flavor = flavor_of(self.common.flavor, self.world.disk, dir, Some(&bytes));
+            let file = texts.add(shown, bytes.clone());
+            LockSide::read(file, bytes, flavor)
+        }))
+    }
+}
+
+/// Compares the sides of a change; one side alone would look as if everything had been added or removed.
+fn compared(
+    change: &Change,
+    old: Option<LockSide>,
+    new: Option<LockSide>,
+    are_both_read: bool,
+) -> FileComparison {
+    let (old, new) = if are_both_read {
+        (old, new)
+    } else {
+        (None, None)
+    };
+    let path = change.path().display().to_string();
+    let mut comparison = FileComparison::of(path, old, new);
+    match (change.status, &change.old) {
+        (Status::Renamed, Some(old)) => {
+            comparison.review = comparison.review.renamed(old.path.display().to_string());
+        }
+        (Status::Unmerged, _) => comparison.review.causes.insert(0, FileCause::Unmerged),
+        _ => {}
+    }
+    comparison
+}
+
+fn unreadable(shown: &str, cause: &str) -> Failure {
+    Failure {
+        title: format!("{shown} cannot be read"),
+        causes: vec![cause.to_owned()],
+        help: None,
+    }
+}

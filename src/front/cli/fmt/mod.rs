@@ -1,0 +1,80 @@
+//! `lockctl fmt`: lock files in canonical form.
+
+mod args;
+mod text;
+
+use crate::cli::args::Common;
+use crate::cli::{Command, Look, Stderr, World};
+use crate::lockfile;
+use crate::report::json::RootStatus;
+use crate::report::reading::Heading;
+use crate::report::{CommandResult, RootResult, TextBlock};
+use crate::run;
+use crate::run::line_ends;
+use crate::world::Replaced;
+pub(in crate::front::cli) use args::FmtArgs;
+
+impl Command for FmtArgs {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        let choice = &self.roots.choice();
+        let mut dropped = Vec::new();
+        let all = run::each(&common.options(), choice, world, |root, _, result| {
+            let repaired = root.repaired_lock(result);
+            let lock = match &repaired {
+                Some(lock) => Some(lock),
+                None => root.sound_lock_of(choice, result)?,
+            };
+            let Some(lock) = lock else {
+                return Ok(Replaced::Done);
+            };
+            let text = lockfile::write(&lock.document.lock, root.flavor);
+            let is_canonical = !line_ends::differs(world, root, &text);
+            result.changed = Some(!is_canonical);
+            if is_canonical {
+                return Ok(Replaced::Done);
+            }
+            line_ends::remark(root, result);
+            if self.check {
+                result.status = RootStatus::Findings;
+            } else {
+                let bytes = text.as_bytes();
+                let replaced = world
+                    .disk
+                    .replace(&root.lock_path, Some(&lock.bytes), bytes);
+                if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
+                    return Ok(Replaced::Changed);
+                }
+            }
+            // Canonical text has no comments (`lockfile` rules 1.8), so the remark counts those that go.
+            let comments = lock.document.comments;
+            if comments > 0 {
+                dropped.push((root.lock_path.display().to_string(), comments));
+            }
+            Ok(Replaced::Done)
+        });
+        let mut result = all.into_result("fmt");
+        result
+            .remarks
+            .extend(text::dropped(&dropped, common.verbose));
+        result
+    }
+
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
+        // A lock file that was rewritten is no failure.
+        if look.quiet && !self.check {
+            return Vec::new();
+        }
+        text::of_root(root)
+    }
+
+    fn heading(&self) -> Heading {
+        Heading::Own
+    }
+
+    fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
+        if look.quiet && !self.check {
+            return Some(Vec::new());
+        }
+        Some(text::folded(result.roots()))
+    }
+}

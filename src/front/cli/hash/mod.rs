@@ -1,0 +1,141 @@
+//! `lockctl hash`: the hashes of packages at hand.
+
+mod args;
+mod text;
+
+use std::path::Path;
+
+use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
+use crate::cli::args::Common;
+use crate::cli::{CLEAN, Command, FAILED, Look, Stderr, World};
+use crate::parallel;
+use crate::report::json::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
+use crate::report::{CommandResult, Failure, PackageResult, ResultSubject, Sentence, TextBlock};
+use crate::world::{FileKind, Files};
+pub(in crate::front::cli) use args::HashArgs;
+
+impl Command for HashArgs {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        let packages: Vec<PackageResult> = self
+            .paths
+            .iter()
+            .map(|typed| {
+                let path = common.below(typed);
+                match hash_one(world.disk, &path) {
+                    Ok(hashed) => result(&path, &hashed, self.files),
+                    Err(failure) => PackageResult {
+                        package: PackageRow::Failed(FailedPackage::new(
+                            path.display().to_string(),
+                            failure,
+                        )),
+                        remarks: Vec::new(),
+                    },
+                }
+            })
+            .collect();
+        let has_failed = |result: &PackageResult| matches!(result.package, PackageRow::Failed(_));
+        let exit = if packages.iter().any(has_failed) {
+            FAILED
+        } else {
+            CLEAN
+        };
+        CommandResult {
+            exit,
+            ..CommandResult::of("hash", ResultSubject::Packages(packages))
+        }
+    }
+
+    fn text(&self, result: &CommandResult, _look: Look) -> Vec<TextBlock> {
+        text::blocks(result)
+    }
+}
+
+/// A package of either form, hashed.
+enum HashedContent {
+    Zip(zip::ZipHashes),
+    Directory(dir::DirHashes),
+}
+
+fn hash_one(files: &dyn Files, path: &Path) -> Result<HashedContent, Failure> {
+    let unreadable = |cause: std::io::Error| Failure {
+        title: format!("{} cannot be read", path.display()),
+        causes: vec![cause.to_string()],
+        help: Some("name a zip file or an unpacked directory".to_owned()),
+    };
+    let refused = |error: ArchiveError| {
+        let inner = Failure::from_error(&error);
+        Failure {
+            title: format!("{} cannot be hashed", path.display()),
+            causes: std::iter::once(inner.title).chain(inner.causes).collect(),
+            help: Some("name a zip file or an unpacked directory of a provider".to_owned()),
+        }
+    };
+    match files.kind(path).map_err(unreadable)? {
+        FileKind::Directory => {
+            dir::hash_directory(files, path, &Limits::PACKAGE, parallel::cores())
+                .map(HashedContent::Directory)
+                .map_err(refused)
+        }
+        _ => {
+            let reader = files.open(path).map_err(unreadable)?;
+            zip::hash_zip(reader, &Limits::PACKAGE)
+                .map(HashedContent::Zip)
+                .map_err(refused)
+        }
+    }
+}
+
+fn result(path: &Path, hashed: &HashedContent, with_files: bool) -> PackageResult {
+    let shown = path.display();
+    let (h1, files) = match hashed {
+        HashedContent::Zip(zip) => (&zip.h1, &zip.files),
+        HashedContent::Directory(dir) => (&dir.h1, &dir.files),
+    };
+    let mut remarks = Vec::new();
+    // Both programs look for this prefix at the top of a package only (`archive` rules 6.1). The type is
+    // not compared: nothing says here which provider the package is of.
+    let is_program = |file: &FileDigest| {
+        file.name.starts_with(b"terraform-provider-") && !file.name.contains(&b'/')
+    };
+    // Any zip can be hashed; a typing mistake should not look like a provider.
+    if !files.iter().any(is_program) {
+        remarks.push(Sentence::warning(format!(
+            "{shown}: no file terraform-provider-… at the top: is it a provider package?"
+        )));
+    }
+    let mut package = HashedPackageRow {
+        path: shown.to_string(),
+        h1: vec![h1.clone()],
+        zh: None,
+        member_h1: None,
+        oddities: None,
+        files: with_files.then(|| files.iter().map(file).collect()),
+    };
+    // A `zh:` is the SHA-256 of the archive, which an unpacked directory does not have.
+    if let HashedContent::Zip(zip) = hashed {
+        let oddities: Vec<String> = zip.oddities.iter().map(ToString::to_string).collect();
+        remarks.extend(
+            oddities
+                .iter()
+                .map(|text| format!("{shown}: {text}"))
+                .map(Sentence::warning),
+        );
+        package.zh = Some(vec![zip.zh.clone()]);
+        package.member_h1 = Some(zip.member_h1.clone());
+        package.oddities = Some(oddities);
+    }
+    PackageResult {
+        package: PackageRow::Hashed(package),
+        remarks,
+    }
+}
+
+fn file(file: &FileDigest) -> PackageFile {
+    let digits = file.digest.iter().map(|byte| format!("{byte:02x}"));
+    PackageFile {
+        // A name is text in JSON; the hash was computed from its bytes.
+        name: String::from_utf8_lossy(&file.name).into_owned(),
+        size: file.size,
+        sha256: digits.collect(),
+    }
+}

@@ -1,0 +1,103 @@
+//! The arguments of `lockctl lock`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::moves::{Moves, NamedProvider};
+use crate::cli::args::{Configuration, Platforms, RootArgs, examples, jobs};
+use crate::cli::changed::ChangedArgs;
+use crate::cli::source_args::SourceArgs;
+use crate::platform::Platform;
+use crate::resolve::Goal;
+use crate::run::typed_addr::TypedAddr;
+
+/// Create or complete the lock file for all wanted platforms
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl lock", "for the common platforms"),
+    ("lockctl lock --platform linux_amd64,darwin_arm64", "for these platforms only"),
+    ("lockctl lock -r --check", "check all roots below"),
+]))]
+pub(in crate::front::cli) struct LockArgs {
+    #[command(flatten)]
+    pub(super) roots: RootArgs,
+    #[command(flatten)]
+    pub(super) changed: ChangedArgs,
+    /// Lock only this provider, as in hashicorp/aws; entries of others stay as they are [can be repeated]
+    ///
+    /// A type alone is enough if only one required provider has it. No entry is removed. With -r, roots that
+    /// require none of the named providers are left alone.
+    #[arg(long = "provider", value_name = "ADDR")]
+    pub(super) providers: Vec<TypedAddr>,
+    #[command(flatten)]
+    pub(in crate::front::cli) options: LockOptions,
+}
+
+/// Options of all commands that make lock files.
+#[derive(Clone, Debug, Args)]
+pub(in crate::front::cli) struct LockOptions {
+    #[command(flatten)]
+    pub(in crate::front::cli) configuration: Configuration,
+    #[command(flatten)]
+    pub(in crate::front::cli) platforms: Platforms,
+    #[command(flatten)]
+    pub(in crate::front::cli) source: SourceArgs,
+    /// Write nothing; exit with code 1 if the lock file would change
+    #[arg(long)]
+    pub(in crate::front::cli) check: bool,
+    /// Write nothing; show what would change
+    #[arg(long)]
+    pub(in crate::front::cli) dry_run: bool,
+    /// Replace recorded hashes that the signed list contradicts
+    ///
+    /// Find out first how they came into the lock file: without this option they are an alarm. Each
+    /// replaced hash is shown with its evidence. A hash that nothing contradicts stays.
+    #[arg(long)]
+    pub(in crate::front::cli) repair: bool,
+    /// Remove the h1: hashes of these platforms, separated by commas
+    ///
+    /// Removed is what is known to belong to no other platform, from packages that an earlier run looked at. The
+    /// signed zh: hashes stay, for all platforms: init would add them again.
+    #[arg(long = "drop-platform", value_delimiter = ',', value_name = "PLATFORM")]
+    pub(in crate::front::cli) drop_platforms: Vec<Platform>,
+    /// Download and check every package, even if an earlier run kept what it holds
+    #[arg(long)]
+    pub(in crate::front::cli) prove: bool,
+    /// How many packages are downloaded or hashed at once [default: 8 downloads, a
+    /// hash per core]
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(in crate::front::cli) jobs: Option<NonZeroUsize>,
+}
+
+impl LockArgs {
+    /// Returns the providers that the run is limited to; `None` if it locks all.
+    pub(super) fn only(&self) -> Option<Moves> {
+        (!self.providers.is_empty()).then(|| Moves {
+            goal: Goal::Keep,
+            others: None,
+            named: self
+                .providers
+                .iter()
+                .map(|addr| NamedProvider {
+                    addr: addr.clone(),
+                    version: None,
+                })
+                .collect(),
+            min_age: None,
+        })
+    }
+}
+
+impl LockOptions {
+    /// Returns true if lock files are written where they change.
+    pub(in crate::front::cli) fn writes(&self) -> bool {
+        !self.check && !self.dry_run
+    }
+
+    /// Returns the paths of packages that options name.
+    pub(in crate::front::cli) fn packages(&self) -> Vec<PathBuf> {
+        self.source.fs_mirror.iter().cloned().collect()
+    }
+}

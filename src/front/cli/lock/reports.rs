@@ -1,0 +1,90 @@
+//! Reports on a root that was locked, or could not be.
+
+use super::job::LockJob;
+use super::opened::OpenRoot;
+use super::remarks;
+use crate::diag::Texts;
+use crate::guide::advice;
+use crate::guide::advice::required::Required;
+use crate::locker::{LockError, Locked};
+use crate::report::RootResult;
+use crate::run::root::Root;
+use crate::workspace::UNIT_CACHE;
+
+impl LockJob<'_> {
+    /// Reports what is wrong with the CLI configuration that the packages of a root come by, unless a root did.
+    pub(in crate::front::cli) fn report_sources(&self, opened: &OpenRoot, result: &mut RootResult) {
+        result.faults(self.sources.unreported(opened.source));
+    }
+
+    /// Shows notes on a state that cannot be read where they matter: if entries stayed because of it.
+    pub(in crate::front::cli) fn report_state(
+        &self,
+        opened: &OpenRoot,
+        locked: &Locked,
+        result: &mut RootResult,
+    ) {
+        let about_state = opened
+            .loaded
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| remarks::is_about_state(diagnostic));
+        if self.user.options.verbose || !locked.unrequired.is_empty() {
+            result.faults(about_state);
+        } else {
+            result.aside(about_state);
+        }
+    }
+
+    /// Reports why a root could not be locked.
+    pub(in crate::front::cli) fn report_errors(
+        &mut self,
+        opened: &OpenRoot,
+        errors: &[LockError],
+        texts: &Texts,
+        result: &mut RootResult,
+    ) {
+        let required = Required {
+            requirements: &opened.loaded.requirements,
+            project: opened.root.project(),
+            texts,
+            commands: opened
+                .root
+                .advice
+                .taking_from(&self.sources.typed_options()),
+            has_lock: opened.root.lock.is_some(),
+            locked: Some(
+                opened
+                    .start_lock()
+                    .providers
+                    .iter()
+                    .map(|(provider, entry)| (provider.clone(), entry.version.clone()))
+                    .collect(),
+            ),
+            platforms_from: opened
+                .platforms
+                .are_usual
+                .then(|| opened.root.project_name()),
+        };
+        if !errors.is_empty() {
+            advice::lock::errors(result, errors, opened.root.flavor, &required);
+        }
+        self.sources.reported(opened.source);
+    }
+
+    /// Returns true if lock files are written where they change.
+    pub(in crate::front::cli) fn writes(&self) -> bool {
+        self.options.writes()
+    }
+
+    /// Warns where Terragrunt would replace a lock file that changed by that of its last run.
+    pub(super) fn report_unit(&self, root: &Root, result: &mut RootResult) {
+        let world = self.user.world;
+        if root.unit.is_some() && root.unit_lock_use(world.disk, world.env).is_restored {
+            result.remark(format!(
+                "Terragrunt restores the lock file of its last run in this unit; remove {} to keep this one",
+                root.dir.join(UNIT_CACHE).display()
+            ));
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! `lockctl merge`: a merge driver of git.
+
+pub(super) mod args;
+pub(super) mod text;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::cli::args::Common;
+use crate::cli::merge::args::{MergeArgs, Style};
+use crate::cli::{CLEAN, Command, FINDINGS, Stderr, World};
+use crate::diag::Texts;
+use crate::flavor::{Flavor, FlavorChoice};
+use crate::git::{self, Marking};
+use crate::lockfile;
+use crate::report::{CommandResult, Failure, RootResult};
+use crate::review::{
+    MARKER_SIZE, Markers, MergeBase, MergeSides, UnknownEntries, merged_program, write_whole,
+};
+use crate::run::commands;
+use crate::workspace::flavor_of;
+use crate::world::Replaced;
+
+/// The exit code that git takes for "nothing was written" (`gitattributes(5)`).
+pub(in crate::front::cli) const UNWRITTEN: u8 = 129;
+
+/// Maximum number of lines of base, ours and theirs together that git merges line by line, which takes 0.5 s for as many
+/// lines of noise. Three files of 2 MB with lines of one letter, all in another order, took git more than a minute.
+const MAX_TEXTUAL_MERGE_LINES: usize = 100_000;
+
+/// Maximum size of git's markers of all conflicts, in bytes.
+const MAX_MARKERS_BYTES: u64 = 4 * 1024 * 1024;
+
+impl Command for MergeArgs {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world)
+    }
+}
+
+fn run(common: &Common, args: &MergeArgs, world: World<'_>) -> CommandResult {
+    let driver = Driver {
+        common,
+        args,
+        world,
+        place: args.path.as_ref().unwrap_or(&args.ours),
+    };
+    let mut texts = Texts::default();
+    let mut result = RootResult::new(driver.place.display().to_string());
+    let exit = driver
+        .read()
+        .and_then(|sides| {
+            let [_, ours, _] = &sides;
+            let (text, code) = driver.merge(&sides, &mut texts, &mut result)?;
+            // git reads the file itself, and an untouched one keeps its time.
+            if text != ours.bytes {
+                let replaced = world.disk.replace(&ours.path, Some(&ours.bytes), &text);
+                let replaced = replaced.map_err(|error| Failure {
+                    title: format!("{} cannot be written", ours.path.display()),
+                    causes: vec![error.to_string()],
+                    help: Some("nothing was written".to_owned()),
+                })?;
+                if replaced == Replaced::Changed {
+                    return Err(Failure {
+                        title: format!("{} was changed by another program", ours.path.display()),
+                        help: Some("nothing was written; merge again".to_owned()),
+                        ..Failure::default()
+                    });
+                }
+            }
+            Ok(code)
+        })
+        .unwrap_or_else(|failure| {
+            result.fail(failure);
+            UNWRITTEN
+        });
+    CommandResult {
+        exit,
+        ..CommandResult::of_roots("merge", vec![result], texts)
+    }
+}
+
+/// The lock file and the options of one merge.
+struct Driver<'a> {
+    common: &'a Common,
+    args: &'a MergeArgs,
+    world: World<'a>,
+    /// The path of the lock file.
+    place: &'a Path,
+}
+
+/// A lock file as it was read.
+struct SideFile {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl SideFile {
+    /// Returns the number of lines.
+    fn lines(&self) -> usize {
+        self.bytes.split(|byte| *byte == b'\n').count()
+    }
+}
+
+impl Driver<'_> {
+    /// Reads base, ours and theirs.
+    fn read(&self) -> Result<[SideFile; 3], Failure> {
+        let read = |path: &Path| {
+            let path = self.common.below(path);
+            match self.world.disk.read(&path, lockfile::MAX_BYTES) {
+                Ok(bytes) => Ok(SideFile { path, bytes }),
+                Err(error) => Err(Failure {
+                    title: format!("{} cannot be read", path.display()),
+                    causes: vec![match error.kind() {
+                        io::ErrorKind::FileTooLarge => {
+                            format!("it has more than {} bytes", lockfile::MAX_BYTES)
+                        }
+                        _ => error.to_string(),
+                    }],
+                    help: Some("name three versions of a lock file".to_owned()),
+                }),
+            }
+        };
+        let args = self.args;
+        Ok([read(&args.base)?, read(&args.ours)?, read(&args.theirs)?])
+    }
+
+    /// Returns the text to write, and the exit code.
+    fn merge(
+        &self,
+        [base, ours, theirs]: &[SideFile; 3],
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<(Vec<u8>, u8), Failure> {
+        let place = self.place.display().to_string();
+        let flavor = self.flavor([base, ours, theirs].map(|side| &*side.bytes));
+        result.flavor = Some(flavor);
+        let mut side = |side: &SideFile, whose: &str| {
+            let file = texts.add(format!("{place} ({whose})"), side.bytes.clone());
+            text::side(file, &side.bytes, flavor, result)
+        };
+        let sides = (side(ours, "ours"), side(theirs, "theirs"));
+        let (Some(our_lock), Some(their_lock)) = sides else {
+            return self.textual([ours, base, theirs], result);
+        };
+        // A base with faults is no reason to give up: what it lacks counts as unknown on both sides, not as
+        // absent (`review` rules 1.5).
+        let base = MergeBase::read(&base.bytes, flavor);
+        if base.unknown != UnknownEntries::None {
+            result.remark(format!(
+                "{place}: the common base of both sides has faults or conflicts: entries that could not be read count as unknown"
+            ));
+        }
+        let sides = MergeSides {
+            base,
+            ours: our_lock,
+            theirs: their_lock,
+        };
+        let texts = [&*ours.bytes, &*theirs.bytes];
+        let prefer = self.args.policy.prefer();
+        let file = sides.merge(texts, prefer, flavor, &self.markers());
+        let dir = self.place.parent().unwrap_or(Path::new(""));
+        let advice = commands::of_root(&self.common.options(), dir);
+        text::outcome(&place, &file, &advice.lock.for_root, result);
+        result.changed = Some(file.text.as_bytes() != ours.bytes);
+        let code = if file.merged.conflicts.is_empty() {
+            CLEAN
+        } else {
+            text::advise(prefer, &place, result);
+            FINDINGS
+        };
+        Ok((file.text.into_bytes(), code))
+    }
+
+    /// Merges line by line, because a side is no sound lock file.
+    fn textual(
+        &self,
+        files: [&SideFile; 3],
+        result: &mut RootResult,
+    ) -> Result<(Vec<u8>, u8), Failure> {
+        let markers = self.markers();
+        let lines: usize = files.iter().map(|file| file.lines()).sum();
+        if lines > MAX_TEXTUAL_MERGE_LINES {
+            let [ours, base, theirs] = files.map(|file| file.bytes.as_slice());
+            result.warn(format!(
+                "{place}: not merged, because a side has errors and there are more than {MAX_TEXTUAL_MERGE_LINES} lines: both sides are in one conflict; \
+                 fix it, then `git add {place}`",
+                place = self.place.display()
+            ));
+            return Ok((write_whole(ours, base, theirs, &markers), FINDINGS));
+        }
+        let marking = Marking {
+            size: markers.size,
+            labels: [
+                &markers.ours,
+                markers.base.as_deref().unwrap_or("base"),
+                &markers.theirs,
+            ],
+            shows_base: markers.base.is_some(),
+        };
+        // In the order of `git merge-file`: current, base, other.
+        let paths = files.map(|file| file.path.as_path());
+        // No side lacks what both have; all three may have different lines.
+        let limit = 3 * lockfile::MAX_BYTES + MAX_MARKERS_BYTES;
+        // git can merge lines of anything; it marks what it cannot, and the user sees both sides (`review`
+        // rules 1.4).
+        let text = git::merge_file(self.world.run, paths, &marking, limit).map_err(|error| {
+            Failure::from_error(&error).help("nothing was written; fix the side, and merge again")
+        })?;
+        result.warn(format!(
+                "{place}: merged line by line, because a side has errors: fix them, run `lockctl resolve`, then `git add {place}`",
+                place = self.place.display()
+        ));
+        Ok((text, FINDINGS))
+    }
+
+    /// Decides about the flavor: what was stated, else what the headers of base, ours and theirs come to.
+    fn flavor(&self, sides: [&[u8]; 3]) -> Flavor {
+        let [_, ours, _] = sides;
+        // The header merges as an entry does (`review` rules 1.6): a side that was converted to the other
+        // program decides.
+        let program = merged_program(sides.map(lockfile::header_of));
+        match (self.common.flavor, program) {
+            (FlavorChoice::Auto, Some(program)) => Flavor::newest(program),
+            (choice, _) => {
+                let dir = self.place.parent().unwrap_or(Path::new(""));
+                flavor_of(choice, self.world.disk, dir, Some(ours))
+            }
+        }
+    }
+
+    /// Returns whether conflicts show the base: blocks stay whole, so the styles that do are alike.
+    fn shows_base(&self) -> bool {
+        match self.args.conflict_style {
+            Some(style) => style != Style::Merge,
+            None => git::wants_base(self.world.run, Path::new(".")),
+        }
+    }
+
+    fn markers(&self) -> Markers {
+        let args = self.args;
+        Markers {
+            size: args.marker_size.max(MARKER_SIZE),
+            ours: args.label_ours.or("ours"),
+            base: self.shows_base().then(|| args.label_base.or("base")),
+            theirs: args.label_theirs.or("theirs"),
+        }
+    }
+}

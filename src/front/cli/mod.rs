@@ -1,0 +1,366 @@
+//! The command line: arguments to values, operations called, a report printed.
+//!
+//! `args` holds the options that commands share; each command's folder imports it and implements
+//! `Command`; the table in `commands` imports the folders, and this file imports the table.
+
+mod args;
+mod audit;
+mod cache;
+mod changed;
+mod commands;
+mod convert;
+mod diff;
+mod explain;
+mod fmt;
+mod formats;
+mod generate;
+mod git;
+mod hash;
+mod lock;
+mod log;
+mod merge;
+mod mirror;
+mod outdated;
+mod project_revision;
+mod resolve;
+mod sbom;
+mod session;
+mod show;
+mod source_args;
+mod suggestion;
+mod tree;
+mod update;
+mod values;
+mod verify;
+mod why;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use crate::completion::{self, Completion};
+use crate::diag::Texts;
+use crate::report::graph::Graph;
+use crate::report::markdown;
+use crate::report::reading::{self, Heading, RootsText, Total};
+use crate::report::shared_table::MAX_ROWS;
+use crate::report::{
+    CommandResult, EscapedIn, Failure, LogWriter, RootResult, TextBlock, harmless_text,
+};
+pub use crate::run::World;
+use crate::run::contained;
+use crate::world::{CachedDisk, Confined, Files};
+use args::{Common, Configuration};
+use commands::CommandLine;
+use formats::Format;
+use project_revision::ProjectRevision;
+
+/// The job was done, and nothing is wrong.
+pub const CLEAN: u8 = 0;
+/// The job was done, and the answer is bad.
+pub const FINDINGS: u8 = 1;
+/// The job could not be done.
+pub const FAILED: u8 = 2;
+
+/// The streams that commands write to.
+pub struct Io<'a> {
+    /// Results, in the format that was asked for.
+    pub stdout: &'a mut (dyn Write + Send),
+    /// Remarks and failures, and what goes on meanwhile.
+    pub stderr: &'a mut (dyn Write + Send),
+}
+
+/// Runs a command line, its first element being the name of the program, and returns the exit
+/// code.
+///
+/// A reader that goes away early is no failure.
+pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut Io<'_>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    if let Some(shell) = world.env.var(completion::VARIABLE) {
+        return complete(&shell.to_string_lossy(), &args, world, io);
+    }
+    // Known before the arguments are read: even what is wrong with them must not look like a conflict.
+    let is_driver = args.get(1).is_some_and(|arg| arg == "merge");
+    if let Some(file) = changed::ambiguous_file(&args, world.disk) {
+        let text = format!(
+            "'{}' is a file, and would be read as an option; write './' before its name, or '--' before \
+             all names",
+            file.display()
+        );
+        let error = suggestion::worded(clap::error::ErrorKind::ArgumentConflict, text, &args);
+        return usage(&error, io);
+    }
+    let line = match CommandLine::read(args) {
+        Ok(line) => line,
+        // To git, any smaller number is a conflict that was written (`gitattributes(5)`): it would take the
+        // file as it is for the result.
+        Err(error) if is_driver && error.use_stderr() => {
+            return usage(&error, io).max(merge::UNWRITTEN);
+        }
+        Err(error) => return usage(&error, io),
+    };
+    let (common, command) = (&line.common, line.command.command());
+    // With json-lines the events are the output, so they go where results go.
+    let meanwhile: &mut Stderr<'_> = &mut match common.format {
+        Format::JsonLines => LogWriter::new(io.stdout, EscapedIn::Json),
+        _ => LogWriter::new(io.stderr, EscapedIn::Text),
+    };
+    let result = match confined(common, command, world) {
+        Ok(confined) => {
+            let disk = confined.as_ref().map_or(world.disk, |disk| disk);
+            // Without a working directory only absolute paths have a meaning; few look at many files.
+            let current = world.env.current_dir().ok();
+            let cached = current.map(|current| CachedDisk::new(disk, current));
+            let disk = cached.as_ref().map_or(disk, |cached| cached);
+            let world = World { disk, ..world };
+            ProjectRevision::open(common, world).and_then(|revision| {
+                let project_files = revision.as_ref().map(|files| files as &dyn Files);
+                let world = World {
+                    project_files,
+                    ..world
+                };
+                let mut result = contained(|| Ok(command.run(common, world, meanwhile)))?;
+                result
+                    .remarks
+                    .extend(revision.as_ref().and_then(ProjectRevision::remark));
+                Ok(result)
+            })
+        }
+        Err(failure) => Err(failure),
+    };
+    let result = result.unwrap_or_else(|failure| {
+        let mut failed = CommandResult::failed(line.command.name(), [failure]);
+        if is_driver {
+            failed.exit = merge::UNWRITTEN;
+        }
+        failed
+    });
+    let printed = contained(|| Ok(session::print::print(&result, command, common, world, io)))
+        .unwrap_or_else(|failure| Err(io::Error::other(failure.title)));
+    let code = exit_code(result.exit, printed, io);
+    if is_driver && code == FAILED {
+        merge::UNWRITTEN
+    } else {
+        code
+    }
+}
+
+/// Prints the words that a shell offers for a command line that is being typed.
+fn complete(shell: &str, args: &[OsString], world: World<'_>, io: &mut Io<'_>) -> u8 {
+    let words = world.env.current_dir().and_then(|current| {
+        let program = commands::definition();
+        let files = world.disk;
+        let completion = Completion {
+            program,
+            files,
+            current,
+        };
+        completion.words(shell, args)
+    });
+    match words {
+        Ok(words) => {
+            let printed = io.stdout.write_all(&words).and_then(|()| io.stdout.flush());
+            exit_code(CLEAN, printed, io)
+        }
+        Err(error) => {
+            let variable = completion::VARIABLE;
+            let _ = writeln!(io.stderr, "error: {variable} is set: {error}");
+            let _ = writeln!(
+                io.stderr,
+                "help: `lockctl completions SHELL` prints the script that sets it"
+            );
+            FAILED
+        }
+    }
+}
+
+/// Returns true if a command line locks roots, which may take minutes.
+#[must_use]
+pub fn locks(args: &[OsString]) -> bool {
+    let is_locking = |arg: &OsString| ["lock", "update", "convert"].iter().any(|name| arg == name);
+    args.iter().skip(1).any(is_locking)
+}
+
+/// The writer for progress: standard error, or the output itself if that has
+/// events. Any thread may write there.
+pub(in crate::front::cli) type Stderr<'a> = dyn Write + Send + 'a;
+
+/// A command: what it does, and how its result reads.
+pub(in crate::front::cli) trait Command {
+    /// Does what was typed.
+    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult;
+
+    /// Checks that the options do not contradict each other.
+    ///
+    /// # Errors
+    /// With the sentence that the user reads.
+    fn check(&self, _common: &Common) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Returns how configuration is read, if the command reads any.
+    fn configuration(&self) -> Option<&Configuration> {
+        None
+    }
+
+    /// Returns the paths of packages that options name.
+    fn packages(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Returns what people read of one root on standard output.
+    fn root_text(&self, _root: &RootResult, _look: Look) -> Vec<TextBlock> {
+        Vec::new()
+    }
+
+    /// Says how the results of several roots are distinguished.
+    fn heading(&self) -> Heading {
+        Heading::Path
+    }
+
+    /// Says where the line about several roots is printed.
+    fn total(&self) -> Total {
+        Total::Note
+    }
+
+    /// Returns what people read on standard output; a command about roots says it root by root.
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        let is_folded = result.has_many_roots() && !look.verbose;
+        if let Some(blocks) = is_folded.then(|| self.folded(result, look)).flatten() {
+            return blocks;
+        }
+        let text = RootsText {
+            root: &|root| self.root_text(root, look),
+            heading: self.heading(),
+            total: self.total(),
+        };
+        reading::roots(result, text, look.verbose)
+    }
+
+    /// Returns what people read of several roots together, unless they want all of it; `None` for commands
+    /// that say it root by root.
+    fn folded(&self, _result: &CommandResult, _look: Look) -> Option<Vec<TextBlock>> {
+        None
+    }
+
+    /// Says what Markdown about roots is made of.
+    fn markdown(&self) -> MarkdownText {
+        MarkdownText::Findings
+    }
+
+    /// Draws the result, for commands that have a picture to show.
+    fn graph(&self, _result: &CommandResult, _look: Look) -> Graph {
+        Graph::default()
+    }
+}
+
+/// The content of Markdown about roots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::front::cli) enum MarkdownText {
+    /// The findings and failures of all roots.
+    Findings,
+    /// The text for standard output.
+    Blocks,
+}
+
+/// The amount of detail that people want to see, and the width of the terminal.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::front::cli) struct Look {
+    /// Notes, hashes and all that repeats itself are shown one by one.
+    pub(in crate::front::cli) verbose: bool,
+    /// Of several roots, only failures are shown, except by commands that change and judge nothing.
+    pub(in crate::front::cli) quiet: bool,
+    /// The text becomes Markdown.
+    pub(in crate::front::cli) markdown: bool,
+    /// The width of text, in columns.
+    pub(in crate::front::cli) columns: usize,
+    /// The width of the terminal, in columns; `None` where the output goes elsewhere.
+    pub(in crate::front::cli) terminal: Option<usize>,
+    /// Maximum number of lines about many roots; `None` where everything is shown.
+    pub(in crate::front::cli) lines: Option<usize>,
+}
+
+impl Look {
+    /// Returns the number of rows that a table may have beside so many lines.
+    pub(in crate::front::cli) fn rows(&self, beside: usize) -> usize {
+        self.lines
+            .map_or(MAX_ROWS, |lines| lines.saturating_sub(beside))
+            .clamp(1, MAX_ROWS)
+    }
+
+    /// Returns the number of lines of some text.
+    pub(in crate::front::cli) fn height(&self, blocks: &[TextBlock], texts: &Texts) -> usize {
+        let height = |block| {
+            if self.markdown {
+                markdown::height_of(block)
+            } else {
+                block.height(texts)
+            }
+        };
+        blocks.iter().map(height).sum()
+    }
+}
+
+/// Returns the files of the directory that nothing may be read outside of, if one was named.
+///
+/// # Errors
+/// If it is not a directory.
+fn confined<'a>(
+    common: &Common,
+    command: &dyn Command,
+    world: World<'a>,
+) -> Result<Option<Confined<'a>>, Failure> {
+    let named = command.configuration();
+    let Some(top) = named.and_then(|named| named.confine.as_deref()) else {
+        return Ok(None);
+    };
+    let files = common.config.iter().chain(&common.cli_config);
+    let packages = command.packages();
+    // The user named these paths by hand: `--confine` keeps out what a repository names.
+    let beside: Vec<PathBuf> = files
+        .chain(&packages)
+        .map(|path| common.below(path))
+        .collect();
+    let top = common.below(top);
+    world
+        .env
+        .current_dir()
+        .and_then(|current| Confined::new(world.disk, current, &top, &beside))
+        .map(Some)
+        .map_err(|error| Failure {
+            title: format!("nothing can be confined to {}", top.display()),
+            causes: vec![error.to_string()],
+            help: Some("name a directory that can be read with --confine".to_owned()),
+        })
+}
+
+/// Returns the exit code of a run whose result was, or was not, printed.
+fn exit_code(code: u8, printed: io::Result<()>, io: &mut Io<'_>) -> u8 {
+    match printed {
+        Ok(()) => code,
+        // `head` closes the pipe when it has its lines; the job was done all the same.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => code,
+        Err(error) => {
+            // If even this cannot be written, there is nowhere left to say why.
+            let _ = writeln!(io.stderr, "error: the result could not be printed: {error}");
+            FAILED
+        }
+    }
+}
+
+/// Prints help, the version, or what is wrong with the arguments.
+fn usage(error: &clap::Error, io: &mut Io<'_>) -> u8 {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        // Names of files that a hook passes are those of strangers.
+        let text = harmless_text(text.as_bytes());
+        let _ = io.stderr.write_all(text.as_bytes());
+        FAILED
+    } else {
+        let printed = io
+            .stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| io.stdout.flush());
+        exit_code(CLEAN, printed, io)
+    }
+}

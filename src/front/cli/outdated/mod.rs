@@ -1,0 +1,320 @@
+//! `lockctl outdated`: what is locked against what is offered.
+
+mod args;
+mod result;
+mod text;
+mod verdict;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::addr::ProviderAddr;
+use crate::authenticate::Rules;
+use crate::cli::args::{Common, Configuration, RootArgs};
+use crate::cli::session::provider::naming;
+use crate::cli::{Command, Look, MarkdownText, Stderr, World};
+use crate::config::Loaded;
+use crate::diag::{Texts, has_errors};
+use crate::guide::advice::required::Required;
+use crate::locker::{self, ComparedVersions, OutdatedRequest};
+use crate::package::AgePolicy;
+use crate::parallel;
+use crate::project::Policy;
+use crate::report::json::Provider;
+use crate::report::reading::Total;
+use crate::report::{CommandResult, Failure, ResultSubject, RootResult, Sentence, TextBlock, Tone};
+use crate::run::audit::{self, KnownAdvisories};
+use crate::run::options::{ConfigurationOptions, RunOptions, is_path};
+use crate::run::progress::Progress;
+use crate::run::root::{self, Root};
+use crate::run::typed_addr::TypedAddr;
+use crate::run::unseen::{CallNames, UnseenParts};
+use crate::run::user::config::UserConfigs;
+use crate::run::user::enforcement;
+use crate::run::user::modules::{self, AutoModules, UserModules};
+use crate::run::user::sources::{self, Sources};
+use crate::run::{self, Job, OpenResult, RunInputs, commands};
+use crate::sources::net::Event;
+pub(in crate::front::cli) use args::OutdatedArgs;
+use result::OutdatedRoot;
+use verdict::Extent;
+
+/// The comparison of a command line.
+struct OutdatedRun<'a> {
+    run: &'a RunOptions,
+    configuration: &'a ConfigurationOptions,
+    args: &'a OutdatedArgs,
+    world: World<'a>,
+    sources: Sources<'a>,
+    /// The providers that are compared; all of them if none is named.
+    named: Vec<TypedAddr>,
+    /// The numbers of the named providers that some root has.
+    found: BTreeSet<usize>,
+}
+
+/// A root that is ready to be compared.
+struct OpenRoot {
+    root: Root,
+    loaded: Loaded,
+    /// Providers that are run from a directory.
+    overridden: Vec<ProviderAddr>,
+    /// The providers that are compared; all of them if none is named.
+    named: BTreeSet<ProviderAddr>,
+    /// The place of its source.
+    source: usize,
+}
+
+impl Command for OutdatedArgs {
+    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        let progress = Progress::new(common.progress(world.env), world.env, stderr);
+        let observer = &|event: &Event<'_>| progress.observe(event);
+        let options = &common.options();
+        let configuration = &self.configuration.options();
+        let cache = modules::cache(options, world);
+        let user = Arc::new(UserConfigs::new(options, world, observer));
+        // Nothing is downloaded by `outdated`, modules included; it only asks for versions.
+        let auto = AutoModules::Cached;
+        let modules = UserModules::new(Arc::clone(&user), configuration, auto, cache.as_ref());
+        let (named, roots) = self.targets(options, world);
+        let mut job = OutdatedRun {
+            run: options,
+            configuration,
+            args: self,
+            world,
+            sources: Sources::new(user, self.source.choice(options)),
+            named,
+            found: BTreeSet::new(),
+        };
+        let choice = &roots.choice();
+        let inputs = RunInputs {
+            choice,
+            options,
+            reading: Some(modules.reading(configuration)),
+            changed: None,
+            jobs: parallel::cores(),
+            world,
+        };
+        let all = run::over_roots(&mut job, inputs);
+        progress.finish();
+        let mut result = all.into_result("outdated");
+        let advisories = mark_known_advisories(options, world, &mut result);
+        let warnings = advisories.warnings(naming(result.roots()));
+        result.remarks.extend(warnings);
+        // The sentences about single roots, which name the commands, are not shown of several.
+        if result.has_many_roots() && !common.verbose {
+            let advice = commands::of_all(options, choice);
+            result
+                .remarks
+                .extend(verdict::next_step(result.roots(), &advice));
+        }
+        result
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn packages(&self) -> Vec<PathBuf> {
+        self.source.fs_mirror.iter().cloned().collect()
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::of_all(result, look)
+    }
+
+    fn total(&self) -> Total {
+        Total::Result
+    }
+
+    fn markdown(&self) -> MarkdownText {
+        MarkdownText::Blocks
+    }
+}
+
+impl OutdatedArgs {
+    /// Separates providers from roots: an argument that is no directory, and can be an address, is a provider.
+    fn targets(&self, options: &RunOptions, world: World<'_>) -> (Vec<TypedAddr>, RootArgs) {
+        let provider = |path: &Path| {
+            let text = path.to_str().filter(|text| !is_path(text))?;
+            let is_there = world.disk.kind(&options.below(path)).is_ok();
+            text.parse().ok().filter(|_| !is_there)
+        };
+        let named: Vec<TypedAddr> = self
+            .roots
+            .typed()
+            .iter()
+            .filter_map(|path| provider(path))
+            .collect();
+        (named, self.roots.retaining(|path| provider(path).is_none()))
+    }
+}
+
+/// Adds to each row the advisories about its locked version that the cache has, and returns all of them.
+fn mark_known_advisories(
+    options: &RunOptions,
+    world: World<'_>,
+    result: &mut CommandResult,
+) -> KnownAdvisories {
+    let ResultSubject::Roots(roots) = &mut result.subject else {
+        return KnownAdvisories::default();
+    };
+    let known = {
+        let rows = roots.iter().flat_map(|root| &root.providers);
+        let locked = rows.filter_map(|row| match row {
+            Provider::Compared(row) => Some((&row.provider, row.locked.as_ref()?)),
+            _ => None,
+        });
+        audit::known_advisories(options, world, locked)
+    };
+    for row in roots.iter_mut().flat_map(|root| &mut root.providers) {
+        if let Provider::Compared(row) = row
+            && let Some(locked) = &row.locked
+        {
+            row.advisories = known.of(&row.provider, locked);
+        }
+    }
+    known
+}
+
+/// Returns how old a release must be to be selected for a root.
+fn age(root: &Root) -> Option<AgePolicy> {
+    root.project().policy.as_ref().and_then(Policy::age)
+}
+
+impl Job for OutdatedRun<'_> {
+    type Opened = OpenRoot;
+    type Done = ();
+
+    fn open(
+        &mut self,
+        root: Root,
+        loaded: Option<Loaded>,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<OpenResult<OpenRoot>, Failure> {
+        if let Some(lock) = &root.lock {
+            result.faults(&lock.diagnostics);
+        }
+        let Some(loaded) = loaded.filter(|loaded| loaded.found) else {
+            return Err(root.no_configuration());
+        };
+        UnseenParts::new(&loaded, self.configuration, self.run).faults(result);
+        let lock = root.lock.as_ref();
+        let is_broken = lock.is_some_and(|lock| has_errors(&lock.diagnostics));
+        if is_broken || has_errors(&loaded.diagnostics) {
+            return Ok(OpenResult::Finished);
+        }
+        let entries = &root.document().lock.providers;
+        let mut named = BTreeSet::new();
+        for (number, typed) in self.named.iter().enumerate() {
+            let required = loaded.requirements.providers.keys();
+            let addr = typed.among(required.chain(entries.keys()), root.flavor)?;
+            if loaded.requirements.providers.contains_key(&addr) || entries.contains_key(&addr) {
+                self.found.insert(number);
+                named.insert(addr);
+            }
+        }
+        if named.is_empty() && !self.named.is_empty() {
+            let path = root.dir.display();
+            result.verdict = Some(Sentence {
+                tone: Tone::Good,
+                text: format!("{path}: requires no provider that is named"),
+            });
+            return Ok(OpenResult::Finished);
+        }
+        let overridden = self.sources.overridden(&root, texts);
+        let needs_packages = sources::needed(&loaded.requirements, &root.document().lock)
+            .into_iter()
+            .filter(|addr| named.is_empty() || named.contains(*addr))
+            .any(|addr| !addr.is_builtin(root.flavor) && !overridden.contains(addr));
+        let Some(source) = self.sources.of_root(&root, needs_packages, texts, result)? else {
+            return Ok(OpenResult::Finished);
+        };
+        root::remark_on_flavor(&root, result);
+        Ok(OpenResult::Ready(OpenRoot {
+            root,
+            loaded,
+            overridden,
+            named,
+            source,
+        }))
+    }
+
+    fn obstacles(&self) -> Vec<Failure> {
+        self.named
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| !self.found.contains(number))
+            .map(|(_, typed)| Failure {
+                title: format!("{typed} cannot be compared: nothing requires it"),
+                causes: vec!["there is no directory of that name either".to_owned()],
+                help: Some("`lockctl tree` shows what is required".to_owned()),
+            })
+            .collect()
+    }
+
+    fn work(&mut self, roots: Vec<(OpenRoot, &mut RootResult)>, texts: &Texts) -> Vec<()> {
+        let sources = self.sources.by_number();
+        let requests: Vec<OutdatedRequest<'_>> = roots
+            .iter()
+            .map(|(opened, _)| OutdatedRequest {
+                source: &sources[opened.source],
+                requirements: &opened.loaded.requirements,
+                lock: &opened.root.document().lock,
+                overridden: &opened.overridden,
+                named: &opened.named,
+                age: age(&opened.root),
+            })
+            .collect();
+        // Which signatures count decides which dates of releases count.
+        let enforced = enforcement(self.world.env);
+        let rules = |flavor| Rules { flavor, enforced };
+        let compared = locker::outdated(&rules, &requests);
+        drop(requests);
+        roots
+            .into_iter()
+            .zip(compared)
+            .map(|((opened, result), compared)| self.report(&opened, &compared, texts, result))
+            .collect()
+    }
+}
+
+impl OutdatedRun<'_> {
+    fn report(
+        &mut self,
+        opened: &OpenRoot,
+        outcome: &[ComparedVersions],
+        texts: &Texts,
+        result: &mut RootResult,
+    ) {
+        result.faults(self.sources.unreported(opened.source));
+        self.sources.reported(opened.source);
+        let OpenRoot { root, loaded, .. } = opened;
+        let compared = OutdatedRoot {
+            root,
+            required: Required {
+                requirements: &loaded.requirements,
+                project: root.project(),
+                texts,
+                commands: root.advice.clone(),
+                has_lock: root.lock.is_some(),
+                locked: None,
+                platforms_from: None,
+            },
+            now: self.world.clock.now(),
+            age: age(root),
+            extent: if opened.named.is_empty() {
+                Extent::All
+            } else {
+                Extent::Named
+            },
+        };
+        compared.report(result, outcome, self.args.fail_on);
+        let unseen = UnseenParts::new(loaded, self.configuration, self.run);
+        let consequence = "and may state more constraints or require more providers";
+        if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
+            result.detail(remark);
+        }
+    }
+}

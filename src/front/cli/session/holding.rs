@@ -1,0 +1,46 @@
+//! Places whose constraints exclude a version.
+
+use crate::diag::{FileId, Span, Texts};
+use crate::report::json::HoldingPlace;
+use crate::requirement::Requirement;
+use crate::version::Constraints;
+
+/// Describes a place of the configuration.
+pub(in crate::front::cli) fn place(texts: &Texts, place: &Requirement) -> HoldingPlace {
+    HoldingPlace {
+        module: Some(place.module.to_string()),
+        ..recorded(texts, place.file, place.span, &place.constraints)
+    }
+}
+
+/// Describes the constraints that a lock file records.
+pub(in crate::front::cli) fn recorded(
+    texts: &Texts,
+    file: FileId,
+    span: Span,
+    constraints: &Constraints,
+) -> HoldingPlace {
+    let at = texts.position(file, span.start);
+    HoldingPlace {
+        file: texts.name(file).to_owned(),
+        line: at.line,
+        column: at.column,
+        constraints: constraints.to_string(),
+        module: None,
+    }
+}
+
+/// Names a place with what it demands, as in `"~> 1.0" at main.tf:3`.
+pub(in crate::front::cli) fn in_words(place: &HoldingPlace) -> String {
+    let HoldingPlace {
+        file,
+        line,
+        constraints,
+        ..
+    } = place;
+    let text = format!("\"{constraints}\" at {file}:{line}");
+    match place.module.as_deref() {
+        None | Some("") => text,
+        Some(module) => format!("{text} ({module})"),
+    }
+}

@@ -1,0 +1,75 @@
+//! Names of providers in texts.
+
+use std::collections::BTreeSet;
+
+use crate::addr::ProviderAddr;
+use crate::diag::nearest;
+use crate::flavor::Flavor;
+use crate::report::RootResult;
+
+/// Returns how the providers of several roots are named beside each other.
+pub(in crate::front::cli) fn naming(roots: &[RootResult]) -> impl Fn(&ProviderAddr) -> String {
+    let mut flavors = roots.iter().filter_map(|root| root.flavor);
+    let first = flavors.next();
+    // A short name has the registry of the program, so beside roots of the other one it would mean two
+    // providers (`addr` rules 1.2).
+    let common = first.filter(|first| {
+        let host = first.default_host();
+        flavors.all(|flavor| flavor.default_host() == host)
+    });
+    move |provider| match common {
+        Some(flavor) => provider.short(flavor),
+        None => provider.to_string(),
+    }
+}
+
+/// Returns the flavor by whose rules providers are named in short beside each other; `None` if they are of two hosts.
+pub(in crate::front::cli) fn short_by<'a>(
+    providers: impl IntoIterator<Item = &'a ProviderAddr>,
+    flavor: Option<Flavor>,
+) -> Option<Flavor> {
+    let hosts: BTreeSet<_> = providers.into_iter().map(ProviderAddr::hostname).collect();
+    flavor.filter(|_| hosts.len() < 2)
+}
+
+/// Suggests required providers of the same type, or of one that is spelled almost alike.
+pub(in crate::front::cli) fn did_you_mean(
+    provider: &ProviderAddr,
+    required: &BTreeSet<ProviderAddr>,
+    flavor: Flavor,
+) -> Option<String> {
+    let types = required.iter().map(ProviderAddr::type_name);
+    let near = nearest(provider.type_name(), types)?;
+    let meant: Vec<String> = required
+        .iter()
+        .filter(|addr| addr.type_name() == near)
+        .map(|addr| addr.short(flavor))
+        .collect();
+    Some(format!("did you mean {}?", meant.join(" or ")))
+}
+
+/// Lists providers; `None` if there are none.
+pub(in crate::front::cli) fn names(
+    required: &BTreeSet<ProviderAddr>,
+    flavor: Flavor,
+) -> Option<String> {
+    if required.is_empty() {
+        return None;
+    }
+    Some(
+        required
+            .iter()
+            .map(|addr| addr.short(flavor))
+            .collect::<Vec<String>>()
+            .join(", "),
+    )
+}
+
+/// Returns the text of a cell, in which nothing is a dash.
+pub(in crate::front::cli) fn or_dash(text: String) -> String {
+    if text.is_empty() {
+        "-".to_owned()
+    } else {
+        text
+    }
+}

@@ -1,0 +1,95 @@
+//! `lockctl tree`: the modules of a root, and what each of them requires by itself.
+
+mod args;
+mod graph;
+mod text;
+
+use crate::cli::args::{Common, Configuration};
+use crate::cli::{Command, Look, Stderr, World};
+use crate::config::{BranchGroup, Branches, Repeats};
+use crate::report::graph::Graph;
+use crate::report::json::{Provider, RequiredProviderRow};
+use crate::report::reading::Heading;
+use crate::report::{CommandResult, RootDetail, RootResult, TextBlock};
+use crate::run;
+use crate::run::unseen::{CallNames, UnseenParts};
+pub(in crate::front::cli) use args::TreeArgs;
+
+/// Maximum number of lines of a tree before its repeated parts are folded.
+const MAX_FULL_LINES: usize = 100;
+
+impl Command for TreeArgs {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        let options = &common.options();
+        let configuration = &self.configuration.options();
+        let all = run::each_loaded(
+            options,
+            configuration,
+            &self.roots.choice(),
+            world,
+            |_, loaded, texts, result| {
+                let unseen = UnseenParts::new(loaded, configuration, options);
+                let branches = Branches::of(loaded, texts, unseen.state_wanted);
+                if shown(&branches, common.verbose).is_folded() {
+                    result.remark("what repeats itself is folded; -v shows all of it");
+                }
+                let consequence = "so the tree may lack providers";
+                if let Some(remark) = unseen.remark(CallNames::Counted, consequence) {
+                    result.detail(remark);
+                }
+                result.detail = RootDetail::Modules(branches);
+                let requirements = &loaded.requirements;
+                result.providers = requirements
+                    .providers
+                    .keys()
+                    .map(|addr| {
+                        Provider::Required(RequiredProviderRow {
+                            provider: addr.clone(),
+                            constraints: requirements.constraints(addr),
+                        })
+                    })
+                    .collect();
+                Ok(())
+            },
+        );
+        all.into_result("tree")
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn graph(&self, result: &CommandResult, look: Look) -> Graph {
+        text::graph(result, look)
+    }
+
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
+        text::of_root(root, look)
+    }
+
+    fn heading(&self) -> Heading {
+        Heading::OwnApart
+    }
+
+    fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
+        Some(text::folded(result.roots(), look))
+    }
+}
+
+/// Decides what is shown of a tree: in a long one, what repeats itself is folded.
+fn shown(branches: &Branches, verbose: bool) -> BranchGroup {
+    let is_long = branches.lines() > MAX_FULL_LINES;
+    branches.shown(if is_long && !verbose {
+        Repeats::Folded
+    } else {
+        Repeats::Full
+    })
+}
+
+/// Says that a branch cannot be seen, and why, where a program has a title for that.
+fn not_visible(why: &str) -> String {
+    match why {
+        "" => "not visible".to_owned(),
+        why => format!("not visible: {why}"),
+    }
+}

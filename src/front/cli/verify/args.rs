@@ -1,0 +1,96 @@
+//! The arguments of `lockctl verify`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::args::{Configuration, Platforms, RootArgs, examples, jobs, one_of};
+use crate::cli::changed::ChangedArgs;
+use crate::verify::fix::Extent;
+use crate::verify::{CheckGroup, Groups};
+
+/// Check the lock file against configuration, platforms and packages
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl verify", "the root in this directory"),
+    ("lockctl verify -r --format github", "all roots below, as annotations of GitHub Actions"),
+    ("lockctl verify -r --since main", "only roots of which a file changed since main"),
+    ("lockctl verify --matrix", "predict what init, plan and validate will do"),
+    ("lockctl verify --fix", "apply safe fixes first"),
+]))]
+pub(in crate::front::cli) struct VerifyArgs {
+    #[command(flatten)]
+    pub(in crate::front::cli) roots: RootArgs,
+    #[command(flatten)]
+    pub(in crate::front::cli) changed: ChangedArgs,
+    #[command(flatten)]
+    pub(in crate::front::cli) configuration: Configuration,
+    #[command(flatten)]
+    pub(in crate::front::cli) platforms: Platforms,
+    /// Also check the packages in this filesystem mirror (may be repeated)
+    #[arg(long = "fs-mirror", value_name = "DIR")]
+    pub(in crate::front::cli) fs_mirrors: Vec<PathBuf>,
+    /// Also check this package: a zip or an unpacked directory (may be repeated)
+    ///
+    /// It may also be a directory of packages.
+    #[arg(long = "package", value_name = "PATH")]
+    pub(in crate::front::cli) packages: Vec<PathBuf>,
+    /// Also predict what init, plan and validate will do
+    ///
+    /// There is a line for each provider and wanted platform; see `lockctl explain matrix`.
+    #[arg(long)]
+    pub(in crate::front::cli) matrix: bool,
+    /// Also compare hashes and keys with those of the registries
+    ///
+    /// Fetches the signed list of each locked release, and no package. It finds unknown and missing
+    /// hashes, withdrawn versions, other keys than those that the project file pins, and newer patches.
+    #[arg(long)]
+    pub(in crate::front::cli) upstream: bool,
+    /// Apply safe fixes, then check the result
+    ///
+    /// Fixes form, order, repeated blocks, stale constraints and entries that nothing requires. A file
+    /// with comments is not changed, unless HOW is all.
+    #[arg(
+        long,
+        value_parser = one_of([("safe", Extent::Safe), ("all", Extent::All)]),
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "safe"
+    )]
+    pub(in crate::front::cli) fix: Option<Extent>,
+    /// Run only these groups of checks, separated by commas
+    #[arg(long, value_parser = one_of(CheckGroup::ALL.map(|group| (group.name(), group))), value_delimiter = ',', value_name = "GROUP")]
+    pub(in crate::front::cli) only: Vec<CheckGroup>,
+    /// Skip these groups of checks, separated by commas
+    #[arg(
+        long,
+        value_parser = one_of(CheckGroup::ALL.map(|group| (group.name(), group))),
+        value_delimiter = ',',
+        value_name = "GROUP",
+        conflicts_with = "only"
+    )]
+    pub(in crate::front::cli) skip: Vec<CheckGroup>,
+    /// How many packages are hashed at once [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(in crate::front::cli) jobs: Option<NonZeroUsize>,
+}
+
+impl VerifyArgs {
+    /// Returns the groups of checks to run. Without `--upstream` none of them uses the network.
+    pub(in crate::front::cli) fn groups(&self) -> Groups {
+        let groups = if self.only.is_empty() {
+            Groups::offline()
+        } else {
+            Groups::only(self.only.iter().copied())
+        };
+        let groups = if self.upstream {
+            groups.with(CheckGroup::Upstream)
+        } else {
+            groups
+        };
+        // Last, so that `--skip upstream` wins over `--upstream`.
+        groups.without(self.skip.iter().copied())
+    }
+}

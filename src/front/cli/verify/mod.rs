@@ -1,0 +1,226 @@
+//! `lockctl verify`: will this lock file work?
+
+mod args;
+mod fix;
+mod job;
+mod replaced;
+mod result;
+mod table;
+mod text;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args as _, FromArgMatches as _};
+
+use crate::cli::args::{Common, Configuration, ModulesArg, job_count};
+use crate::cli::formats::Format;
+use crate::cli::verify::job::Verification;
+use crate::cli::{Command, Look, Stderr, World};
+use crate::diag::counted;
+use crate::guide::advice;
+use crate::packages::NamedPackages;
+use crate::report::reading::Total;
+use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock};
+use crate::run::platforms::{self, PlatformChoice};
+use crate::run::progress::Progress;
+use crate::run::user::config::UserConfigs;
+use crate::run::user::modules::{self, AutoModules, UserModules};
+use crate::run::{self, RunInputs};
+use crate::sources::net::Event;
+use crate::verify::CheckGroup;
+pub(in crate::front::cli) use args::VerifyArgs;
+
+impl Command for VerifyArgs {
+    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        run(common, self, world, stderr)
+    }
+
+    fn check(&self, common: &Common) -> Result<(), String> {
+        common.check_offline("--upstream", self.groups().wants(CheckGroup::Upstream))
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn packages(&self) -> Vec<PathBuf> {
+        [&*self.fs_mirrors, &*self.packages].concat()
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::of_all(result, look)
+    }
+
+    fn total(&self) -> Total {
+        Total::ResultWithCounts
+    }
+}
+
+fn run(
+    common: &Common,
+    args: &VerifyArgs,
+    world: World<'_>,
+    stderr: &mut (dyn Write + Send),
+) -> CommandResult {
+    let changed = args.changed.files(common, &args.roots, world);
+    let options = checked_options(common, args, world);
+    let (changed, (platforms, named)) = match (changed, options) {
+        (Ok(changed), Ok(options)) => (changed, options),
+        (Err(failure), _) | (_, Err(failure)) => return CommandResult::failed("verify", [failure]),
+    };
+    let args = &VerifyArgs {
+        roots: args.changed.roots(&args.roots),
+        ..args.clone()
+    };
+    let uses_network = args.groups().wants(CheckGroup::Upstream)
+        || args.configuration.modules == ModulesArg::Fetch;
+    let progress =
+        uses_network.then(|| Progress::new(common.progress(world.env), world.env, stderr));
+    let observer = |event: &Event<'_>| {
+        if let Some(progress) = &progress {
+            progress.observe(event);
+        }
+    };
+    let options = &common.options();
+    let configuration = &args.configuration.options();
+    let choice = &args.roots.choice();
+    let cache = modules::cache(options, world);
+    let user = Arc::new(UserConfigs::new(options, world, &observer));
+    let auto = AutoModules::Cached;
+    let modules = UserModules::new(Arc::clone(&user), configuration, auto, cache.as_ref());
+    // `--only file` reads no configuration: it works where none can be read.
+    let needs_configuration = args.groups().need_configuration() || args.matrix;
+    let inputs = RunInputs {
+        choice,
+        options,
+        reading: needs_configuration.then(|| modules.reading(configuration)),
+        changed: changed.as_ref(),
+        jobs: job_count(args.jobs),
+        world,
+    };
+    let mut verification = Verification::new(args, options, (platforms, named), user);
+    let mut all = run::over_roots(&mut verification, inputs);
+    if let Some(progress) = &progress {
+        progress.finish();
+    }
+    // What belongs to no root is reported once, with the first.
+    if let Some(first) = all.results.first_mut() {
+        for failure in verification.unplaced {
+            first.fail(failure);
+        }
+    }
+    name_unchecked_policy(&mut all.results);
+    let mut result = all.into_result("verify");
+    result.remarks.extend(verification.facts.remarks());
+    let remarks = remarks(
+        common,
+        args,
+        &result,
+        [
+            verification.not_compared,
+            verification.h1_not_compared,
+            verification.default_gaps,
+        ],
+    );
+    result.remarks.extend(remarks);
+    result
+}
+
+/// Verifies the root in the working directory, as `lockctl verify` without options does.
+pub(in crate::front::cli) fn here(
+    common: &Common,
+    world: World<'_>,
+    stderr: &mut Stderr<'_>,
+) -> CommandResult {
+    let command = VerifyArgs::augment_args(clap::Command::new("verify"));
+    let matches = command.get_matches_from(["verify"]);
+    let args = VerifyArgs::from_arg_matches(&matches).expect("no argument is required");
+    run(common, &args, world, stderr)
+}
+
+/// Checks what was typed against the format, the known platforms and the files of the user.
+fn checked_options(
+    common: &Common,
+    args: &VerifyArgs,
+    world: World<'_>,
+) -> Result<(PlatformChoice, NamedPackages), Failure> {
+    if args.matrix && !matches!(common.format, Format::Human | Format::Json) {
+        return Err(advice::verify::matrix_format());
+    }
+    let platforms = platforms::checkable(&args.platforms.platforms)?;
+    let current = world.env.current_dir().unwrap_or_default();
+    let mut named = NamedPackages::default();
+    for path in &args.packages {
+        named
+            .add(world.disk, &current, &common.below(path))
+            .map_err(|error| advice::verify::no_package(&error))?;
+    }
+    Ok((platforms, named))
+}
+
+/// Returns what is worth knowing about the run as a whole.
+fn remarks(
+    common: &Common,
+    args: &VerifyArgs,
+    result: &CommandResult,
+    notes: [Option<String>; 3],
+) -> Vec<Sentence> {
+    let policy = policy_not_checked(result, common.format);
+    let doubts = platforms::remarks(&args.platforms.platforms);
+    // Machine formats name the rule of each finding, and need no advice on how to read more.
+    let advice = match common.format {
+        Format::Human => text::explained(result.roots()),
+        _ => None,
+    };
+    let doubts = doubts.into_iter().map(Sentence::warning);
+    notes
+        .into_iter()
+        .flatten()
+        .chain(policy)
+        .map(Sentence::note)
+        .chain(doubts)
+        .chain(advice.map(Sentence::note))
+        .collect()
+}
+
+/// Names the settings of the policy of a single root that were not checked, in its verdict.
+fn name_unchecked_policy(results: &mut [RootResult]) {
+    if let [only] = results
+        && let Some(settings) = only
+            .check()
+            .map(|check| check.policy_not_checked.join(", "))
+        && let Some(verdict) = only.verdict.as_mut().filter(|_| !settings.is_empty())
+    {
+        verdict.text += &format!("; policy not checked: {settings} (needs --upstream)");
+    }
+}
+
+/// Names the settings of policies that were not checked, once for all roots.
+fn policy_not_checked(result: &CommandResult, format: Format) -> Option<String> {
+    let concerned: Vec<&[String]> = result
+        .roots()
+        .iter()
+        .filter_map(RootResult::check)
+        .map(|check| &*check.policy_not_checked)
+        .filter(|settings| !settings.is_empty())
+        .collect();
+    // The verdict of a single root says so itself.
+    if concerned.is_empty() || result.roots().len() == 1 && format == Format::Human {
+        return None;
+    }
+    let mut settings: Vec<&str> = Vec::new();
+    for setting in concerned.iter().copied().flatten() {
+        // How many providers of a root are concerned differs from root to root.
+        let setting = setting.split(" of ").next().unwrap_or(setting);
+        if !settings.contains(&setting) {
+            settings.push(setting);
+        }
+    }
+    Some(format!(
+        "policy not checked in {}: {} (needs --upstream)",
+        counted(concerned.len(), "root"),
+        settings.join(", ")
+    ))
+}

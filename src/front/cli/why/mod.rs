@@ -1,0 +1,179 @@
+//! `lockctl why`: which places require a provider, and whether any version can satisfy them all.
+
+mod args;
+mod text;
+mod text_many;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::addr::ProviderAddr;
+use crate::cli::args::{Common, Configuration};
+use crate::cli::session::provider;
+use crate::cli::{Command, Look, Stderr, World};
+use crate::config::{Loaded, OverriddenPlaces};
+use crate::diag::{FileId, Span, Texts};
+use crate::report::json::{
+    ComputedModule, ExplainedProvider, Overridden, Provider, RequiringPlace, RootStatus,
+};
+use crate::report::{CommandResult, RootResult, TextBlock};
+use crate::requirement::{PathStep, Requirement, RequirementOrigin};
+use crate::run;
+use crate::run::root::Root;
+use crate::run::unseen::{CallNames, UnseenParts};
+pub(in crate::front::cli) use args::WhyArgs;
+
+impl Command for WhyArgs {
+    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        let options = &common.options();
+        let configuration = &self.configuration.options();
+        // What else may be meant matters only where no root requires the provider.
+        let mut meant = BTreeMap::new();
+        let mut all = run::each_loaded(
+            options,
+            configuration,
+            &self.roots.choice(),
+            world,
+            |root, loaded, texts, result| {
+                let provider = self
+                    .provider
+                    .among(loaded.requirements.providers.keys(), root.flavor)?;
+                let explained = explain(&provider, loaded, root, texts);
+                if !explained.is_met() || explained.places.is_empty() {
+                    result.status = RootStatus::Findings;
+                }
+                if explained.places.is_empty() {
+                    let required = loaded.requirements.providers.keys().cloned().collect();
+                    let other =
+                        provider::did_you_mean(&provider, &required, root.flavor).or_else(|| {
+                            let names = provider::names(&required, root.flavor)?;
+                            Some(format!("it requires {names}"))
+                        });
+                    meant.extend(other.map(|remark| (result.path.clone(), remark)));
+                }
+                result.providers.push(Provider::Explained(explained));
+                let unseen = UnseenParts::new(loaded, configuration, options);
+                let consequence = "and may require it, too";
+                if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
+                    result.detail(remark);
+                }
+                Ok(())
+            },
+        );
+        let is_required = all.results.iter().any(requires);
+        for result in &mut all.results {
+            if is_required && !requires(result) && result.status == RootStatus::Findings {
+                // That a root does not require what another one does is no fault of it.
+                result.status = RootStatus::Clean;
+            }
+            if let Some(remark) = meant.remove(&result.path).filter(|_| !is_required) {
+                result.remark(remark);
+            }
+        }
+        all.into_result("why")
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
+        text::of_root(root, look)
+    }
+
+    fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
+        Some(text_many::folded(result.roots(), look))
+    }
+}
+
+/// Returns whether a root requires the provider.
+fn requires(root: &RootResult) -> bool {
+    root.providers
+        .iter()
+        .any(|row| matches!(row, Provider::Explained(row) if !row.places.is_empty()))
+}
+
+/// Collects everything that requires a provider.
+fn explain(
+    provider: &ProviderAddr,
+    loaded: &Loaded,
+    root: &Root,
+    texts: &Texts,
+) -> ExplainedProvider {
+    let requirements = &loaded.requirements;
+    let document = root.document().readable();
+    let entry = document.lock.providers.get(provider);
+    let mut places: Vec<&Requirement> = requirements
+        .providers
+        .get(provider)
+        .into_iter()
+        .flatten()
+        .collect();
+    places.sort_by_key(|place| (place.origin == RequirementOrigin::State, &place.module));
+    let overridden = OverriddenPlaces::of(&places, loaded, texts, root.flavor);
+    let clash = requirements.clash(provider);
+    let row = |place: &&Requirement| requiring(place, &overridden, texts);
+    ExplainedProvider {
+        provider: provider.clone(),
+        constraints: requirements.constraints(provider),
+        satisfiable: clash.is_empty(),
+        version: entry.map(|entry| entry.version.clone()),
+        locked: entry.map(|entry| entry.version.clone()),
+        complete: requirements.is_complete(),
+        places: places.iter().map(row).collect(),
+        clash: clash.iter().map(row).collect(),
+        computed_modules: computed_modules(&places, loaded),
+        are_calls_seen: requirements.unseen_calls.is_empty(),
+    }
+}
+
+/// Lists the modules on the ways to places whose calls are computed.
+fn computed_modules(places: &[&Requirement], loaded: &Loaded) -> Vec<ComputedModule> {
+    let on_a_way: BTreeSet<&[PathStep]> = places
+        .iter()
+        .map(|place| place.module.steps())
+        .flat_map(|way| (1..=way.len()).map(|steps| &way[..steps]))
+        .collect();
+    let computed = loaded
+        .modules
+        .iter()
+        .filter(|node| on_a_way.contains(node.path.steps()));
+    computed
+        .filter_map(|node| {
+            Some(ComputedModule {
+                module: node.path.to_string(),
+                source: node.source.clone()?,
+                computed: Arc::clone(node.computed.as_ref()?),
+            })
+        })
+        .collect()
+}
+
+fn requiring(place: &Requirement, overridden: &OverriddenPlaces, texts: &Texts) -> RequiringPlace {
+    let position = |file: FileId, span: Span| texts.position(file, span.start);
+    let at = position(place.file, place.span);
+    // Of a state no byte is shown: it may hold secrets.
+    let is_shown = place.origin != RequirementOrigin::State;
+    let replaced = overridden.by(place).iter().map(|place| {
+        let at = position(place.file, place.span);
+        Overridden {
+            file: texts.name(place.file).to_owned(),
+            line: at.line,
+            column: at.column,
+        }
+    });
+    RequiringPlace {
+        file: texts.name(place.file).to_owned(),
+        line: is_shown.then_some(at.line),
+        column: is_shown.then_some(at.column),
+        constraints: place.constraints.to_string(),
+        module: if is_shown {
+            place.module.to_string()
+        } else {
+            "state".to_owned()
+        },
+        by: place.origin,
+        overrides: replaced.collect(),
+        is_in_test: matches!(place.module.steps().first(), Some(PathStep::Test(_))),
+    }
+}

@@ -1,0 +1,252 @@
+//! The one JSON object that a command prints: a contract, to which fields are only ever added.
+//!
+//! [`JsonDocument`] borrows what a `CommandResult` holds and resolves the places of findings. The schema in the
+//! repository is made of these types: comments on them are for its readers.
+
+mod file;
+#[cfg(test)]
+mod schema;
+
+pub use super::rows::*;
+pub use file::FileRow;
+#[cfg(test)]
+pub(super) use schema::describe_event;
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::{CommandResult, ResultSubject, RootResult};
+pub use super::{Failure, RootRow, RootStatus};
+use crate::diag::Counts;
+pub use crate::review::Verdict;
+
+/// The version of the format; its major part changes only if a field goes or changes meaning.
+pub const FORMAT_VERSION: &str = "1.0";
+
+/// The JSON Schema of [`JsonDocument`]; a test compares it with the types.
+pub const OUTPUT_SCHEMA: &str = include_str!("../../../../fixtures/schema/output.json");
+
+/// The JSON Schema of [`EventLine`]; a test compares it with the type.
+pub const EVENT_SCHEMA: &str = include_str!("../../../../fixtures/schema/event.json");
+
+/// The object that every command of lockctl prints with `--format json`.
+///
+/// Fields and words are only ever added as long as the major part of the version is the same, so
+/// ignore those that you do not know.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(title = "Output of lockctl"))]
+#[cfg_attr(test, schemars(rename = "Document"))]
+pub struct JsonDocument<'a> {
+    /// The version of this format, as in `1.0`.
+    #[cfg_attr(test, schemars(extend("pattern" = r"^1\.[0-9]+$")))]
+    pub format_version: &'static str,
+    /// The command, as in `verify`.
+    pub command: &'static str,
+    /// The exit code of the program: 0 done, and clean; 1 done, and the answer is bad; 2 the job
+    /// could not be done; 129 `merge` could write nothing.
+    pub exit: u8,
+    /// One for each root, in the order given; empty for `diff`, `hash`, `explain` and `cache`, which are
+    /// not about roots.
+    pub roots: Vec<RootRow<'a>>,
+    /// One for each package, in the order given; only of `hash`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub packages: Vec<&'a PackageRow>,
+    /// One for each lock file that differs, ordered by path; only of `diff`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<FileRow>>,
+    /// The verdict on all changes; only of `diff`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<&'a Verdict>,
+    /// Topics: all of them, or those that were named, in that order; only of `explain`.
+    #[serde(skip_serializing_if = "<[TopicRow]>::is_empty")]
+    pub topics: &'a [TopicRow],
+    /// Rules: all of them by heading, or those that were named, in that order; only of `explain`.
+    #[serde(skip_serializing_if = "<[RuleRow]>::is_empty")]
+    pub rules: &'a [RuleRow],
+    /// Pages that have the words that were searched, the best first; only of `explain`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<&'a [PageMatchRow]>,
+    /// Errors and warnings of `terraform` or `tofu` that were read; only of `explain -`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symptoms: Option<&'a [SymptomRow]>,
+    /// Providers of which roots lock different versions, by address; only of `lock` and `update` over
+    /// several roots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub versions_in_use: Option<&'a [ProviderInUse]>,
+    /// The facts that are kept about packages; only of `cache`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<&'a StoreReport>,
+    /// The bundle with the packages; only of `mirror --bundle`, and absent if none could be made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bundle: Option<&'a MirrorBundle>,
+    /// Directories with configuration that no root covers, where roots were looked for.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub not_locked: &'a [String],
+    /// Figures over everything above.
+    pub summary: Summary,
+}
+
+/// Figures over all roots, files and packages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Summary {
+    /// Number of roots of the run.
+    pub roots: usize,
+    /// Number of packages; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packages: Option<usize>,
+    /// Number of lock files that differ; only of `diff`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<usize>,
+    /// Number of errors that were found.
+    pub errors: usize,
+    /// Number of warnings that were found.
+    pub warnings: usize,
+    /// Number of notes that were found.
+    pub notes: usize,
+    /// Number of roots, files or packages that failed, and of files of facts that were refused.
+    pub failed: usize,
+    /// Number of directories with configuration no root covers; absent unless roots were looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_locked: Option<usize>,
+    /// Number of roots that were passed over because no file of them changed; only with `--since` and
+    /// `--changed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unchanged: Option<usize>,
+    /// Number of providers that are locked at one version wherever they are locked; only of `lock` and `update`
+    /// over several roots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreed_versions: Option<usize>,
+    /// Number of providers that are locked at different versions; only of `lock` and `update` over several
+    /// roots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub differing_versions: Option<usize>,
+}
+
+impl<'a> JsonDocument<'a> {
+    /// Makes the object for a result, with paths as they were typed.
+    #[must_use]
+    pub fn of(result: &'a CommandResult) -> Self {
+        let as_typed = |_: &RootResult, path: &str| path.to_owned();
+        let roots: Vec<RootRow<'a>> = result
+            .roots()
+            .iter()
+            .map(|root| RootRow::of(root, &result.texts, &as_typed))
+            .collect();
+        let mut packages: Vec<&PackageRow> = Vec::new();
+        let (mut topics, mut rules): (&[TopicRow], &[RuleRow]) = (&[], &[]);
+        let (mut files, mut verdict, mut store) = (None, None, None);
+        let (mut matches, mut symptoms) = (None, None);
+        match &result.subject {
+            ResultSubject::Roots(_) | ResultSubject::Text(_) => {}
+            ResultSubject::Files(all) => {
+                let rows = all
+                    .files
+                    .iter()
+                    // A file whose entries are all the same, as after a change of order, has nothing to show.
+                    .filter(|file| file.is_worth_a_row())
+                    .map(|file| FileRow::of(file, &result.texts));
+                files = Some(rows.collect::<Vec<_>>());
+                verdict = Some(&all.verdict);
+            }
+            ResultSubject::Packages(all) => {
+                packages = all.iter().map(|result| &result.package).collect();
+            }
+            ResultSubject::Pages(of_topics, of_rules) => (topics, rules) = (of_topics, of_rules),
+            ResultSubject::Matches(pages) => matches = Some(&**pages),
+            ResultSubject::Symptoms(errors) => symptoms = Some(&**errors),
+            ResultSubject::Store(report, _) => store = Some(&**report),
+        }
+        let in_use = result.versions_in_use.as_ref();
+        let mut summary = Summary {
+            not_locked: result.not_locked.as_ref().map(Vec::len),
+            unchanged: result.unchanged,
+            agreed_versions: in_use.map(|all| all.agreed),
+            differing_versions: in_use.map(|all| all.differing.len()),
+            ..Summary::of(&roots, &packages, files.as_deref())
+        };
+        // Files of facts are neither roots nor packages, but a refused one is a failure, too.
+        summary.failed += store.map_or(0, |store| store.failures().count());
+        Self {
+            format_version: FORMAT_VERSION,
+            command: result.command,
+            exit: result.exit,
+            summary,
+            roots,
+            packages,
+            files,
+            verdict,
+            topics,
+            rules,
+            matches,
+            symptoms,
+            versions_in_use: in_use.map(|all| &*all.differing),
+            store,
+            bundle: result.bundle.as_ref(),
+            not_locked: result.not_locked.as_deref().unwrap_or_default(),
+        }
+    }
+}
+
+/// Prints the object for a result.
+///
+/// # Errors
+/// What the writer says.
+pub fn render(out: &mut dyn Write, result: &CommandResult) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &JsonDocument::of(result))?;
+    writeln!(out)
+}
+
+/// Prints the object for a result in one line, the last of `--format json-lines`.
+///
+/// # Errors
+/// What the writer says.
+pub fn render_line(out: &mut dyn Write, result: &CommandResult) -> io::Result<()> {
+    line(out, &JsonDocument::of(result))
+}
+
+/// Prints one line of `--format json-lines` before the last.
+///
+/// # Errors
+/// What the writer says.
+pub fn render_event(out: &mut dyn Write, event: &EventLine) -> io::Result<()> {
+    line(out, event)
+}
+
+fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    writeln!(out)
+}
+
+impl Summary {
+    /// Counts what everything came to.
+    #[must_use]
+    pub fn of(roots: &[RootRow<'_>], packages: &[&PackageRow], files: Option<&[FileRow]>) -> Self {
+        let mut summary = Self {
+            roots: roots.len(),
+            packages: Some(packages.len()).filter(|count| *count > 0),
+            files: files.map(<[FileRow]>::len),
+            ..Self::default()
+        };
+        let files = files.unwrap_or_default();
+        let findings = roots
+            .iter()
+            .flat_map(|root| &root.findings)
+            .chain(files.iter().flat_map(|file| &file.findings));
+        let counts = Counts::of(findings.map(|finding| finding.severity));
+        (summary.errors, summary.warnings) = (counts.errors, counts.warnings);
+        summary.notes = counts.notes;
+        let statuses = roots
+            .iter()
+            .map(|root| root.status)
+            .chain(files.iter().map(|file| file.status));
+        summary.failed = statuses
+            .filter(|status| *status == RootStatus::Failed)
+            .count();
+        let refused = |package: &&&PackageRow| matches!(package, PackageRow::Failed(_));
+        summary.failed += packages.iter().filter(refused).count();
+        summary
+    }
+}
