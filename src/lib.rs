@@ -4,7 +4,6 @@
 //! `lockctl-core`.
 
 mod front;
-mod results;
 mod work;
 
 #[cfg(unix)]
@@ -20,6 +19,4 @@ pub use lockctl_fetch::{
     terragrunt, upstream, verifier, verify, version, workspace, world,
 };
 #[doc(hidden)]
-pub use results::{audit, report, sbom};
-#[doc(hidden)]
-pub use work::run;
+pub use work::{audit, report, run, sbom};

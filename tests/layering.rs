@@ -34,8 +34,7 @@ const WINGS: &[(&str, &str)] = &[
         "net authenticate sources modules store packages",
     ),
     ("fetch/work", "locker mirror upstream"),
-    ("results", "audit sbom report"),
-    ("work", "run"),
+    ("work", "audit sbom report run"),
     ("front", "guide completion signals cli"),
 ];
 

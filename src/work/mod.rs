@@ -1,4 +1,10 @@
-//! Jobs over roots, and the user's machine that they see.
+//! Jobs over roots, and what they found out.
 
 #[doc(hidden)]
+pub mod audit;
+#[doc(hidden)]
+pub mod report;
+#[doc(hidden)]
 pub mod run;
+#[doc(hidden)]
+pub mod sbom;

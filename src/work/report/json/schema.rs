@@ -32,7 +32,7 @@ fn schema_of<T: JsonSchema>() -> Schema {
 }
 
 /// Describes the field that says which variant a line is: the types say nothing of it.
-pub(in crate::results::report) fn describe_event(schema: &mut Schema) {
+pub(in crate::work::report) fn describe_event(schema: &mut Schema) {
     let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
     for variant in variants.into_iter().flatten() {
         variant["properties"]["event"]["description"] = "What happened.".into();
