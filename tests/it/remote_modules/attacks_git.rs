@@ -547,6 +547,7 @@ fn a_run_that_is_interrupted() {
     let Ok(source) = std::env::var(SOURCE) else {
         return;
     };
+    lockctl::signals::handle();
     let request = GitRequest {
         package: &source,
         origin: AddressOrigin::User,
