@@ -173,6 +173,21 @@ fn what_is_almost_required_is_asked_back() {
 }
 
 #[test]
+fn a_look_alike_is_no_suggestion() {
+    let lab = Lab::new();
+    lab.write(
+        "main.tf",
+        "terraform {\n  required_providers {\n    aws = { source = \"hashlcorp/aws\" }\n  }\n}\n",
+    );
+    let note = "hashlcorp/aws is required instead, and hashlcorp is one typing error away from hashicorp: compare its \
+                `source` with the documentation\n";
+    let why = lab.run(&["why", "hashicorp/aws"]).exits(1);
+    assert_eq!(why.stderr, format!("note: {note}"));
+    let lock = lab.run(&["lock", "--provider", "hashicorp/aws"]).exits(2);
+    assert!(lock.stderr.contains(note), "{}", lock.stderr);
+}
+
+#[test]
 fn a_built_in_provider_is_never_locked() {
     let lab = Lab::new();
     lab.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, look_alike};
 use crate::diag::nearest;
 use crate::flavor::Flavor;
 use crate::report::RootResult;
@@ -40,11 +40,21 @@ pub(in crate::front::cli) fn did_you_mean(
 ) -> Option<String> {
     let types = required.iter().map(ProviderAddr::type_name);
     let near = nearest(provider.type_name(), types)?;
-    let meant: Vec<String> = required
+    let meant: Vec<&ProviderAddr> = required
         .iter()
         .filter(|addr| addr.type_name() == near)
-        .map(|addr| addr.short(flavor))
         .collect();
+    // A name that may have been taken to deceive is no suggestion.
+    if let Some((addr, suspect)) = meant
+        .iter()
+        .find_map(|addr| Some((addr, look_alike(addr, [provider])?)))
+    {
+        let addr = addr.short(flavor);
+        return Some(format!(
+            "{addr} is required instead, and {suspect}: compare its `source` with the documentation"
+        ));
+    }
+    let meant: Vec<String> = meant.iter().map(|addr| addr.short(flavor)).collect();
     Some(format!("did you mean {}?", meant.join(" or ")))
 }
 
