@@ -1,8 +1,8 @@
 //! The CLI configuration of the programs (rules 1 to 6): host services, credentials, and where
 //! packages come from.
 //!
-//! Its language is HCL 1 or JSON. `locate` finds the files, `tokens` and `native` bring HCL 1 to a
-//! text that `hcl` reads, `tree` makes one tree of either form, `blocks` reads that, and
+//! Its language is HCL 1 or JSON. `locate` finds the files, `tokens` and `native` read HCL 1,
+//! `tree` makes one tree of either form, `blocks` reads that, and
 //! `credentials` and `netrc` say which credentials go to which host; `installation`, `following`
 //! and `local` say where packages come from.
 //!

@@ -1,32 +1,19 @@
-//! HCL 1 to a text in HCL 2 that `hcl` reads, with the way back to every place.
+//! HCL 1 to a tree of keys and values, which is all that it has.
 //!
-//! HCL 1 has only keys and values: keys may be quoted or hold dots, line ends mean nothing,
-//! `${` is text. So the walk keeps the structure alone. Names and values become placeholders, each
-//! on a line of its own, and a table holds what stood there and where. What may be a token thus
-//! never reaches another parser, nor a message of one.
+//! Keys may be quoted or hold dots, line ends mean nothing, `${` is text. The first fault ends the walk: behind it
+//! nothing can be distinguished, and a piece of a token must not look like a name.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::iter::Peekable;
 
+use super::node::{ConfigEntry, ConfigValue};
 use super::tokens::{ConfigToken, TokenKind, TokenScanner, word_len};
 use super::veil;
 use crate::diag::Span;
+use crate::hcl::tree::Word;
 use crate::world::Secret;
 
 /// Maximum nesting of braces and brackets.
 const MAX_DEPTH: usize = 32;
-
-/// The result of the walk over a text in HCL 1.
-pub(super) struct Prepared {
-    /// The structure, in HCL 2.
-    pub(super) structure: String,
-    /// The origin of each name and value of the structure, by its offset there.
-    pub(super) origins: BTreeMap<usize, NativeOrigin>,
-    /// As long as the text: for people, with `*` for whatever may be secret.
-    pub(super) shown: Vec<u8>,
-    /// The place where the text stops being HCL 1; behind it nothing was read.
-    pub(super) fault: Option<ConfigFault>,
-}
 
 /// A reason why a file cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,17 +35,7 @@ impl ConfigFault {
     }
 }
 
-/// The origin of a name or a value.
-pub(super) struct NativeOrigin {
-    /// Its place in the file.
-    pub(super) span: Span,
-    /// The text; `None` for lists and objects.
-    pub(super) text: Option<Secret>,
-    /// The value is a number or a truth value.
-    pub(super) is_scalar: bool,
-}
-
-/// The surroundings of a place in the text.
+/// The kind of what braces or brackets hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NativeFrame {
     /// The file, or a block.
@@ -68,43 +45,8 @@ enum NativeFrame {
     List,
 }
 
-/// A place that is open, with what was seen of its current item.
-#[derive(Clone, Copy)]
-struct OpenFrame {
-    frame: NativeFrame,
-    state: ItemState,
-    /// The first word of the current item, where it has one.
-    item: Option<Span>,
-    /// The opening, from its first word on.
-    from: Span,
-}
-
-impl OpenFrame {
-    fn new(frame: NativeFrame, from: Span) -> Self {
-        Self {
-            frame,
-            state: ItemState::Start,
-            item: None,
-            from,
-        }
-    }
-}
-
-/// The part of an item that was read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ItemState {
-    /// Nothing of it yet.
-    Start,
-    /// The first word of the item.
-    Key,
-    /// A label as well.
-    Label,
-    Value,
-    Done,
-}
-
-/// Prepares a text for `hcl`.
-pub(super) fn prepare(text: &str) -> Prepared {
+/// Parses a text. Returns it as people may see it, with `*` over all that may be secret, and its entries.
+pub(super) fn parse(text: &str) -> (Vec<u8>, Result<Vec<ConfigEntry>, ConfigFault>) {
     let veil = |byte: u8| {
         if byte.is_ascii_whitespace() {
             byte
@@ -112,241 +54,223 @@ pub(super) fn prepare(text: &str) -> Prepared {
             b'*'
         }
     };
-    let mut walk = NativeWalk {
+    let mut parser = NativeParser {
         text,
-        out: Prepared {
-            structure: String::new(),
-            origins: BTreeMap::new(),
-            shown: text.bytes().map(veil).collect(),
-            fault: None,
-        },
-        frames: vec![OpenFrame::new(NativeFrame::Body, Span::default())],
+        tokens: TokenScanner::new(text).peekable(),
+        shown: text.bytes().map(veil).collect(),
+        open: Vec::new(),
     };
-    let mut tokens = TokenScanner::new(text).peekable();
-    while let Some(token) = tokens.next() {
-        let next = tokens.peek().map(|token| token.kind);
-        if let Err(fault) = walk.token(&token, next) {
-            walk.out.fault = Some(ConfigFault::new(token.span(), fault));
-            return walk.out;
-        }
-    }
-    walk.out.fault = walk.unfinished();
-    walk.out
+    let entries = parser.entries(NativeFrame::Body);
+    (parser.shown, entries)
 }
 
-struct NativeWalk<'t> {
+struct NativeParser<'t> {
     text: &'t str,
-    out: Prepared,
-    frames: Vec<OpenFrame>,
+    tokens: Peekable<TokenScanner<'t>>,
+    shown: Vec<u8>,
+    /// The places that are not closed yet, each from the first word of its item to its brace or bracket.
+    open: Vec<(NativeFrame, Span)>,
 }
 
-impl NativeWalk<'_> {
-    fn top(&mut self) -> &mut OpenFrame {
-        self.frames.last_mut().expect("the file is always open")
-    }
-
-    /// Returns what is missing at the end of the text.
-    fn unfinished(&self) -> Option<ConfigFault> {
-        let end = Span::new(self.text.len(), self.text.len());
-        match self.frames.as_slice() {
-            // The innermost place is the one to close first.
-            [.., _, open] => {
-                let what = match open.frame {
-                    NativeFrame::Body => "block",
-                    NativeFrame::Object => "object",
-                    NativeFrame::List => "list",
-                };
-                let line = 1 + self.text[..open.from.start].matches('\n').count();
-                let first = self.text[open.from.start..open.from.end].trim_start_matches('"');
-                let name = &first[..word_len(first)];
-                // An unknown name may be a piece of a token.
-                let name = if veil::is_known(name) {
-                    format!(" \"{name}\"")
-                } else {
-                    String::new()
-                };
-                let note = format!("the {what}{name} opened at line {line} is never closed");
-                Some(ConfigFault {
-                    opened: Some(open.from),
-                    ..ConfigFault::new(end, note)
-                })
-            }
-            [file] => match file.state {
-                ItemState::Start | ItemState::Done => None,
-                ItemState::Key | ItemState::Label => Some(ConfigFault::new(
-                    end,
-                    "the file ends where `=` or `{` is expected",
-                )),
-                ItemState::Value => Some(ConfigFault::new(
-                    end,
-                    "the file ends where a value is expected",
-                )),
-            },
-            [] => None,
-        }
-    }
-
-    fn token(&mut self, token: &ConfigToken, next: Option<TokenKind>) -> Result<(), &'static str> {
-        let OpenFrame { frame, state, .. } = *self.top();
-        match (frame, state, token.kind) {
-            (_, _, TokenKind::Fault(reason)) => return Err(reason),
-            (NativeFrame::List, _, TokenKind::CloseBracket) => self.close(token, "]"),
-            (NativeFrame::List, ItemState::Done, TokenKind::Comma) => {
-                self.write(token, ", ");
-                self.top().state = ItemState::Start;
-            }
-            (NativeFrame::List, ItemState::Done, _) => return Err("`,` or `]` is expected here"),
-            (NativeFrame::List, ..) | (_, ItemState::Value, _) => return self.value(token),
-            (_, ItemState::Start | ItemState::Done, _) => return self.between(token, next),
-            // What follows the first word of an item.
-            (NativeFrame::Body, _, TokenKind::Quoted | TokenKind::Word) => {
-                self.out.structure.push(' ');
-                self.name(token);
-                self.top().state = ItemState::Label;
-            }
-            (_, ItemState::Key, TokenKind::Equal) => {
-                self.write(token, " = ");
-                self.top().state = ItemState::Value;
-            }
-            // HCL 2 has blocks in bodies only; inside of an object a brace begins the value of the word before it.
-            (NativeFrame::Body, _, TokenKind::OpenBrace) => {
-                return self.open(token, NativeFrame::Body, " {\n");
-            }
-            (_, _, TokenKind::OpenBrace) => {
-                return self.open(token, NativeFrame::Object, " = {\n");
-            }
-            _ => return Err("`=`, `{` or a label is expected here"),
-        }
-        Ok(())
-    }
-
-    fn value(&mut self, token: &ConfigToken) -> Result<(), &'static str> {
-        match token.kind {
-            TokenKind::OpenBrace => return self.open(token, NativeFrame::Object, "{\n"),
-            TokenKind::OpenBracket => return self.open(token, NativeFrame::List, "["),
-            TokenKind::Quoted | TokenKind::Heredoc => {
-                self.origin(token, Some(Secret::new(token.text(self.text))));
-                // Only the origin holds the text: errors of `hcl` quote what they read.
-                self.out.structure.push_str("\"\"");
-            }
-            TokenKind::Number => self.scalar(token),
-            TokenKind::Word if &self.text[token.start..token.end] == "true" => self.scalar(token),
-            TokenKind::Word if &self.text[token.start..token.end] == "false" => {
-                self.scalar(token);
-            }
-            _ => return Err("a value is expected here: text in quotes, a number, true or false"),
-        }
-        self.finish();
-        Ok(())
-    }
-
-    fn scalar(&mut self, token: &ConfigToken) {
-        self.origin(token, Some(Secret::new(token.text(self.text))));
-        // The value itself may be a token without quotes, so the structure holds a number instead.
-        self.out.structure.push('0');
-    }
-
-    /// Reads what stands before, between or behind items.
-    fn between(
-        &mut self,
-        token: &ConfigToken,
-        next: Option<TokenKind>,
-    ) -> Result<(), &'static str> {
-        let state = self.top().state;
-        match token.kind {
-            TokenKind::Word | TokenKind::Quoted => {
-                // A word that begins no item, or is not ours, may be a piece of a token.
-                let begins = matches!(
-                    next,
-                    Some(TokenKind::Equal | TokenKind::OpenBrace | TokenKind::Quoted)
-                );
-                if begins && veil::is_known(&self.text[token.start..token.end]) {
-                    self.show(token);
+impl NativeParser<'_> {
+    /// Reads the entries of the file, or up to the brace that closes them.
+    fn entries(&mut self, frame: NativeFrame) -> Result<Vec<ConfigEntry>, ConfigFault> {
+        let mut entries = Vec::new();
+        while !self.open.is_empty() || self.tokens.peek().is_some() {
+            let token = self.next("")?;
+            match token.kind {
+                TokenKind::Word | TokenKind::Quoted => {
+                    entries.push(self.entry(&token, frame)?);
+                    if let Some(comma) = self.tokens.next_if(|token| token.kind == TokenKind::Comma)
+                    {
+                        self.show(&comma);
+                    }
                 }
-                self.top().item = Some(token.span());
-                self.out.structure.push('\n');
-                self.name(token);
-                self.top().state = ItemState::Key;
+                TokenKind::CloseBrace if self.open.is_empty() => {
+                    let note = "nothing is open that this could close";
+                    return Err(ConfigFault::new(token.span(), note));
+                }
+                TokenKind::CloseBrace => {
+                    self.close(&token);
+                    break;
+                }
+                _ => return Err(ConfigFault::new(token.span(), "a name is expected here")),
             }
-            // HCL 1 lets a comma follow an item, HCL 2 not in a body; so none goes into the structure.
-            TokenKind::Comma if state == ItemState::Done => {
-                self.show(token);
-                self.top().state = ItemState::Start;
-            }
-            TokenKind::CloseBrace if self.frames.len() > 1 => self.close(token, "\n}"),
-            TokenKind::CloseBrace => return Err("nothing is open that this could close"),
-            _ => return Err("a name is expected here"),
         }
-        Ok(())
+        Ok(entries)
+    }
+
+    fn entry(
+        &mut self,
+        name: &ConfigToken,
+        frame: NativeFrame,
+    ) -> Result<ConfigEntry, ConfigFault> {
+        // A word that begins no item, or is not ours, may be a piece of a token.
+        let begins = self.tokens.peek().is_some_and(|next| {
+            matches!(
+                next.kind,
+                TokenKind::Equal | TokenKind::OpenBrace | TokenKind::Quoted
+            )
+        });
+        if begins && veil::is_known(&self.text[name.start..name.end]) {
+            self.show(name);
+        }
+        let key = self.word(name);
+        let mut labels = Vec::new();
+        let mut value = loop {
+            let token = self.next("the file ends where `=` or `{` is expected")?;
+            match token.kind {
+                TokenKind::Quoted | TokenKind::Word if frame == NativeFrame::Body => {
+                    labels.push(self.word(&token));
+                }
+                TokenKind::Equal if labels.is_empty() => {
+                    self.show(&token);
+                    let first = self.next("the file ends where a value is expected")?;
+                    break self.value(&first, name.start)?;
+                }
+                TokenKind::OpenBrace => {
+                    self.open(&token, frame, name.start)?;
+                    break ConfigValue::Object(self.entries(frame)?);
+                }
+                _ => {
+                    let note = "`=`, `{` or a label is expected here";
+                    return Err(ConfigFault::new(token.span(), note));
+                }
+            }
+        };
+        // A label is the key of an object within.
+        for key in labels.into_iter().rev() {
+            value = ConfigValue::Object(vec![ConfigEntry { key, value }]);
+        }
+        Ok(ConfigEntry { key, value })
+    }
+
+    /// Reads the value that begins with a token, in an item that begins at an offset.
+    fn value(&mut self, token: &ConfigToken, item: usize) -> Result<ConfigValue, ConfigFault> {
+        let written = &self.text[token.start..token.end];
+        match token.kind {
+            TokenKind::OpenBrace => {
+                self.open(token, NativeFrame::Object, item)?;
+                Ok(ConfigValue::Object(self.entries(NativeFrame::Object)?))
+            }
+            TokenKind::OpenBracket => {
+                self.open(token, NativeFrame::List, item)?;
+                self.list()
+            }
+            TokenKind::Quoted | TokenKind::Heredoc => Ok(ConfigValue::Text(self.secret(token))),
+            TokenKind::Number => Ok(ConfigValue::Scalar(self.secret(token))),
+            TokenKind::Word if ["true", "false"].contains(&written) => {
+                Ok(ConfigValue::Scalar(self.secret(token)))
+            }
+            _ => {
+                let note = "a value is expected here: text in quotes, a number, true or false";
+                Err(ConfigFault::new(token.span(), note))
+            }
+        }
+    }
+
+    fn list(&mut self) -> Result<ConfigValue, ConfigFault> {
+        let mut values = Vec::new();
+        loop {
+            let token = self.next("")?;
+            if token.kind == TokenKind::CloseBracket {
+                self.close(&token);
+                return Ok(ConfigValue::List(values));
+            }
+            values.push(self.value(&token, token.start)?);
+            let token = self.next("")?;
+            match token.kind {
+                TokenKind::Comma => self.show(&token),
+                TokenKind::CloseBracket => {
+                    self.close(&token);
+                    return Ok(ConfigValue::List(values));
+                }
+                _ => {
+                    return Err(ConfigFault::new(
+                        token.span(),
+                        "`,` or `]` is expected here",
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Takes the next token. At the end of the text, what is still open is the fault, else the note.
+    fn next(&mut self, at_end: &str) -> Result<ConfigToken, ConfigFault> {
+        match self.tokens.next() {
+            Some(token) => match token.kind {
+                TokenKind::Fault(reason) => Err(ConfigFault::new(token.span(), reason)),
+                _ => Ok(token),
+            },
+            None => Err(self.unfinished(at_end)),
+        }
+    }
+
+    fn unfinished(&self, at_end: &str) -> ConfigFault {
+        let end = Span::new(self.text.len(), self.text.len());
+        // The innermost place is the one to close first.
+        let Some((frame, from)) = self.open.last() else {
+            return ConfigFault::new(end, at_end);
+        };
+        let what = match frame {
+            NativeFrame::Body => "block",
+            NativeFrame::Object => "object",
+            NativeFrame::List => "list",
+        };
+        let line = 1 + self.text[..from.start].matches('\n').count();
+        let first = self.text[from.start..from.end].trim_start_matches('"');
+        let name = &first[..word_len(first)];
+        // An unknown name may be a piece of a token.
+        let name = if veil::is_known(name) {
+            format!(" \"{name}\"")
+        } else {
+            String::new()
+        };
+        ConfigFault {
+            span: end,
+            note: format!("the {what}{name} opened at line {line} is never closed"),
+            opened: Some(*from),
+        }
     }
 
     fn open(
         &mut self,
         token: &ConfigToken,
         frame: NativeFrame,
-        text: &str,
-    ) -> Result<(), &'static str> {
-        // `hcl` reads the structure by recursion.
-        if self.frames.len() > MAX_DEPTH {
-            return Err("nested too deep");
+        item: usize,
+    ) -> Result<(), ConfigFault> {
+        // The text is read by recursion.
+        if self.open.len() >= MAX_DEPTH {
+            return Err(ConfigFault::new(token.span(), "nested too deep"));
         }
-        if frame != NativeFrame::Body {
-            self.origin(token, None);
-        }
-        self.write(token, text);
-        let from = self.top().item.unwrap_or(token.span());
-        let from = Span::new(from.start, token.end);
-        self.frames.push(OpenFrame::new(frame, from));
+        self.show(token);
+        self.open.push((frame, Span::new(item, token.end)));
         Ok(())
     }
 
-    fn close(&mut self, token: &ConfigToken, text: &str) {
-        self.write(token, text);
-        self.frames.pop();
-        self.finish();
-    }
-
-    fn finish(&mut self) {
-        self.top().state = ItemState::Done;
-    }
-
-    /// Writes a name that is unlike any other: here a later value may replace an earlier one.
-    fn name(&mut self, token: &ConfigToken) {
-        self.origin(token, Some(Secret::new(token.text(self.text))));
-        let number = self.out.origins.len();
-        write!(self.out.structure, "n{number}").expect("a string takes everything");
-    }
-
-    /// Remembers where the next piece of the structure comes from.
-    fn origin(&mut self, token: &ConfigToken, text: Option<Secret>) {
-        if token.kind == TokenKind::Quoted {
-            self.out.shown[token.start] = b'"';
-            self.out.shown[token.end - 1] = b'"';
-        }
-        let span = token.span();
-        let at = self.out.structure.len();
-        let is_scalar = match token.kind {
-            TokenKind::Number => true,
-            TokenKind::Word => {
-                self.top().state == ItemState::Value || self.top().frame == NativeFrame::List
-            }
-            _ => false,
-        };
-        let origin = NativeOrigin {
-            span,
-            text,
-            is_scalar,
-        };
-        self.out.origins.insert(at, origin);
-    }
-
-    fn write(&mut self, token: &ConfigToken, text: &str) {
-        self.out.structure.push_str(text);
+    fn close(&mut self, token: &ConfigToken) {
         self.show(token);
+        self.open.pop();
+    }
+
+    fn word(&mut self, token: &ConfigToken) -> Word {
+        Word {
+            text: self.secret(token).reveal().to_owned(),
+            span: token.span(),
+        }
+    }
+
+    /// Returns the text of a token, of which only the quotes are shown.
+    fn secret(&mut self, token: &ConfigToken) -> Secret {
+        if token.kind == TokenKind::Quoted {
+            self.shown[token.start] = b'"';
+            self.shown[token.end - 1] = b'"';
+        }
+        Secret::new(token.text(self.text))
     }
 
     fn show(&mut self, token: &ConfigToken) {
         let bytes = &self.text.as_bytes()[token.start..token.end];
-        self.out.shown[token.start..token.end].copy_from_slice(bytes);
+        self.shown[token.start..token.end].copy_from_slice(bytes);
     }
 }

@@ -3,16 +3,11 @@
 //! `a "b" { … }`, `a = { b = { … } }` and `{"a":{"b":{…}}}` are the same to it, and so are they
 //! here. Scalars are secrets until one is needed.
 
-use std::collections::BTreeMap;
-
-use super::native::{ConfigFault, NativeOrigin, prepare};
+use super::native::{self, ConfigFault};
 use super::node::{ConfigEntry, ConfigValue};
 use super::veil;
-use crate::diag::{self, FileId, Span};
-use crate::hcl::{
-    self,
-    tree::{Attribute, Block, Body, Expr, ExprKind, Item, ObjectItem, ObjectKey, Word},
-};
+use crate::diag::Span;
+use crate::hcl::tree::Word;
 use crate::json::{self, JsonValue, Member, Unfinished, ValueKind};
 use crate::world::Secret;
 
@@ -30,7 +25,10 @@ pub(super) struct Parsed {
 pub(super) fn parse(bytes: &[u8]) -> Parsed {
     let (mut shown, tree) = match std::str::from_utf8(bytes) {
         Ok(text) if text.trim_start().starts_with('{') => (veil::outline(bytes), json(text)),
-        Ok(text) => native(text),
+        Ok(text) => {
+            let (shown, entries) = native::parse(text);
+            (shown, entries.map_err(|fault| vec![fault]))
+        }
         Err(error) => {
             let at = error.valid_up_to();
             let fault = ConfigFault::new(Span::new(at, at), "this is not UTF-8");
@@ -99,114 +97,5 @@ fn node(value: JsonValue) -> ConfigValue {
         ValueKind::Number(text) => ConfigValue::Scalar(Secret::new(text)),
         ValueKind::Array(elements) => ConfigValue::List(elements.into_iter().map(node).collect()),
         ValueKind::Object(members) => ConfigValue::Object(entries(members)),
-    }
-}
-
-fn native(text: &str) -> (Vec<u8>, Result<Vec<ConfigEntry>, Vec<ConfigFault>>) {
-    // `hcl` reads HCL 2, and its errors would quote values; so it gets a structure without any text of the file.
-    let prepared = prepare(text);
-    if let Some(fault) = prepared.fault {
-        return (prepared.shown, Err(vec![fault]));
-    }
-    let convert = NativeConverter {
-        origins: prepared.origins,
-    };
-    // The places in the structure are no places in the file, so it has a table of its own.
-    let (body, problems) = hcl::parse(FileId::ALONE, prepared.structure.as_bytes());
-    let faults: Vec<ConfigFault> = problems
-        .into_iter()
-        .filter(|problem| problem.severity == diag::Severity::Error)
-        .map(|problem| {
-            let span = problem.primary.map(|label| convert.place(label.span));
-            ConfigFault::new(span.unwrap_or_default(), problem.title)
-        })
-        .collect();
-    let tree = if faults.is_empty() {
-        Ok(convert.body(&body))
-    } else {
-        Err(faults)
-    };
-    (prepared.shown, tree)
-}
-
-/// From the tree of `hcl` to ours, with the texts put back.
-struct NativeConverter {
-    origins: BTreeMap<usize, NativeOrigin>,
-}
-
-impl NativeConverter {
-    /// Finds the place in the file of what stands at or before a place in the structure.
-    fn place(&self, span: Span) -> Span {
-        self.origins
-            .range(..=span.start)
-            .next_back()
-            .map_or(Span::default(), |(_, origin)| origin.span)
-    }
-
-    fn body(&self, body: &Body) -> Vec<ConfigEntry> {
-        let item = |item: &Item| match item {
-            Item::Attribute(Attribute { name, value, .. }) => ConfigEntry {
-                key: self.word(name),
-                value: self.node(value),
-            },
-            Item::Block(block) => self.block(block),
-        };
-        body.items.iter().map(item).collect()
-    }
-
-    /// A label is the key of an object within.
-    fn block(&self, block: &Block) -> ConfigEntry {
-        let mut value = ConfigValue::Object(self.body(&block.body));
-        for label in block.labels.iter().rev() {
-            value = ConfigValue::Object(vec![ConfigEntry {
-                key: self.word(label),
-                value,
-            }]);
-        }
-        ConfigEntry {
-            key: self.word(&block.kind),
-            value,
-        }
-    }
-
-    fn word(&self, word: &Word) -> Word {
-        let origin = self.origins.get(&word.span.start);
-        let text = origin.and_then(|origin| origin.text.as_ref());
-        Word {
-            text: text.map_or_else(String::new, |text| text.reveal().to_owned()),
-            span: self.place(word.span),
-        }
-    }
-
-    /// As deep as the walk before let it become.
-    fn node(&self, expr: &Expr) -> ConfigValue {
-        match &expr.kind {
-            ExprKind::Tuple(nodes) => {
-                ConfigValue::List(nodes.iter().map(|node| self.node(node)).collect())
-            }
-            ExprKind::Object(items) => {
-                ConfigValue::Object(items.iter().filter_map(|item| self.item(item)).collect())
-            }
-            _ => {
-                let origin = self.origins.get(&expr.span.start);
-                let text = origin.and_then(|origin| origin.text.clone());
-                let text = text.unwrap_or_else(|| Secret::new(""));
-                match origin {
-                    Some(origin) if !origin.is_scalar => ConfigValue::Text(text),
-                    _ => ConfigValue::Scalar(text),
-                }
-            }
-        }
-    }
-
-    /// Keys are names by now, whatever they were before.
-    fn item(&self, item: &ObjectItem) -> Option<ConfigEntry> {
-        let ObjectKey::Name(name) = &item.key else {
-            return None;
-        };
-        Some(ConfigEntry {
-            key: self.word(name),
-            value: self.node(&item.value),
-        })
     }
 }
