@@ -8,8 +8,8 @@ use lockctl::diag::Texts;
 use lockctl::flavor::Flavor;
 use lockctl::os::RealDisk;
 use lockctl::terragrunt::{
-    AssembleError, Assembled, Documents, EvaluatedUnit, FetchedPackage, LockOrigin, STACK_FILE,
-    UnitPackage, UnitPart, UnknownPart, assemble, evaluate, render,
+    AssembleError, Assembled, Documents, EvaluatedUnit, FetchedPackage, LockOrigin, UnitPackage,
+    UnitPart, UnknownPart, assemble, evaluate, render,
 };
 use lockctl::world::mem::MemFiles;
 use lockctl::world::{FileKind, Files};
@@ -214,6 +214,17 @@ fn source(
     }
 }
 
+/// Returns the top of the package in the cache.
+fn package_dir<'a>(assembled: &'a Assembled<'_>) -> &'a Path {
+    let is_package = |dir: &&Path| {
+        dir.ancestors()
+            .nth(2)
+            .is_some_and(|top| top.ends_with(".terragrunt-cache"))
+    };
+    let mut dirs = assembled.module_dir().ancestors();
+    dirs.find(is_package).unwrap()
+}
+
 /// Compares the files of the cache.
 fn files(
     lab: &Lab,
@@ -227,7 +238,7 @@ fn files(
     if files.is_none() || stopped_before {
         return;
     }
-    let unit = assembled.package_dir().ancestors().nth(3).unwrap();
+    let unit = package_dir(assembled).ancestors().nth(3).unwrap();
     let unit = unit.strip_prefix(&lab.root).unwrap().display().to_string();
     let caches = [
         format!("{unit}/.terragrunt-cache/W/S/"),
@@ -258,7 +269,7 @@ fn files(
         .filter(|file| !made(file))
         .collect();
     let mut found = BTreeSet::new();
-    walk(assembled, assembled.package_dir(), "", &mut found);
+    walk(assembled, package_dir(assembled), "", &mut found);
     // What Terraform makes itself, and what hooks write, is not ours to know; a second run has the
     // lock file of the first.
     let is_made = |file: &&String| file.ends_with(".terraform.lock.hcl");
@@ -299,7 +310,7 @@ fn contents(lab: &Lab, assembled: &Assembled<'_>, outcome: &Value, fault: &mut d
             continue;
         }
         let found = assembled
-            .read(&assembled.package_dir().join(below), 1 << 20)
+            .read(&package_dir(assembled).join(below), 1 << 20)
             .ok();
         let found = found.map(|bytes| lab.plain(&String::from_utf8(bytes).unwrap()));
         if found.as_deref() != expected.as_str() {
@@ -318,7 +329,7 @@ fn lock(
 ) {
     let module = assembled
         .module_dir()
-        .strip_prefix(assembled.package_dir())
+        .strip_prefix(package_dir(assembled))
         .unwrap();
     let path = Path::new("S").join(module).join(".terraform.lock.hcl");
     let cats = outcome["cat"].as_object().cloned().unwrap_or_default();
@@ -391,11 +402,6 @@ fn requirements(
 
 /// Compares runs of all units: each of them has a source.
 fn all(lab: &Lab, step: &Step, outcome: &Value, fault: &mut dyn FnMut(String)) {
-    // Stacks are generated first.
-    let is_unit = step.dir.join("terragrunt.hcl").is_file();
-    if step.dir.join(STACK_FILE).is_file() && !is_unit {
-        super::stacks::generate(lab, step, &step.dir, 0).unwrap();
-    }
     let (units, ambiguous) = units_below(&step.dir, step.flag("--config"));
     if !ambiguous.is_empty() {
         if outcome["exit"] == 0 {

@@ -20,8 +20,6 @@ pub(super) struct Step {
     pub(super) variables: BTreeMap<String, String>,
     /// The arguments behind `--`.
     pub(super) command: Vec<String>,
-    /// Whether a generated stack is removed.
-    pub(super) is_clean: bool,
     /// Whether it is about all units below.
     pub(super) is_all: bool,
     flags: Vec<(String, String)>,
@@ -36,7 +34,6 @@ pub(super) enum Action {
     Render,
     Run,
     Find,
-    Stack,
     Other,
 }
 
@@ -75,11 +72,9 @@ impl Step {
             };
             flags.push((arg.clone(), value));
         }
-        let is_clean = own.get(1).is_some_and(|word| word == "clean");
         let action = match own.first().map(String::as_str) {
             Some("render") => Action::Render,
             Some("find" | "list") => Action::Find,
-            Some("stack") => Action::Stack,
             Some("run") => Action::Run,
             _ => Action::Other,
         };
@@ -114,7 +109,6 @@ impl Step {
             changes,
             variables,
             command,
-            is_clean,
             is_all,
             flags,
             keep: texts(&input["keep"]).map(str::to_owned).collect(),

@@ -90,10 +90,9 @@ pub use generate::{GeneratedFile, IfDisabled, IfExists, SIGNATURE};
 pub use globs::Glob;
 pub use limits::{MAX_FILE_BYTES, MAX_FILES, MAX_INCLUDES, MAX_READ_DEPTH, MAX_TOTAL_BYTES};
 pub use outcome::{UnitResult, UnitUnknown};
-pub use passes::Rendered;
-pub use source::{RegistryPackage, UnitPackage, UnitSource};
 #[doc(hidden)]
-pub use stack::{StackComponent, stack};
+pub use passes::{Rendered, render};
+pub use source::{RegistryPackage, UnitPackage, UnitSource};
 pub use surroundings::{SourceOverride, UnitRepository, UnitSurroundings};
 pub use unit::{EvaluatedUnit, UnitPart, UnknownPart};
 
@@ -128,18 +127,4 @@ pub fn evaluate(
     around: &UnitSurroundings<'_>,
 ) -> (EvaluatedUnit, Vec<Diagnostic>) {
     passes::evaluate(files, texts, unit_dir, around)
-}
-
-/// Evaluates all of a unit, used or not, as `terragrunt render --json` shows it.
-///
-/// # Errors
-/// The first thing that Terragrunt refuses, or that is not computed.
-#[doc(hidden)]
-pub fn render(
-    files: &dyn Files,
-    texts: &mut Texts,
-    unit_dir: &Path,
-    around: &UnitSurroundings<'_>,
-) -> Result<Rendered, Box<Diagnostic>> {
-    passes::render(files, texts, unit_dir, around)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::evaluation::{Evaluation, FileRole, ReadFailure, Sharing, Stage, blocks, directory};
+use super::file_names::STACK_FILE;
 use super::file_names::{UNIT_FILE, UNIT_FILE_JSON, VALUES_FILE};
 use super::outcome::{FilePlace, Outcome, Stop, UnknownCause};
 use crate::diag::rules;
@@ -71,13 +72,10 @@ impl Evaluation<'_> {
                 }
                 Ok(())
             }
-            // Only stack files have these names; each has its `path` alone.
-            "unit" | "stack" if stage == Stage::Rest && self.is_stack(at) => {
-                names.add_object(used.root);
-                for (name, value) in self.generated_dirs(at, used.root)? {
-                    names.add_attribute(used.root, &name, Arc::new(value));
-                }
-                Ok(())
+            // Only stack files have these names: each has the `path` of a directory that `stack generate` makes.
+            "unit" | "stack" if self.instances[at].document.path.ends_with(STACK_FILE) => {
+                let note = "the directories of a stack are not computed";
+                Err(Stop::uncertain(place, note))
             }
             "dependency" if stage == Stage::Source => Err(Stop::invalid(
                 "A source cannot reference dependency outputs",

@@ -89,8 +89,12 @@ pub(super) fn begin(
     }
 }
 
-/// Evaluates all of a unit, as `terragrunt render --json` shows it.
-pub(super) fn render(
+/// Evaluates all of a unit, used or not, as `terragrunt render --json` shows it: recorded cases are compared with it.
+///
+/// # Errors
+/// The first thing that Terragrunt refuses, or that is not computed.
+#[doc(hidden)]
+pub fn render(
     files: &dyn Files,
     texts: &mut Texts,
     unit_dir: &Path,

@@ -204,13 +204,6 @@ impl<'f> Assembled<'f> {
         self.shown(&self.module_dir)
     }
 
-    /// Returns the top of the package in the cache.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn package_dir(&self) -> &Path {
-        self.shown(&self.root)
-    }
-
     fn shown<'p>(&self, path: &'p Path) -> &'p Path {
         path.strip_prefix(&self.top).unwrap_or(path)
     }
