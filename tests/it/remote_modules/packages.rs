@@ -26,7 +26,7 @@ use super::recorded::{PROGRAMS, load, outcome};
 use crate::module_lab::{ModuleLab, archive, git};
 
 /// Cases of which lockctl makes something else, or that are not about the files of a package.
-const EXCEPTIONS: [(&str, &str); 11] = [
+const EXCEPTIONS: [(&str, &str); 13] = [
     ("git-subdir-up", "the directory above a package is refused"),
     (
         "git-link-subdir-up",
@@ -57,6 +57,8 @@ const EXCEPTIONS: [(&str, &str); 11] = [
         "the configuration is in error, not the package",
     ),
     ("arch-subdir-up", "the directory above a package is refused"),
+    ("git-ref-head-parent", "steps back from a name are not read"),
+    ("git-ref-parent", "steps back from a name are not read"),
     ("git-no-git", "every run here finds git"),
     (
         "git-proxy",

@@ -19,7 +19,7 @@ use address::GitAddress;
 use command::{BareRepository, GitPlace, MAX_LINE_BYTES, Remote, unreachable};
 pub use error::GitFailure;
 use objects::CommitFiles;
-use refs::{RefChoice, RemoteRefs, count_steps, is_id};
+use refs::{RefChoice, RemoteRefs, is_id};
 use submodules::{
     MAX_NESTING, MAX_SETTINGS_BYTES, MAX_SUBMODULES, SubmodulePlan, plan, read_settings,
 };
@@ -163,7 +163,7 @@ impl<'a> GitSession<'a> {
         // Without a ref it is HEAD; without commits an empty package (rules 6.1).
         let Some(text) = text else {
             return Ok(match refs.head() {
-                RefChoice::Named { name, id, .. } => resolved(Some(id), Some(name)),
+                RefChoice::Named { name, id } => resolved(Some(id), Some(name)),
                 _ => resolved(None, None),
             });
         };
@@ -175,16 +175,9 @@ impl<'a> GitSession<'a> {
         };
         match choice {
             RefChoice::Id(id) => Ok(resolved(Some(id), None)),
-            RefChoice::Named { name, id, steps } if steps.is_empty() => {
-                Ok(resolved(Some(id), Some(name)))
-            }
-            RefChoice::Named { name, id, steps } => {
-                let commit = self.step_back(&name, &steps, id.len())?;
-                Ok(resolved(Some(commit), None))
-            }
-            RefChoice::Abbreviated { digits, steps } => {
-                let text = format!("{digits}{steps}");
-                let commit = self.find_in_history(&text, refs.id_digits())?;
+            RefChoice::Named { name, id } => Ok(resolved(Some(id), Some(name))),
+            RefChoice::Abbreviated(digits) => {
+                let commit = self.find_in_history(&digits, refs.id_digits())?;
                 Ok(resolved(Some(commit), None))
             }
             RefChoice::Unknown => self.name_of_file(&refs, &text),
@@ -244,33 +237,6 @@ impl<'a> GitSession<'a> {
         }
     }
 
-    /// Returns a commit that is some steps back from a ref.
-    fn step_back(&mut self, name: &str, steps: &str, digits: usize) -> Result<String, GitFailure> {
-        let count = count_steps(steps).ok_or_else(|| self.no_ref())?;
-        // `~2` needs the commit itself and the two before it.
-        let depth = format!("--depth={}", count + 1);
-        let spec = format!("+{name}:{WANTED}");
-        let address = self.address.clone();
-        let remote = Remote {
-            address: &address,
-            origin: self.origin,
-        };
-        let fetched = self.try_fetch(remote, digits, &[&depth, FILTER], &[&spec])?;
-        let repository = match fetched {
-            Ok(repository) => repository,
-            // A server of plain files has no depths.
-            Err(_) => self
-                .try_fetch(remote, digits, &[FILTER], &[&spec])?
-                .map_err(|ended| unreachable(&address, &ended))?,
-        };
-        let commit = self
-            // git counts the steps, since a merge has several parents (rules 6.4).
-            .revision(&repository, &format!("{WANTED}{steps}"))?
-            .ok_or_else(|| self.no_ref())?;
-        self.fetched = Some((commit.clone(), repository));
-        Ok(commit)
-    }
-
     /// Finds a commit by the beginning of its id: that takes the commits of all branches and tags.
     fn find_in_history(&mut self, text: &str, digits: usize) -> Result<String, GitFailure> {
         let address = self.address.clone();
@@ -289,7 +255,7 @@ impl<'a> GitSession<'a> {
 
     /// Takes a ref for the name of a file of the default branch, where the program does (rules 6.7).
     fn name_of_file(&mut self, refs: &RemoteRefs, text: &str) -> Result<ResolvedRef, GitFailure> {
-        let RefChoice::Named { name, id, .. } = refs.head() else {
+        let RefChoice::Named { name, id } = refs.head() else {
             return Err(self.no_ref());
         };
         // Terraform runs `git checkout REF`, which takes a path where no ref has that name (rules 6.7).
