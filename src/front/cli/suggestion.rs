@@ -31,7 +31,7 @@ const WORDS: &[(&[&str], &str)] = &[
     ),
     (
         &["plan", "apply"],
-        "`lockctl verify --matrix` predicts what init, plan and validate will do",
+        "`lockctl verify --matrix` predicts what init and plan will do",
     ),
     (
         &["format"],

@@ -48,7 +48,7 @@ topics! {
     "formats", formats: "JSON, Markdown, SARIF, JUnit and other output";
     "git", git: "merge driver, readable diffs, review of a branch";
     "limits", limits: "how large input may be, how slow a server";
-    "matrix", matrix: "how init, plan and validate are predicted";
+    "matrix", matrix: "how init and plan are predicted";
     "mirror", mirror: "packages of lock files, for init without requests";
     "modules", modules: "how remote modules are found, fetched and kept";
     "network", network: "registries, mirrors, credentials, proxies";

@@ -23,14 +23,12 @@ fn platforms_on_which_the_same_happens_share_a_line() {
     let outcome = lab.run(&["verify", "--matrix", "--only", "packages"]);
     assert_exit(&outcome, 0);
     outcome.stdout_eq(str![[r#"
-                                        registry  unpacked  packed    cache     readonly  plan      after init  validate  init here  plan here
-example.com/t/x  linux_amd64            rewrites  passes    passes    passes    warns[1]  passes    passes      passes    passes     passes
-                 the other 4 platforms  fails[2]  fails[2]  fails[2]  fails[2]  fails[2]  fails[3]  fails[3]    fails[4]  -          -
+                                        registry  unpacked  cache     readonly  init here  plan here
+example.com/t/x  linux_amd64            rewrites  passes    passes    warns[1]  passes     passes
+                 the other 4 platforms  fails[2]  fails[2]  fails[2]  fails[2]  -          -
   [1] Provider lock file not updated
   [2] Failed to install provider
-  [3] Required plugins are not installed
-  [4] the cached package … does not match any of the checksums recorded in the dependency lock file
-  all columns but "here" assume a clean checkout for init, and the right packages; plan and validate use what is installed
+  all columns but "here" assume a clean checkout and the right packages
 
 .terraform.lock.hcl: ok; 1 provider, 1 installed package verified
 
@@ -43,13 +41,15 @@ example.com/t/x  linux_amd64            rewrites  passes    passes    passes    
 fn a_hash_that_nothing_attributes_is_marked() {
     let lab = simple();
     assert_exit(&lock(&lab, BOTH), 0);
-    lab.run(&[&["verify", "--matrix"], BOTH].concat()).exits(0).stdout_eq(str![[r#"
-all 2 platforms  registry   unpacked  packed   cache    readonly   plan     after init  validate  init here  plan here
-example.com/t/x  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  passes?     passes?   rewrites?  fails[2]
+    lab.run(&[&["verify", "--matrix"], BOTH].concat())
+        .exits(0)
+        .stdout_eq(str![[r#"
+all 2 platforms  registry   unpacked  cache    readonly   init here  plan here
+example.com/t/x  rewrites?  passes?   passes?  warns?[1]  rewrites?  fails[2]
   [1] Provider lock file not updated
   [2] Required plugins are not installed
   ? assumed: a lock file does not say which platform an h1: is for; too few h1: count as missing
-  all columns but "here" assume a clean checkout for init, and the right packages; plan and validate use what is installed
+  all columns but "here" assume a clean checkout and the right packages
 
 .terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 2 platforms, no package installed
 
@@ -64,21 +64,19 @@ fn verbose_unfolds_and_explains() {
     assert_exit(&lock(&lab, BOTH), 0);
     install(&lab);
     let args = ["verify", "--matrix", "-v", "--only", "packages"];
-    lab.run(&[&args, BOTH].concat()).exits(0).stdout_eq(str![[r#"
-                               registry   unpacked  packed   cache    readonly   plan     after init  validate  init here  plan here
-example.com/t/x  darwin_arm64  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  passes?     passes?   -          -
-                 linux_amd64   rewrites   passes    passes   passes   warns[1]   passes   passes      passes    passes     passes
+    lab.run(&[&args, BOTH].concat())
+        .exits(0)
+        .stdout_eq(str![[r#"
+                               registry   unpacked  cache    readonly   init here  plan here
+example.com/t/x  darwin_arm64  rewrites?  passes?   passes?  warns?[1]  -          -
+                 linux_amd64   rewrites   passes    passes   warns[1]   passes     passes
   [1] Provider lock file not updated
   ? assumed: a lock file does not say which platform an h1: is for; too few h1: count as missing
-  all columns but "here" assume a clean checkout for init, and the right packages; plan and validate use what is installed
+  all columns but "here" assume a clean checkout and the right packages
   registry: `terraform init` from a registry that signs its checksums, where nothing is installed
   unpacked: `terraform init` from an unpacked mirror: a directory of unpacked packages
-  packed: `terraform init` from a packed mirror: a directory of zips
   cache: `terraform init` with a plugin cache that holds the package, from a registry
   readonly: `terraform init` with -lockfile=readonly, from a registry
-  plan: `terraform plan` with the package installed
-  after init: `terraform plan` after a read-only init
-  validate: `terraform validate` with the package installed
   init here: `terraform init` in this root as it is now: what is installed, configured and cached
   plan here: `terraform plan` in this root as it is now
 
@@ -91,7 +89,9 @@ example.com/t/x  darwin_arm64  rewrites?  passes?   passes?  passes?  warns?[1] 
 #[test]
 fn without_a_lock_file_it_is_created_or_missed() {
     let lab = simple();
-    lab.run(&["verify", "--matrix"]).exits(1).stdout_eq(str![[r#"
+    lab.run(&["verify", "--matrix"])
+        .exits(1)
+        .stdout_eq(str![[r#"
 error[lock-missing]: There is no .terraform.lock.hcl
  --> main.tf:5:17
   |
@@ -100,14 +100,13 @@ error[lock-missing]: There is no .terraform.lock.hcl
   |
   = help: run `lockctl lock .` to create it
 
-all 5 platforms  registry   unpacked      packed        cache      readonly  plan      after init  validate  init here  plan here
-example.com/t/x  rewrites*  rewrites*[1]  rewrites*[1]  rewrites*  fails[2]  fails[3]  fails[3]    fails[4]  rewrites*  fails[3]
+all 5 platforms  registry   unpacked      cache      readonly  init here  plan here
+example.com/t/x  rewrites*  rewrites*[1]  rewrites*  fails[2]  rewrites*  fails[3]
   [1] Incomplete lock file information for providers
   [2] Provider dependency changes detected
   [3] Inconsistent dependency lock file
-  [4] Missing required provider
   * no recorded hash can be compared with the package
-  all columns but "here" assume a clean checkout for init, and the right packages; plan and validate use what is installed
+  all columns but "here" assume a clean checkout and the right packages
 
 .terraform.lock.hcl: 1 error
 
@@ -177,35 +176,26 @@ fn json_has_a_row_for_each_provider_platform_and_route() {
     assert_exit(&lock(&lab, BOTH), 0);
     install(&lab);
     let rows = rows(&lab, BOTH);
-    assert_eq!(rows.len(), 2 * 8);
-    let words: Vec<&str> = rows[8..]
+    assert_eq!(rows.len(), 2 * 4);
+    let words: Vec<&str> = rows[4..]
         .iter()
         .map(|row| row["route"].as_str().unwrap())
         .collect();
     assert_eq!(
         words,
-        [
-            "registry",
-            "unpacked-mirror",
-            "packed-mirror",
-            "plugin-cache",
-            "readonly",
-            "plan",
-            "plan-after-init",
-            "validate"
-        ]
+        ["registry", "unpacked-mirror", "plugin-cache", "readonly"]
     );
     let readonly = serde_json::json!({
         "provider": "example.com/t/x", "platform": "linux_amd64", "route": "readonly",
         "outcome": "warns", "title": "Provider lock file not updated", "unchecked": false,
         "assumed": false,
     });
-    assert_eq!(rows[12], readonly);
+    assert_eq!(rows[7], readonly);
     let counted = serde_json::json!({
-        "provider": "example.com/t/x", "platform": "darwin_arm64", "route": "plan",
+        "provider": "example.com/t/x", "platform": "darwin_arm64", "route": "unpacked-mirror",
         "outcome": "passes", "unchecked": false, "assumed": true,
     });
-    assert_eq!(rows[5], counted);
+    assert_eq!(rows[1], counted);
     let without = lab.run(&["verify", "--format", "json"]);
     without.stdout_lacks("matrix");
 }
@@ -224,32 +214,17 @@ fn what_cannot_be_seen_makes_rows_uncertain() {
         };
         rows.iter().map(word).collect()
     };
-    let required = [
-        "rewrites", "passes", "passes", "passes", "warns", "passes", "passes", "passes",
-    ];
+    let required = ["rewrites", "passes", "passes", "warns"];
     assert_eq!(outcomes(&lab), required);
     let unseen = "module \"m\" {\n  source = \"example.com/a/b/c\"\n}\n";
     lab.write("more.tf", unseen);
-    let doubted = [
-        "rewrites?",
-        "passes?",
-        "passes?",
-        "passes?",
-        "warns?",
-        "passes?",
-        "passes?",
-        "passes",
-    ];
+    let doubted = ["rewrites?", "passes?", "passes?", "warns?"];
     assert_eq!(outcomes(&lab), doubted);
     lab.write("main.tf", "");
-    let left_over = [
-        "rewrites", "passes?", "passes?", "passes?", "warns?", "passes", "passes?", "passes",
-    ];
+    let left_over = ["rewrites", "passes?", "passes?", "warns?"];
     assert_eq!(outcomes(&lab), left_over);
     lab.write("more.tf", "");
-    let removed = [
-        "rewrites", "rewrites", "rewrites", "rewrites", "fails", "passes", "fails", "passes",
-    ];
+    let removed = ["rewrites", "rewrites", "rewrites", "fails"];
     assert_eq!(outcomes(&lab), removed);
 }
 
@@ -299,56 +274,7 @@ fn a_provider_with_platforms_of_its_own_is_foretold_for_these() {
         rows.iter().all(|row| row["platform"] == "linux_amd64"),
         "{rows:#?}"
     );
-    assert_eq!(rows.len(), 8);
-}
-
-/// An installed package that is not recorded fails, whatever the only `h1:` may be.
-#[test]
-fn an_installed_package_that_does_not_match_fails_for_certain() {
-    let lab = simple();
-    assert_exit(&lock(&lab, &["--platform", "darwin_arm64"]), 0);
-    let plan = || {
-        let rows = rows(&lab, &["--platform", "linux_amd64"]);
-        let of = |route: &str| {
-            let mut rows = rows.iter();
-            let row = rows.find(|row| row["provider"] != Value::Null && row["route"] == route);
-            let row = row.unwrap();
-            (row["outcome"].clone(), row["assumed"].clone())
-        };
-        [of("plan"), of("validate")]
-    };
-    let guessed = ("passes".into(), true.into());
-    assert_eq!(plan(), [guessed.clone(), guessed]);
-    install(&lab);
-    let fails = ("fails".into(), false.into());
-    assert_eq!(plan(), [fails.clone(), fails]);
-}
-
-/// `plan` does not read what only a test needs, and `validate` not what only the state does.
-#[test]
-fn a_command_needs_what_it_reads() {
-    let lab = simple();
-    let outcomes = |lab: &Lab| {
-        let rows = rows(lab, &["--platform", "linux_amd64"]);
-        let of = |route: &str| {
-            let mut rows = rows.iter();
-            let row = rows.find(|row| row["provider"] != Value::Null && row["route"] == route);
-            let row = row.unwrap();
-            let title = row["title"].as_str().unwrap_or("no title");
-            format!("{} ({title})", row["outcome"].as_str().unwrap())
-        };
-        [of("plan"), of("validate")]
-    };
-    lab.write("h/main.tf", ONE_PROVIDER);
-    lab.write("main.tf", "output \"a\" {\n  value = 1\n}\n");
-    let run = "run \"a\" {\n  module {\n    source = \"./h\"\n  }\n}\n";
-    lab.write("tests/a.tftest.hcl", run);
-    let missing = "fails (Missing required provider)";
-    assert_eq!(outcomes(&lab), ["passes (no title)", missing]);
-    std::fs::remove_dir_all(lab.path("tests")).unwrap();
-    let state = r#"{ "version": 4, "resources": [{ "type": "x_y", "provider": "provider[\"example.com/t/x\"]", "instances": [] }] }"#;
-    lab.write("terraform.tfstate", state);
-    assert_eq!(outcomes(&lab), [missing, "passes (no title)"]);
+    assert_eq!(rows.len(), 4);
 }
 
 /// Of several providers the worst counts, as the line below the table has it.
@@ -362,13 +288,13 @@ fn json_has_a_row_for_the_run_as_a_whole() {
     let mut all = all_rows(&lab, &["--platform", "linux_amd64"]);
     all.retain(|row| !is_here(row));
     let whole: Vec<&Value> = all.iter().filter(|row| row["provider"].is_null()).collect();
-    assert_eq!(whole.len(), 8);
+    assert_eq!(whole.len(), 4);
     assert!(
-        all[all.len() - 8].get("provider").is_some(),
+        all[all.len() - 4].get("provider").is_some(),
         "null is written"
     );
     assert_eq!(whole[0]["outcome"], "rewrites");
-    assert_eq!(whole[5]["title"], "Inconsistent dependency lock file");
+    assert_eq!(whole[3]["title"], "Provider dependency changes detected");
 }
 
 #[test]

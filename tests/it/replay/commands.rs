@@ -36,7 +36,7 @@ impl Counterpart {
                 Self::Run(command, options(args, &["--installation", "cli"]))
             }
             ["plan", ..] => Self::Predict("here-plan"),
-            ["validate"] => Self::Predict("validate"),
+            ["validate"] => Self::None("`validate` is no route of the matrix"),
             ["providers", "lock", flags @ ..] => {
                 if flags.iter().any(|arg| !arg.starts_with('-')) {
                     return Self::None("`lock` has no argument that names a provider");

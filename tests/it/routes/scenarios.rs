@@ -19,7 +19,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "two errors, which some programs report one by one",
     ),
     ("lock-installed-is-link", "something is installed"),
-    ("lock-modified-binary-validate", "the package was changed"),
     ("shim-lock-tf-older", "the version has gone"),
     ("shim-lock-tofu-older", "the version has gone"),
 ];
@@ -35,9 +34,7 @@ fn route(scenario: &Scenario, run: &Run) -> Option<Route> {
         return None;
     }
     match (&*args, id) {
-        (["validate"], _) => Some(Route::Validate),
         (["init", "-lockfile=readonly"], _) => Some(Route::Readonly),
-        (["init"], _) if id.starts_with("fs-packed-locked") => Some(Route::PackedMirror),
         (["init"], _) if id.starts_with("fs-unpacked-locked") => Some(Route::UnpackedMirror),
         (
             ["init"],

@@ -263,7 +263,7 @@ pub(super) fn compare_prerelease_of_state() {
         .iter()
         .all(|title| title.contains("failed to instantiate") || title.contains("schema"));
     assert!(!succeeded && is_only_not_started, "{said}");
-    assert_eq!(outcome_of("plan").0, "passes", "{json:#}");
+    assert_eq!(outcome_of("here-plan").0, "passes", "{json:#}");
     let (succeeded, said) = terraform.run(&lab, "root", &["init", "-no-color"]);
     assert!(!succeeded, "{said}");
     let (outcome, title) = outcome_of("here");

@@ -35,20 +35,13 @@ const BINARY: &str = "terraform-provider-x_v1.0.0";
 pub(super) enum Family {
     Mirrors,
     Registry,
-    Installed,
 }
 
 impl Family {
     pub(super) fn routes(self) -> &'static [Route] {
         match self {
-            Self::Mirrors => &[Route::UnpackedMirror, Route::PackedMirror],
-            Self::Registry => &[
-                Route::Registry,
-                Route::PluginCache,
-                Route::Readonly,
-                Route::PlanAfterInit,
-            ],
-            Self::Installed => &[Route::Plan, Route::Validate],
+            Self::Mirrors => &[Route::UnpackedMirror],
+            Self::Registry => &[Route::Registry, Route::PluginCache, Route::Readonly],
         }
     }
 }
@@ -232,7 +225,6 @@ impl Stage {
         };
         let config = match route {
             Route::UnpackedMirror => mirror("unpacked"),
-            Route::PackedMirror => mirror("packed"),
             Route::PluginCache => format!("plugin_cache_dir = {:?}\n", dir("cache")),
             _ => String::new(),
         };
@@ -251,12 +243,6 @@ impl Stage {
         }
         for (path, text) in state.more {
             lab.write(&format!("{root}/{path}"), *text);
-        }
-        if matches!(route, Route::Plan | Route::Validate) {
-            let providers = format!("{root}/.terraform/providers");
-            lab.unpacked(&providers, &format!("{PROVIDER}/1.0.0/{HERE}"), "fake");
-            // Modules of tests count as missing until they are in the manifest.
-            self.terraform.run(&self.lab, root, &["get", "-no-color"]);
         }
     }
 
@@ -292,11 +278,9 @@ impl Stage {
             [(addr, of_provider)].into()
         };
         let (h1, zh) = (known(&self.packages.h1), known(&self.packages.zh));
-        let installed = KnownHashes::new();
         let known = ProvenPackages {
             h1: &h1,
             zh: &zh,
-            installed: &installed,
             refused: &RefusedPackages::new(),
             machines: &Machines::new(),
         };
@@ -311,14 +295,8 @@ impl Stage {
     fn play(&self, root: &str, route: Route) -> Found {
         let args: &[&str] = match route {
             Route::Readonly => &["init", "-lockfile=readonly"],
-            Route::Plan | Route::PlanAfterInit => &["plan", "-input=false"],
-            Route::Validate => &["validate"],
             _ => &["init"],
         };
-        if route == Route::PlanAfterInit {
-            let readonly = ["init", "-lockfile=readonly", "-no-color"];
-            self.terraform.run(&self.lab, root, &readonly);
-        }
         let read = || std::fs::read(self.lab.path(root).join(LOCK)).ok();
         let before = read();
         let args = [args, &["-no-color"]].concat();

@@ -1,4 +1,4 @@
-//! Predictions of `init`, `plan` and `validate` with a lock file.
+//! Predictions of `init` and `plan` with a lock file.
 //!
 //! They follow rules 2 to 4, which rest on `hash` rules 3 and on `lockfile` rules 4 and 5.
 //! Every provider is looked at by itself: one that fails stops the run for all, and one that rewrites
@@ -18,18 +18,10 @@ pub enum Route {
     Registry,
     /// `init`, from a filesystem mirror of unpacked packages.
     UnpackedMirror,
-    /// `init`, from a filesystem mirror of zips.
-    PackedMirror,
     /// `init`, downloading, with a plugin cache directory that holds the package.
     PluginCache,
     /// `init -lockfile=readonly`, downloading from a registry.
     Readonly,
-    /// `plan`, with what is installed, else with the right package.
-    Plan,
-    /// `plan` after `init -lockfile=readonly`.
-    PlanAfterInit,
-    /// `validate`, with what is installed, else with the right package.
-    Validate,
     /// `init` in this root, with what is installed, configured and cached now.
     Here,
     /// `plan` in this root, with what is installed now.
@@ -69,15 +61,11 @@ pub struct Prediction {
 
 impl Route {
     /// All routes but those that depend on this machine, in the order of the matrix.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 4] = [
         Self::Registry,
         Self::UnpackedMirror,
-        Self::PackedMirror,
         Self::PluginCache,
         Self::Readonly,
-        Self::Plan,
-        Self::PlanAfterInit,
-        Self::Validate,
     ];
 
     /// The routes that depend on this machine.
@@ -87,8 +75,7 @@ impl Route {
     #[must_use]
     pub fn command(self) -> &'static str {
         match self {
-            Self::Plan | Self::PlanAfterInit | Self::HerePlan => "plan",
-            Self::Validate => "validate",
+            Self::HerePlan => "plan",
             _ => "init",
         }
     }
@@ -99,11 +86,8 @@ impl Route {
         match self {
             Self::Registry => "from a registry",
             Self::UnpackedMirror => "from an unpacked mirror",
-            Self::PackedMirror => "from a packed mirror",
             Self::PluginCache => "with a plugin cache",
             Self::Readonly => "with -lockfile=readonly",
-            Self::Plan | Self::Validate => "with the package installed",
-            Self::PlanAfterInit => "after a read-only init",
             Self::Here | Self::HerePlan => "in this root as it is now",
         }
     }
@@ -143,12 +127,9 @@ pub(super) const NO_PLATFORM: &str = "Incompatible provider version";
 pub(super) const NOT_THERE: &str = "Required plugins are not installed";
 /// OpenTofu's title where `plan` finds a package that does not match; it goes on with the address.
 const NO_SCHEMA: &str = "failed to read provider configuration schema";
-/// The title where `validate` finds a package that does not match, with the address before and in it.
-const MISMATCH: &str =
-    "the cached package … does not match any of the checksums recorded in the dependency lock file";
 /// The title where `plan` misses an entry, or does not allow its version.
 const INCONSISTENT: &str = "Inconsistent dependency lock file";
-/// The title where `validate` misses an entry, or `plan` misses one that only the state needs.
+/// The title where `plan` misses an entry that only the state needs.
 const NO_ENTRY: &str = "Missing required provider";
 /// The title where a read-only `init` would add or remove an entry.
 const ENTRIES_CHANGE: &str = "Provider dependency changes detected";
@@ -197,7 +178,6 @@ pub fn predict(state: &LockState, flavor: Flavor) -> Vec<Prediction> {
         let verdict = match route {
             Route::Registry => init(state, PackageKind::Signed, flavor),
             Route::UnpackedMirror => init(state, PackageKind::Directories, flavor),
-            Route::PackedMirror => init(state, PackageKind::Zips, flavor),
             // A package is linked from the cache only if its `h1:` is recorded (`cliconfig` rules 6.1).
             Route::PluginCache => match state {
                 LockState::EntryState(entry) if entry.hashes.own_h1 => {
@@ -205,11 +185,8 @@ pub fn predict(state: &LockState, flavor: Flavor) -> Vec<Prediction> {
                 }
                 _ => init(state, PackageKind::Signed, flavor),
             },
-            Route::Readonly => readonly(state, flavor),
-            Route::Plan => plan(state, flavor),
-            Route::PlanAfterInit => plan_after_init(state, flavor),
             // The last two are none of those, and have a function of their own.
-            Route::Validate | Route::Here | Route::HerePlan => validate(state, flavor),
+            Route::Readonly | Route::Here | Route::HerePlan => readonly(state, flavor),
         };
         verdict.of(route)
     };
@@ -244,9 +221,8 @@ pub(super) fn of_guess(
 #[must_use]
 pub fn predict_unreadable(titles: &[&str], flavor: Flavor, routes: &[Route]) -> Vec<Prediction> {
     let prediction = |&route: &Route| {
-        let by_itself = flavor.reports_lock_errors_singly() && route != Route::Validate;
         let title = match titles.first() {
-            Some(first) if by_itself => Cow::Owned((*first).to_owned()),
+            Some(first) if flavor.reports_lock_errors_singly() => Cow::Owned((*first).to_owned()),
             _ => Cow::Borrowed(UNREADABLE),
         };
         Prediction {
@@ -403,15 +379,6 @@ fn readonly(state: &LockState, flavor: Flavor) -> RouteVerdict {
     }
 }
 
-/// Predicts a command with an installed package: only `h1:` can match.
-fn installed(hashes: &EntryHashes, mismatch: &'static str) -> RouteVerdict {
-    if hashes.own_h1 || hashes.is_blind() {
-        RouteVerdict::new(Outcome::Passes, None).unchecked(hashes.is_blind())
-    } else {
-        RouteVerdict::fails(mismatch)
-    }
-}
-
 pub(super) fn plan(state: &LockState, flavor: Flavor) -> RouteVerdict {
     let entry = match state {
         LockState::Nothing(by) => return plan_without_entry(*by),
@@ -425,7 +392,12 @@ pub(super) fn plan(state: &LockState, flavor: Flavor) -> RouteVerdict {
     } else {
         NOT_THERE
     };
-    let package = installed(&entry.hashes, mismatch);
+    // Only `h1:` can match an installed package.
+    let package = if entry.hashes.own_h1 || entry.hashes.is_blind() {
+        RouteVerdict::new(Outcome::Passes, None).unchecked(entry.hashes.is_blind())
+    } else {
+        RouteVerdict::fails(mismatch)
+    };
     match (entry.need, flavor.is_opentofu()) {
         // `plan` does not read the modules of tests, so their constraints do not count (rules 4.6).
         (EntryNeed::Fits | EntryNeed::OutsideForInit, _) if entry.by.plan() => package,
@@ -433,7 +405,12 @@ pub(super) fn plan(state: &LockState, flavor: Flavor) -> RouteVerdict {
         (EntryNeed::Outside, false) if package.outcome == Outcome::Fails => package,
         (EntryNeed::Outside, _) => outside,
         (EntryNeed::NotRequired | EntryNeed::Fits | EntryNeed::OutsideForInit, _) => {
-            unused(package, flavor)
+            // Terraform compares the package of an entry that nothing uses, too (rules 4.4).
+            if flavor.is_opentofu() {
+                RouteVerdict::new(Outcome::Passes, None).unchecked(true)
+            } else {
+                package
+            }
         }
     }
 }
@@ -446,54 +423,6 @@ fn plan_without_entry(by: NeededBy) -> RouteVerdict {
             ..
         } => RouteVerdict::fails(INCONSISTENT),
         NeededBy { state: true, .. } => RouteVerdict::fails(NO_ENTRY),
-        _ => RouteVerdict::new(Outcome::Passes, None),
-    }
-}
-
-fn validate(state: &LockState, flavor: Flavor) -> RouteVerdict {
-    let entry = match state {
-        // Such as a provider that only the state needs (rules 4.6).
-        LockState::Nothing(by) if !by.validate() => {
-            return RouteVerdict::new(Outcome::Passes, None);
-        }
-        LockState::Nothing(_) | LockState::Version { .. } => return RouteVerdict::fails(NO_ENTRY),
-        LockState::EntryState(entry) => entry,
-    };
-    let package = installed(&entry.hashes, MISMATCH);
-    match entry.need {
-        // `validate` does not compare the version with the constraints (rules 4.2).
-        EntryNeed::Fits | EntryNeed::Outside | EntryNeed::OutsideForInit if entry.by.validate() => {
-            package
-        }
-        _ => unused(package, flavor),
-    }
-}
-
-/// Predicts a command for an entry that nothing uses: Terraform compares its package, too (rules 4.4).
-fn unused(package: RouteVerdict, flavor: Flavor) -> RouteVerdict {
-    if flavor.is_opentofu() {
-        RouteVerdict::new(Outcome::Passes, None).unchecked(true)
-    } else {
-        package
-    }
-}
-
-/// A read-only `init` that fails has installed packages, but for those that it refuses or does
-/// not look for.
-fn plan_after_init(state: &LockState, flavor: Flavor) -> RouteVerdict {
-    match state {
-        LockState::Nothing(by) => plan_without_entry(*by),
-        LockState::Version {
-            fits: true,
-            other_stays: true,
-        } => RouteVerdict::fails(INCONSISTENT),
-        // The entry that the version was taken from is not installed.
-        LockState::Version { .. } => RouteVerdict::fails(NOT_THERE),
-        LockState::EntryState(entry) => {
-            match (entry.need, install(&entry.hashes, PackageKind::Signed)) {
-                (EntryNeed::Fits, Install::Accepted { .. }) => plan(state, flavor),
-                _ => RouteVerdict::fails(NOT_THERE),
-            }
-        }
+        NeededBy { .. } => RouteVerdict::new(Outcome::Passes, None),
     }
 }

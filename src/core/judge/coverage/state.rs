@@ -12,8 +12,6 @@ pub enum LockState {
     Version {
         /// The configuration allows that version.
         fits: bool,
-        /// The other entry is required as well, so that its package gets installed.
-        other_stays: bool,
     },
     /// The file has an entry.
     EntryState(EntryState),
@@ -101,8 +99,6 @@ pub struct NeededBy {
     pub configuration: bool,
     /// The state, for `plan`.
     pub state: bool,
-    /// A module that a test runs, for `validate`.
-    pub tests: bool,
 }
 
 impl NeededBy {
@@ -110,19 +106,12 @@ impl NeededBy {
     pub const CONFIGURATION: Self = Self {
         configuration: true,
         state: false,
-        tests: false,
     };
 
     /// Returns true if `plan` needs it.
     #[must_use]
     pub fn plan(self) -> bool {
         self.configuration || self.state
-    }
-
-    /// Returns true if `validate` needs it.
-    #[must_use]
-    pub fn validate(self) -> bool {
-        self.configuration || self.tests
     }
 }
 

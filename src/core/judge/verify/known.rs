@@ -32,15 +32,6 @@ pub struct LockedReleases {
 /// The known builds of the locked releases, by provider.
 pub type LockedBuilds = BTreeMap<ProviderAddr, ReleaseBuilds>;
 
-/// The form in which a mirror holds a package.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PackageForm {
-    /// A zip as the registry publishes it.
-    Zip,
-    /// A directory with the files of the zip.
-    Directory,
-}
-
 /// The use that a program makes of a directory with packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PackageOrigin {
@@ -65,8 +56,8 @@ pub struct PackagesVerdict {
     pub unplaced: Vec<PathBuf>,
 }
 
-/// Packages of mirrors at hand that no recorded hash accepts.
-pub type RefusedPackages = BTreeSet<(ProviderAddr, Platform, PackageForm)>;
+/// Unpacked packages of mirrors at hand that no recorded hash accepts.
+pub type RefusedPackages = BTreeSet<(ProviderAddr, Platform)>;
 
 /// The packages of each locked or required provider on this machine, for its own platform.
 pub type Machines = BTreeMap<(ProviderAddr, Platform), MachineFacts>;
@@ -122,8 +113,6 @@ pub struct PackageFacts {
     pub known: KnownHashes,
     /// The `zh:` of their zips, as far as facts prove them.
     pub zips: KnownHashes,
-    /// The hash of each installed package, recorded or not.
-    pub installed: KnownHashes,
     /// The packages of mirrors that `init` refuses.
     pub refused: RefusedPackages,
     /// The packages whose recorded hash facts contradict.

@@ -50,8 +50,8 @@ pub use groups::{CheckGroup, Groups};
 pub use inputs::{ConfigurationInput, IgnoredLock, LockInput, RootInputs};
 pub use known::{
     AlteredPackage, CarriedHashes, ClaimGaps, KnownHashes, LockedBuilds, LockedReleases,
-    MachineFacts, Machines, PackageFacts, PackageForm, PackageOrigin, PackagesVerdict,
-    RefusedPackages, SourcePackage,
+    MachineFacts, Machines, PackageFacts, PackageOrigin, PackagesVerdict, RefusedPackages,
+    SourcePackage,
 };
 pub use offline_policy::UncheckedPolicy;
 pub use roots::{

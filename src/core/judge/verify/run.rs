@@ -426,7 +426,6 @@ fn predict(
         h1: &facts.known,
         // A zip at hand may have been zipped again, so its `zh:` need not be that of the release.
         zh: &facts.zips,
-        installed: &facts.installed,
         refused: &facts.refused,
         machines: &facts.machines,
     };

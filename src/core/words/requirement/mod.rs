@@ -86,8 +86,6 @@ pub struct UnreadValues {
 pub struct ValueErrors {
     /// The errors of `init`, in the order of their places.
     pub errors: Vec<Diagnostic>,
-    /// They stop `validate` as well: not only a backend or an encryption needs a value.
-    pub of_every_command: bool,
 }
 
 impl ValueErrors {

@@ -36,7 +36,7 @@ use crate::diag::Finding;
 use crate::hash::{Hash, Hashes, Match};
 use crate::package::WantedPlatforms;
 use crate::package::{Local, PackageId};
-use crate::verify::{AlteredPackage, KnownHashes, Machines, PackageForm, RefusedPackages};
+use crate::verify::{AlteredPackage, KnownHashes, Machines, RefusedPackages};
 use crate::verify::{CheckedLock, PackageOrigin};
 
 /// The places and packages to check, and their context.
@@ -83,8 +83,6 @@ pub struct PackageFindings {
     pub findings: Vec<Finding>,
     /// The hashes of those that are right.
     pub known: KnownHashes,
-    /// The hashes of those that are installed, right or not.
-    pub installed: KnownHashes,
     /// The packages with a recorded hash, in the order of the places.
     pub matched: Vec<MatchedPackage>,
     /// The packages of mirrors that `init` refuses.
@@ -144,7 +142,6 @@ pub fn check(
     checked.known = known(subject, &genuine);
     checked.matched = matched(subject, &genuine);
     checked.not_verified += checked.altered.len();
-    checked.installed = installed(&gathered.used, &outcomes);
     checked.refused = refused(subject, &gathered.used, &outcomes);
     checked.machines = machine::of_providers(memo, subject, search, &gathered, &outcomes);
     for (origin, is_verified) in verified(subject, &genuine) {
@@ -260,21 +257,7 @@ fn matched(
     matched
 }
 
-/// Collects the hashes of the packages that are installed.
-fn installed(used: &[PackageCandidate], outcomes: &[Arc<Outcome>]) -> KnownHashes {
-    let mut installed = KnownHashes::new();
-    for (candidate, outcome) in used.iter().zip(outcomes) {
-        if let (PackageOrigin::Installed, Ok(hashed)) = (candidate.origin, &**outcome) {
-            installed
-                .entry(candidate.id.provider.clone())
-                .or_default()
-                .insert(candidate.id.platform.clone(), hashed.h1.clone());
-        }
-    }
-    installed
-}
-
-/// Collects the packages of mirrors that no recorded hash accepts.
+/// Collects the unpacked packages of mirrors that no recorded hash accepts.
 fn refused(
     subject: CheckedLock<'_>,
     used: &[PackageCandidate],
@@ -283,14 +266,11 @@ fn refused(
     let mut refused = RefusedPackages::new();
     for (candidate, outcome) in used.iter().zip(outcomes) {
         let id = &candidate.id;
-        if let (PackageOrigin::Mirror, Ok(hashed)) = (candidate.origin, &**outcome)
+        if let (PackageOrigin::Mirror, Local::Directory(_), Ok(hashed)) =
+            (candidate.origin, &candidate.place, &**outcome)
             && hashed.judge(subject.recorded(id), UseMoment::Install) == Match::Mismatch
         {
-            let form = match candidate.place {
-                Local::Archive(_) => PackageForm::Zip,
-                Local::Directory(_) => PackageForm::Directory,
-            };
-            refused.insert((id.provider.clone(), id.platform.clone(), form));
+            refused.insert((id.provider.clone(), id.platform.clone()));
         }
     }
     refused

@@ -218,7 +218,6 @@ impl SourceChecks for RootSources<'_, '_> {
             facts: PackageFacts {
                 known: checked.known,
                 zips: KnownHashes::new(),
-                installed: checked.installed,
                 refused: checked.refused,
                 altered: checked.altered,
                 machines: checked.machines,

@@ -16,7 +16,7 @@ use crate::verify::{CheckGroup, Groups};
     ("lockctl verify", "the root in this directory"),
     ("lockctl verify -r --format github", "all roots below, as annotations of GitHub Actions"),
     ("lockctl verify -r --since main", "only roots of which a file changed since main"),
-    ("lockctl verify --matrix", "predict what init, plan and validate will do"),
+    ("lockctl verify --matrix", "predict what init and plan will do"),
     ("lockctl verify --fix", "apply safe fixes first"),
 ]))]
 pub(in crate::front::cli) struct VerifyArgs {
@@ -36,7 +36,7 @@ pub(in crate::front::cli) struct VerifyArgs {
     /// It may also be a directory of packages.
     #[arg(long = "package", value_name = "PATH")]
     pub(in crate::front::cli) packages: Vec<PathBuf>,
-    /// Also predict what init, plan and validate will do
+    /// Also predict what init and plan will do
     ///
     /// There is a line for each provider and wanted platform; see `lockctl explain matrix`.
     #[arg(long)]

@@ -16,7 +16,7 @@ use crate::verify::matrix::{self, PlatformGroup, PredictionRow};
 const MAX_NAMED: usize = 2;
 
 /// The assumption of every prediction.
-const PREMISE: &str = "  all columns but \"here\" assume a clean checkout for init, and the right packages; plan and validate use what is installed";
+const PREMISE: &str = "  all columns but \"here\" assume a clean checkout and the right packages";
 
 /// The line below a table without predictions for this machine.
 const UNCHECKED: &str =
@@ -102,7 +102,6 @@ pub(in crate::front::cli) fn blocks(
             let more = match route {
                 Route::Registry => " that signs its checksums, where nothing is installed",
                 Route::UnpackedMirror => ": a directory of unpacked packages",
-                Route::PackedMirror => ": a directory of zips",
                 Route::PluginCache => " that holds the package, from a registry",
                 Route::Readonly => ", from a registry",
                 Route::Here => ": what is installed, configured and cached",
@@ -225,12 +224,8 @@ fn column(route: Route) -> &'static str {
     match route {
         Route::Registry => "registry",
         Route::UnpackedMirror => "unpacked",
-        Route::PackedMirror => "packed",
         Route::PluginCache => "cache",
         Route::Readonly => "readonly",
-        Route::Plan => "plan",
-        Route::PlanAfterInit => "after init",
-        Route::Validate => "validate",
         Route::Here => "init here",
         Route::HerePlan => "plan here",
     }

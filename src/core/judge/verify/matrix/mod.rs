@@ -1,4 +1,4 @@
-//! Predictions of `init`, `plan` and `validate` for each provider on each wanted platform, by each
+//! Predictions of `init` and `plan` for each provider on each wanted platform, by each
 //! route: [`InitOutlook`] makes them, and [`fold`] and [`combine`] sum them up.
 
 mod summary;
@@ -18,7 +18,7 @@ use crate::lockfile::{Document, ProviderLock};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
 use crate::requirement::{Refusal, Requirement, RequirementOrigin, Requirements, ValueErrors};
-use crate::verify::known::{KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages};
+use crate::verify::known::{KnownHashes, MachineFacts, Machines, RefusedPackages};
 use crate::verify::subject::CheckedLock;
 use crate::version::Constraints;
 
@@ -56,9 +56,7 @@ pub struct ProvenPackages<'a> {
     pub h1: &'a KnownHashes,
     /// The `zh:` of their zips.
     pub zh: &'a KnownHashes,
-    /// The `h1:` of installed packages, which need not be those of the locked versions.
-    pub installed: &'a KnownHashes,
-    /// Packages that the mirrors at hand have, and that no recorded hash accepts.
+    /// Unpacked packages that the mirrors at hand have, and that no recorded hash accepts.
     pub refused: &'a RefusedPackages,
     /// The packages on this machine for its own platform.
     pub machines: &'a Machines,
@@ -198,30 +196,16 @@ impl<'a> InitOutlook<'a> {
             return coverage::predict_guess(&self.absent(provider), self.flavor);
         };
         let mut predictions = self.predict_entry(provider, entry, facts);
-        // `plan` and `validate` compare the package that is installed now, right or not (`coverage` rules 4.3).
-        let installed = proven
-            .installed
-            .get(provider)
-            .and_then(|hashes| hashes.get(platform));
-        if let Some(h1) = installed
-            && !entry.hashes.contains(h1)
+        if proven
+            .refused
+            .contains(&(provider.clone(), platform.clone()))
         {
-            let facts = KnownPackage {
-                h1: Some(h1),
-                ..facts
-            };
-            let others = self.predict_entry(provider, entry, facts);
-            replace(&mut predictions, &others, &[Route::Plan, Route::Validate]);
-        }
-        // A package that does not match has hashes that are not recorded.
-        let refused = self.predict_entry(provider, entry, KnownPackage::unrecorded());
-        for (form, route) in [
-            (PackageForm::Directory, Route::UnpackedMirror),
-            (PackageForm::Zip, Route::PackedMirror),
-        ] {
-            let package = (provider.clone(), platform.clone(), form);
-            if proven.refused.contains(&package) {
-                replace(&mut predictions, &refused, &[route]);
+            // A package that does not match has hashes that are not recorded.
+            let refused = self.predict_entry(provider, entry, KnownPackage::unrecorded());
+            for (prediction, refused) in predictions.iter_mut().zip(refused) {
+                if prediction.route == Route::UnpackedMirror {
+                    *prediction = refused;
+                }
             }
         }
         predictions
@@ -303,14 +287,12 @@ impl<'a> InitOutlook<'a> {
         let (Some(requirements), Some(Some(places))) = (self.requirements, places) else {
             return Guess::known(NeededBy::CONFIGURATION);
         };
-        // A provider of the state alone is of no interest to `validate`, one of tests alone of none to `plan`
-        // (`coverage` rules 4.6).
+        // A provider of tests alone is of no interest to `plan` (`coverage` rules 4.6).
         let by = NeededBy {
             configuration: places.iter().any(|place| place.is_for_plan()),
             state: places
                 .iter()
                 .any(|place| place.origin == RequirementOrigin::State),
-            tests: places.iter().any(|place| place.module.is_in_test()),
         };
         let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;
         if by.configuration || seen {
@@ -388,16 +370,16 @@ impl<'a> InitOutlook<'a> {
         let entries = &self.document().lock.providers;
         let other = entries
             .iter()
-            .find(|(other, _)| other.carried_over(self.flavor).as_ref() == Some(provider));
+            .find(|(other, _)| other.carried_over(self.flavor).as_ref() == Some(provider))
+            .map(|(_, entry)| entry);
         // Without the configuration nothing says if the version of the other entry fits.
-        let (Some((other, entry)), Some(requirements)) = (other, self.requirements) else {
+        let (Some(other), Some(requirements)) = (other, self.requirements) else {
             return self
                 .needed_by(provider)
                 .each(|by| Guess::known(LockState::Nothing(by)));
         };
         Guess::known(LockState::Version {
-            fits: requirements.constraints(provider).allows(&entry.version),
-            other_stays: requirements.providers.contains_key(other),
+            fits: requirements.constraints(provider).allows(&other.version),
         })
     }
 
@@ -422,8 +404,6 @@ pub(in crate::judge::verify) fn stop(rows: &mut [PredictionRow], errors: &ValueE
     for prediction in rows
         .iter_mut()
         .flat_map(|row| row.predictions.iter_mut().chain(&mut row.here))
-        // `validate` reads neither backend nor encryption.
-        .filter(|prediction| errors.of_every_command || prediction.route != Route::Validate)
     {
         *prediction = Prediction {
             route: prediction.route,
@@ -432,14 +412,5 @@ pub(in crate::judge::verify) fn stop(rows: &mut [PredictionRow], errors: &ValueE
             unchecked: false,
             assumed: false,
         };
-    }
-}
-
-/// Replaces the predictions of some routes.
-fn replace(predictions: &mut [Prediction], others: &[Prediction], routes: &[Route]) {
-    for (prediction, other) in predictions.iter_mut().zip(others) {
-        if routes.contains(&prediction.route) {
-            *prediction = other.clone();
-        }
     }
 }

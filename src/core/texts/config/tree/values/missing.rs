@@ -19,7 +19,6 @@ impl Values {
     /// Adds an error that the programs report because a variable of the root has no value.
     pub(super) fn predict(&self, error: Diagnostic, reader: &mut Reader<'_>) {
         flood::push(&mut reader.value_errors.errors, error);
-        reader.value_errors.of_every_command |= !self.computes_settings;
     }
 
     /// Notes that the source or the version of a module depends on the variables that have no value.
@@ -57,7 +56,6 @@ impl Values {
             } else {
                 found.push(unread.note());
                 value_errors.errors.extend(unread.errors());
-                value_errors.of_every_command = true;
                 missing.files.push(unread.values);
             }
         }

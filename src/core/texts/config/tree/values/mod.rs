@@ -117,8 +117,6 @@ pub(in crate::texts::config) struct Values {
     modules: BTreeMap<usize, ModuleValues>,
     budget: Budget,
     chain: DemandChain,
-    /// The backend and the encryption are computed now.
-    computes_settings: bool,
     /// The variables of the root without a value that something asks for.
     unset: BTreeMap<SourcePlace, UnsetVariable>,
 }
@@ -144,7 +142,6 @@ impl Values {
             modules: BTreeMap::new(),
             budget: Budget::default(),
             chain: DemandChain::default(),
-            computes_settings: false,
             unset: BTreeMap::new(),
         }
     }

@@ -16,7 +16,6 @@ impl Values {
         root: &Contents,
         reader: &mut Reader<'_>,
     ) -> Option<Backend> {
-        self.computes_settings = true;
         let before = reader.found.len();
         for late in &root.encryption {
             self.encryption(late, reader);
@@ -25,7 +24,6 @@ impl Values {
             Some(Backend::Computed(computed)) => Some(self.backend(computed, reader)),
             constant => constant.clone(),
         };
-        self.computes_settings = false;
         reader.spare_lock(before);
         backend
     }
