@@ -135,3 +135,35 @@ fn a_circle_of_computed_calls_ends_with_the_manifest() {
         ],
     );
 }
+
+#[test]
+fn a_record_of_another_local_module_is_a_note() {
+    let main = "module \"m\" {\n  source = \"./new\"\n}\n";
+    let record = |source: &str, dir: &str| {
+        format!("{{\"Modules\":[{{\"Key\":\"m\",\"Source\":{source:?},\"Dir\":{dir:?}}}]}}")
+    };
+    let requires = "resource \"alpha_x\" \"x\" {}\n";
+    for (source, dir, told_of) in [
+        ("./new/.", "new", false),
+        ("./old", "old", true),
+        // A record whose directory is gone is none.
+        ("./old", "gone", false),
+    ] {
+        let record = record(source, dir);
+        let files = [
+            ("main.tf", main),
+            ("new/m.tf", requires),
+            ("old/m.tf", ""),
+            (".terraform/modules/modules.json", &*record),
+        ];
+        let outline = outline("", &files, Flavor::Terraform1_11);
+        assert_eq!(
+            outline.contains("main.tf:2: Module source has changed"),
+            told_of
+        );
+        assert!(
+            outline.contains("m: hashicorp/alpha"),
+            "it is followed all the same: {outline}"
+        );
+    }
+}

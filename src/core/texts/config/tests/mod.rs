@@ -5,7 +5,6 @@ mod kept;
 mod merge;
 mod overrides;
 mod packages;
-mod passing;
 mod syntax;
 mod validate;
 mod variables;

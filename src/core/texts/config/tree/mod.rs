@@ -6,7 +6,6 @@
 //!   `state` beside them; `unseen` collects calls that are not visible.
 //! - `resolve` makes requirements of the local names in one module.
 //! - `root_values` and `values` compute values that sources depend on.
-//! - `passing` and `run_types` compare what calls and test runs pass with what modules declare.
 //! - `branches` is the tree as reports show it, `glance` a look at one directory, `single` the value of one
 //!   expression.
 
@@ -16,11 +15,9 @@ pub(super) mod glance;
 pub(super) mod kept;
 pub(super) mod manifest;
 pub(super) mod packages;
-pub(super) mod passing;
 pub(super) mod reader;
 pub(super) mod resolve;
 pub(super) mod root_values;
-pub(super) mod run_types;
 pub(super) mod state;
 pub(super) mod unseen;
 pub(super) mod values;

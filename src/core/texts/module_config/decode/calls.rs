@@ -4,13 +4,13 @@ use crate::addr::module::{ModuleSource, ModuleSourceError, RegistryModule};
 use crate::diag::rules;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
-use crate::hcl::tree::{Block, Expr};
+use crate::hcl::tree::{Attribute, Block, Expr};
 use crate::module_config::decode::contents::CallVersion as Version;
-use crate::module_config::decode::contents::{Call, Contents, Source};
-use crate::module_config::decode::handover;
+use crate::module_config::decode::contents::{Call, Contents, PassedArgument, Source};
 use crate::module_config::decode::late::Late;
 use crate::module_config::faults::Faults;
 use crate::module_config::file::{ModuleFileRole, SourcePlace};
+use crate::module_config::language::{self, ESCAPE};
 use crate::module_config::syntax::{self, references, words};
 use crate::module_config::validate::bodies;
 use crate::version::CoreConstraints;
@@ -23,7 +23,6 @@ pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
         faults.invalid("Invalid module instance name", name.span, remark);
         return;
     }
-    let handover = handover::decode(block, faults);
     let stated = version(block, faults);
     // What is wrong with a version says nothing about the source.
     let version = stated.clone().unwrap_or(Version::Computed);
@@ -55,10 +54,28 @@ pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
         version_place: version_place(block, faults),
         place: faults.place(span),
         header: faults.place(block.header),
-        handover,
+        arguments: arguments(block, faults),
         source_late: late(block, "source", faults),
         version_late: late(block, "version", faults),
     });
+}
+
+/// Reads the values for variables; inside `_` the words of the program are variables, too.
+fn arguments(block: &Block, faults: &Faults) -> Vec<PassedArgument> {
+    let is_passed = |argument: &&Attribute| !language::CALL.has_argument(&argument.name.text);
+    block
+        .body
+        .attributes()
+        .filter(is_passed)
+        .chain(
+            block
+                .body
+                .blocks()
+                .filter(|nested| nested.kind.text == ESCAPE)
+                .flat_map(|nested| nested.body.attributes()),
+        )
+        .map(|argument| PassedArgument::new(argument, faults))
+        .collect()
 }
 
 /// Keeps an argument that may be computed.

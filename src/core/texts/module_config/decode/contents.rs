@@ -3,20 +3,17 @@
 //! Files are decoded one by one, so that the faults of each are found, and put together afterwards:
 //! `merge` decides which values of override files count.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::addr::ProviderAddr;
 use crate::addr::module::{LocalModule, ModuleSource};
 use crate::diag::Diagnostic;
-use crate::hcl::tree::Block;
-use crate::module_config::decode::handover::Handover;
+use crate::hcl::tree::{Attribute, Block};
 use crate::module_config::decode::late::Late;
-use crate::module_config::decode::run_providers::TestRun;
 use crate::module_config::decode::variables::Variable;
 use crate::module_config::faults::Faults;
 use crate::module_config::file::{ModuleFile, SourcePlace};
-use crate::module_config::syntax::names::{ProviderKey, Reference};
+use crate::module_config::syntax::names::Reference;
 use crate::requirement::CoreVersion;
 use crate::version::{Constraints, CoreConstraints};
 
@@ -43,10 +40,6 @@ pub(crate) struct Contents {
     pub encryption: Vec<Late>,
     /// The headers of everything that may stand only once.
     pub declared: Vec<Declaration>,
-    /// Of a test file: its runs, in order.
-    pub runs: Vec<TestRun>,
-    /// Of a test file: its `provider` and `mock_provider` blocks, by local name and alias.
-    pub test_providers: BTreeMap<ProviderKey, SourcePlace>,
 }
 
 impl Contents {
@@ -141,8 +134,6 @@ pub(crate) struct RequiredProvider {
     /// The attribute that states the address; `None` if the name implies it.
     pub source: Option<Written>,
     pub stated: Stated,
-    /// The further configurations that a caller must pass.
-    pub aliases: Vec<String>,
 }
 
 /// A text as it is written.
@@ -164,17 +155,14 @@ pub(crate) struct ProviderBlock {
     pub local_name: String,
     pub alias: Option<String>,
     pub version: Option<Stated>,
-    /// The block has no argument for the provider.
-    pub is_empty: bool,
-    /// The block configures several instances, each with a key (config rules 10.2).
-    pub has_keys: bool,
-    /// The keys, where they are computed.
+    /// The keys of its instances, where they are computed (config rules 10.2).
     pub for_each: Option<Late>,
     pub place: SourcePlace,
 }
 
 impl ProviderBlock {
-    pub(crate) fn key(&self) -> ProviderKey {
+    /// The local name and the alias.
+    pub(crate) fn key(&self) -> (String, Option<String>) {
         (self.local_name.clone(), self.alias.clone())
     }
 }
@@ -233,10 +221,30 @@ pub(crate) struct Call {
     /// The source argument, or the header where there is none.
     pub place: SourcePlace,
     pub header: SourcePlace,
-    pub handover: Handover,
+    /// The values for variables of the module.
+    pub arguments: Vec<PassedArgument>,
     /// The source and the version, where they are computed.
     pub source_late: Option<Late>,
     pub version_late: Option<Late>,
+}
+
+/// A value for a variable of a called module.
+#[derive(Clone, Debug)]
+pub(crate) struct PassedArgument {
+    pub name: String,
+    pub place: SourcePlace,
+    /// The value, where sources are computed from it.
+    pub value: Option<Late>,
+}
+
+impl PassedArgument {
+    pub(crate) fn new(argument: &Attribute, faults: &Faults) -> Self {
+        Self {
+            name: argument.name.text.clone(),
+            place: faults.place(argument.name.span),
+            value: Late::keep(&argument.value, faults),
+        }
+    }
 }
 
 /// The `version` of a module call.

@@ -3,12 +3,12 @@
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Span, rules};
 use crate::expr::{self, Value};
-use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectItem, ObjectKey, Step, Word};
+use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectKey, Word};
 use crate::module_config::decode::contents::{
     Contents, Declaration, ProviderBlock, RequiredProvider, Stated, Written,
 };
 use crate::module_config::decode::late::Late;
-use crate::module_config::decode::{handover, sources};
+use crate::module_config::decode::sources;
 use crate::module_config::faults::Faults;
 use crate::module_config::file::ModuleFileRole;
 use crate::module_config::syntax::{self, names, references, words};
@@ -74,7 +74,6 @@ fn shorthand_entry(
             constraints: constraints?,
             place: faults.place_of(value),
         },
-        aliases: Vec::new(),
     })
 }
 
@@ -92,7 +91,6 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
     // Without a source the name implies the address, as in the short form (config rules 4.1).
     let mut addr = names::implied(&name.text, faults.flavor)?;
     let mut written = None;
-    let mut aliases = Vec::new();
     let mut stated = Stated {
         constraints: Constraints::default(),
         place: faults.place(name.span),
@@ -110,9 +108,7 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
                 // A refused version is an error, and the caller drops an entry with errors.
                 stated.constraints = object_version(&item.value, faults).unwrap_or_default();
             }
-            Some("configuration_aliases") => {
-                aliases.extend(configuration_aliases(name, item, faults));
-            }
+            Some("configuration_aliases") => configuration_aliases(name, &item.value, faults),
             Some(_) => {
                 let remark = "only source, version and configuration_aliases belong here";
                 let span = match &item.key {
@@ -129,7 +125,6 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
         addr,
         source: written,
         stated,
-        aliases,
     })
 }
 
@@ -195,37 +190,26 @@ fn object_version(value: &Expr, faults: &mut Faults) -> Option<Constraints> {
     None
 }
 
-/// Reads aliases, which only say what callers must pass and require nothing themselves.
-fn configuration_aliases(name: &Word, item: &ObjectItem, faults: &mut Faults) -> Vec<String> {
-    let ExprKind::Tuple(aliases) = &item.value.kind else {
-        faults.invalid(
-            "Invalid expression",
-            item.value.span,
-            "a list is needed here",
-        );
-        return Vec::new();
+/// Checks aliases, which only say what callers must pass and require nothing themselves.
+fn configuration_aliases(name: &Word, value: &Expr, faults: &mut Faults) {
+    let ExprKind::Tuple(aliases) = &value.kind else {
+        return faults.invalid("Invalid expression", value.span, "a list is needed here");
     };
-    let mut names = Vec::new();
     for alias in aliases {
         let alias = syntax::as_reference(alias, faults);
-        let (root, steps) = match &alias.kind {
-            ExprKind::Traversal(base, steps) => (&**base, &**steps),
-            _ => (&*alias, &[][..]),
+        let root = match &alias.kind {
+            ExprKind::Traversal(base, _) => base,
+            _ => &*alias,
         };
         let Some(local_name) = references::word(root) else {
-            faults.invalid("Invalid expression", alias.span, "");
-            return names;
+            return faults.invalid("Invalid expression", alias.span, "");
         };
-        if let [Step::Attr(alias)] = steps {
-            names.push(alias.text.clone());
-        }
         // An alias belongs to the provider of its entry (config rules 4.2).
         if local_name != name.text {
             let remark = format!("this must start with {:?}", name.text);
             faults.invalid("Invalid configuration_aliases value", alias.span, &remark);
         }
     }
-    names
 }
 
 /// Decodes a `provider` block; its `version` is deprecated, but it counts (config rules 4.8).
@@ -252,8 +236,6 @@ pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
         local_name: label.text.clone(),
         alias,
         version: block_version(&block.body, faults),
-        is_empty: handover::is_empty_provider(&block.body),
-        has_keys: for_each.is_some(),
         for_each: for_each
             .filter(|_| computes_keys)
             .and_then(|argument| Late::keep(&argument.value, faults)),

@@ -9,9 +9,8 @@ use std::path::Path;
 
 use crate::diag::{Diagnostic, Span, rules};
 use crate::hcl::tree::{Block, Body};
-use crate::module_config::decode::contents::{Call, CallVersion, Contents};
-use crate::module_config::decode::handover::Handover;
-use crate::module_config::decode::{calls, mocks, providers, run_providers, variables};
+use crate::module_config::decode::contents::{Call, CallVersion, Contents, PassedArgument};
+use crate::module_config::decode::{calls, mocks, providers, variables};
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
 use crate::module_config::syntax::{references, words};
@@ -37,7 +36,6 @@ pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
         match *kind {
             "run" => {
                 seen.run(block, faults);
-                contents.runs.push(run_providers::decode(block, faults));
                 contents.calls.extend(run(block, faults));
             }
             "provider" => {
@@ -63,11 +61,6 @@ pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     if let Some(values) = values {
         seen.values(values, faults);
     }
-    contents.test_providers = seen
-        .providers
-        .into_iter()
-        .map(|(key, span)| (key, faults.place(span)))
-        .collect();
     mocks::duplicates(&blocks, None, faults);
     contents
 }
@@ -234,15 +227,13 @@ fn one_of(block: &Block, name: &str, words: &[&str], faults: &mut Faults) {
 }
 
 /// Reads the values that a run gives to the variables of its module.
-fn values(run: &Block, faults: &Faults) -> Handover {
-    let mut handover = Handover::default();
-    let blocks = run.body.blocks();
-    for block in blocks.filter(|block| block.kind.text == "variables") {
-        for argument in block.body.attributes() {
-            handover.argument(argument, faults);
-        }
-    }
-    handover
+fn values(run: &Block, faults: &Faults) -> Vec<PassedArgument> {
+    run.body
+        .blocks()
+        .filter(|block| block.kind.text == "variables")
+        .flat_map(|block| block.body.attributes())
+        .map(|argument| PassedArgument::new(argument, faults))
+        .collect()
 }
 
 fn call(run: &Block, name: &str, module: &Block, faults: &mut Faults) -> Option<Call> {
@@ -266,7 +257,7 @@ fn call(run: &Block, name: &str, module: &Block, faults: &mut Faults) -> Option<
         version_place: calls::version_place(module, faults),
         place: faults.place_of(&argument.value),
         header: faults.place(run.header),
-        handover: values(run, faults),
+        arguments: values(run, faults),
         // No program computes the source of a run (config rules 6.3).
         source_late: None,
         version_late: None,

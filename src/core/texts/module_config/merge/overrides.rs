@@ -197,8 +197,6 @@ impl<'a> OverrideMerge<'a> {
             {
                 base.version = Some(version);
             }
-            // With arguments it no longer stands for a configuration of the caller (config rules 5.6).
-            base.is_empty &= block.is_empty;
             if let Some(for_each) = block.for_each
                 && self.standing.has(for_each.place())
             {
@@ -245,26 +243,9 @@ impl<'a> OverrideMerge<'a> {
             base.version_place = call.version_place;
         }
         let standing = self.standing;
-        let (base, over) = (&mut base.handover, call.handover);
-        // `providers` replaces the base as a whole, `count` and `for_each` each on its own (config rules
-        // 3.12).
-        let passed = over.providers.first();
-        if passed.is_some_and(|passed| standing.has(passed.parent.place)) {
-            base.providers = over.providers;
-        }
-        let repetition = &mut base.repetition;
-        for (base, over) in [
-            (&mut repetition.count, over.repetition.count),
-            (&mut repetition.for_each, over.repetition.for_each),
-            (&mut repetition.enabled, over.repetition.enabled),
-            (&mut repetition.depends_on, over.repetition.depends_on),
-        ] {
-            *base = over.filter(|place| standing.has(*place)).or(*base);
-        }
-        base.arguments.extend(over.arguments);
-        // Blocks that a module cannot take are reported wherever they stand.
+        base.arguments.extend(call.arguments);
         base.arguments
-            .retain(|argument| argument.is_block || standing.has(argument.place));
+            .retain(|argument| standing.has(argument.place));
     }
 }
 

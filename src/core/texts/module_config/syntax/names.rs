@@ -18,8 +18,6 @@ pub(crate) type ProviderKey = (String, Option<String>);
 pub(crate) struct Reference {
     pub local_name: String,
     pub alias: Option<String>,
-    /// The reference names one of several instances by a key.
-    pub has_key: bool,
     pub place: SourcePlace,
 }
 
@@ -60,11 +58,6 @@ pub(crate) fn configuration(value: &Expr, faults: &mut Faults) -> Result<Referen
         );
         return Err(());
     };
-    // `NAME.ALIAS[KEY]` is OpenTofu's (config rules 10.2).
-    let has_key = match &value.kind {
-        ExprKind::Traversal(_, steps) => matches!(steps.last(), Some(Step::Index(_))),
-        _ => false,
-    };
     if !is_normal(&local_name, faults.flavor) {
         invalid_local_name(value.span, faults);
         return Err(());
@@ -72,7 +65,6 @@ pub(crate) fn configuration(value: &Expr, faults: &mut Faults) -> Result<Referen
     Ok(Reference {
         local_name,
         alias,
-        has_key,
         place: faults.place_of(value),
     })
 }
@@ -93,7 +85,7 @@ fn reference(value: &Expr, faults: &mut Faults) -> Option<(String, Option<String
         }
         ExprKind::Traversal(base, steps) => {
             let name = references::word(base)?;
-            // The key of an instance is OpenTofu's; it never decides which provider is meant.
+            // The key of an instance is OpenTofu's; it never decides which provider is meant (config rules 10.2).
             let alias = match &**steps {
                 [Step::Attr(alias)] => alias,
                 [Step::Attr(alias), Step::Index(_)] if faults.flavor.is_opentofu() => alias,

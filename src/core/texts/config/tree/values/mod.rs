@@ -30,8 +30,7 @@ use crate::expr::{
 };
 use crate::flavor::Flavor;
 use crate::module_config::decode::calls;
-use crate::module_config::decode::contents::{Call, CallVersion, Local, Source};
-use crate::module_config::decode::handover::PassedArgument;
+use crate::module_config::decode::contents::{Call, CallVersion, Local, PassedArgument, Source};
 use crate::module_config::decode::late::Late;
 use crate::module_config::decode::variables::Given;
 use crate::module_config::file::{SourcePlace, Syntax};

@@ -186,16 +186,14 @@ impl Values {
     /// encryption, and no provider depends on any other value (rules 9.12).
     fn missing(&mut self, node: usize, variable: &Variable, reader: &mut Reader<'_>) -> Stop {
         let name = &variable.name;
-        match (self.caller(node), self.flavor.is_opentofu()) {
-            (Some(call), true) => {
-                let title = "Missing required variable in module call";
-                let remark = format!("{name} is missing");
-                refuse(title, call.header, &remark, reader);
-                return REFUSED;
-            }
-            // The check of arguments reports it.
-            (Some(_), false) => return REFUSED,
-            (None, _) => {}
+        if let Some(call) = self.caller(node) {
+            let title = if self.flavor.is_opentofu() {
+                "Missing required variable in module call"
+            } else {
+                "Missing required argument"
+            };
+            refuse(title, call.header, &format!("{name} is missing"), reader);
+            return REFUSED;
         }
         let title = if self.flavor.is_opentofu() {
             format!("Failed to request input from user for variable var.{name}")
@@ -240,11 +238,9 @@ impl Values {
         let arguments = match &self.modules.get(&node)?.entry {
             Entry::Root => return None,
             Entry::Run(arguments) => arguments,
-            Entry::Call { .. } => &self.caller(node)?.handover.arguments,
+            Entry::Call { .. } => &self.caller(node)?.arguments,
         };
-        let argument = arguments
-            .iter()
-            .find(|argument| !argument.is_block && argument.name == name)?;
+        let argument = arguments.iter().find(|argument| argument.name == name)?;
         argument.value.clone()
     }
 

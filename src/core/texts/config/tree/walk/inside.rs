@@ -38,7 +38,7 @@ impl TreeWalk<'_> {
             .collect();
         let Some(number) = self.package_nodes.get(key) else {
             // The call may come later, in another module.
-            let root = self.instances.first()?.as_ref()?;
+            let root = self.root_module.as_ref()?;
             let first = key.split('.').next()?;
             let is_called = root.contents.calls.iter().any(|call| {
                 call.name == first && !matches!(call.source, Some(Source::Local { .. }))

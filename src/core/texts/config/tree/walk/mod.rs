@@ -4,8 +4,6 @@ mod computed;
 mod fetched;
 mod inside;
 
-use crate::config::tree::resolve::Module;
-use crate::config::tree::run_types;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::iter;
@@ -23,11 +21,11 @@ use crate::config::tree::kept::ReadDirectory;
 use crate::config::tree::manifest::{self, ModuleManifest};
 use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
-use crate::config::tree::resolve::{self, ModulePosition, Needs};
+use crate::config::tree::resolve::{self, Module, ModulePosition, Needs};
+use crate::config::tree::state;
 use crate::config::tree::unseen::{IN_UNSEEN, NOT_CHECKED_OUT, UnseenModules};
 use crate::config::tree::values::{Entry, Stop, Values};
 use crate::config::tree::way::{CallSite, Sourcing};
-use crate::config::tree::{passing, state};
 use crate::diag::{self, Diagnostic, Label, Texts, rules};
 use crate::module_config::decode::contents::{Backend, Call, Contents, Source};
 use crate::module_config::decode::runs;
@@ -62,7 +60,7 @@ pub(in crate::texts::config) fn load(
         manifest: ModuleManifest::default(),
         modules: BTreeMap::new(),
         nodes: Vec::new(),
-        instances: Vec::new(),
+        root_module: None,
         package_nodes: BTreeMap::new(),
         starts: BTreeSet::new(),
         steps_left: MAX_STEPS,
@@ -74,12 +72,6 @@ pub(in crate::texts::config) fn load(
         core_versions: Vec::new(),
     };
     let found = tree.root();
-    passing::check(
-        &tree.nodes,
-        &tree.instances,
-        settings.flavor,
-        &mut tree.reader.found,
-    );
     let mut diagnostics = mem::take(&mut tree.reader.found);
     let mut value_errors = mem::take(&mut tree.reader.value_errors);
     let (unseen, mut requirements) = (tree.unseen, tree.requirements);
@@ -132,8 +124,7 @@ struct TreeWalk<'a> {
     /// them depends on the call.
     modules: BTreeMap<PathBuf, Result<Arc<Module>, String>>,
     nodes: Vec<ModuleNode>,
-    /// The module of each node, where that is known.
-    instances: Vec<Option<Arc<Module>>>,
+    root_module: Option<Arc<Module>>,
     /// The nodes of calls that are installed as packages, by the names of their directories.
     package_nodes: BTreeMap<String, usize>,
     /// The nodes that what is above them does not lead back to without end: modules that a test
@@ -180,7 +171,7 @@ impl TreeWalk<'_> {
             unseen: None,
             files: Arc::clone(&module.files),
         });
-        self.instances.push(Some(Arc::clone(&module)));
+        self.root_module = Some(Arc::clone(&module));
         self.values = Values::of_root(self.settings, &mut self.reader);
         self.values
             .enter(0, &module, Entry::Root, dir, &mut self.reader);
@@ -220,12 +211,8 @@ impl TreeWalk<'_> {
             let Reader { flavor, found, .. } = &mut self.reader;
             let needs = resolve::of_test(root, &contents.provider_blocks, *flavor, found);
             self.require(&path, &needs)?;
-            // Runs are compared with what their modules declare only when all of them are read.
-            let mut called = BTreeMap::new();
             for call in &contents.calls {
                 self.step(call.place, 0)?;
-                // Should the call lead to a module, that becomes the next in the list.
-                let node = self.instances.len();
                 self.call(CallSite {
                     call,
                     at: None,
@@ -233,13 +220,6 @@ impl TreeWalk<'_> {
                     sourcing: Sourcing::Written,
                     path: path.join(PathStep::Run(call.name.clone())),
                 })?;
-                if let Some(Some(module)) = self.instances.get(node) {
-                    called.insert(&*call.name, Arc::clone(module));
-                }
-            }
-            let Reader { flavor, found, .. } = &mut self.reader;
-            if !flavor.is_opentofu() {
-                run_types::check(&contents, root, &called, *flavor, found);
             }
         }
         ControlFlow::Continue(())
@@ -464,14 +444,13 @@ impl TreeWalk<'_> {
                 unseen: None,
                 files: Arc::clone(&module.files),
             });
-            self.instances.push(Some(Arc::clone(&module)));
             let node = self.nodes.len() - 1;
             let entry = match way.at {
                 Some(at) => Entry::Call {
                     caller: way.caller,
                     at,
                 },
-                None => Entry::Run(way.call.handover.arguments.clone()),
+                None => Entry::Run(way.call.arguments.clone()),
             };
             let dir = self.nodes[node].dir.clone().unwrap_or_default();
             self.values
@@ -509,7 +488,6 @@ impl TreeWalk<'_> {
             unseen: Some(title),
             files: Arc::default(),
         });
-        self.instances.push(None);
         self.unseen.add(way, source, title, place);
         ControlFlow::Continue(())
     }
