@@ -256,25 +256,6 @@ impl Flavor {
         self != Self::Terraform1_11
     }
 
-    /// Returns whether an output may state its type (`config` rules 11.3).
-    #[must_use]
-    pub fn types_outputs(self) -> bool {
-        matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
-    }
-
-    /// Returns whether modules below the root may have `import` blocks (`config` rules 4.9).
-    #[must_use]
-    pub fn imports_in_children(self) -> bool {
-        self == Self::Terraform1_16
-    }
-
-    /// Returns whether reading compares what module calls hand over with the variables of the modules
-    /// (`config` rules 5.8).
-    #[must_use]
-    pub fn compares_module_arguments(self) -> bool {
-        matches!(self, Self::Terraform1_15 | Self::Terraform1_16)
-    }
-
     /// Returns whether a root with test files only is a configuration (`config` rules 1.6).
     #[must_use]
     pub fn counts_tests_as_configuration(self) -> bool {

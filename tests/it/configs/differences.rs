@@ -31,7 +31,7 @@ pub(super) struct Differences {
 struct Deliberate {
     /// Why; the page on differences says the same.
     reason: String,
-    /// What a comparison finds: `missed`, `other-error` or `wrong`.
+    /// What a comparison finds: `accepted-here`, `other-error` or `wrong`.
     verdict: String,
     cases: Cases,
 }
@@ -171,7 +171,7 @@ fn word(verdict: &Verdict) -> &'static str {
         Verdict::Right => "right",
         Verdict::Open(_) => "open",
         Verdict::OtherError(_) => "other-error",
-        Verdict::Missed(_) => "missed",
+        Verdict::Missed(_) => "accepted-here",
         Verdict::Wrong(_) => "wrong",
     }
 }

@@ -67,12 +67,9 @@ const TITLES: &[(&str, &str)] = &[(
 
 /// The recorded warnings that lockctl has, though perhaps as notes.
 pub(super) const WARNINGS: &[&str] = &[
-    "Backend configuration ignored",
     "Duplicate required provider",
     "Ineffective version constraint",
     "Quoted references are deprecated",
-    "Redundant empty provider block",
-    "Reference to undefined provider",
     "Test directory does not exist",
     "Version constraints inside provider configuration blocks are deprecated",
 ];

@@ -161,7 +161,7 @@ fn names_that_are_nearly_right_are_asked_about() {
     let files = MemFiles::with(&[
         (
             "root/a.tf",
-            "resorce \"x\" \"y\" {}\noutput \"o\" {\n  value      = 1\n  descripton = \"x\"\n}\n",
+            "resorce \"x\" \"y\" {}\nvariable \"o\" {\n  descripton = \"x\"\n}\n",
         ),
         ("root/b.tf.json", "{\"outputs\": {}, \"foo\": {}}\n"),
     ]);
@@ -178,7 +178,7 @@ fn names_that_are_nearly_right_are_asked_about() {
         told,
         [
             "a.tf:1: did you mean resource?",
-            "a.tf:4: did you mean description?",
+            "a.tf:3: did you mean description?",
             "b.tf.json:1: did you mean output?",
             "b.tf.json:1: no help",
         ]

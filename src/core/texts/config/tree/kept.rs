@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::config::tree::resolve::{self, Module, ModulePosition};
+use crate::config::tree::resolve::{self, Module};
 use crate::diag::{Diagnostic, SharedTexts};
 use crate::flavor::Flavor;
 use crate::module_config::decode::contents::Contents;
@@ -17,8 +17,7 @@ pub(in crate::texts::config) struct ReadDirectory {
     pub contents: Arc<Contents>,
     /// The faults of its files, in the order of their places.
     pub found: Vec<Diagnostic>,
-    root: OnceLock<Arc<Module>>,
-    child: OnceLock<Arc<Module>>,
+    module: OnceLock<Arc<Module>>,
 }
 
 impl ReadDirectory {
@@ -30,19 +29,10 @@ impl ReadDirectory {
         }
     }
 
-    /// Returns the directory as a module at a position of the tree.
-    pub(in crate::texts::config) fn module(
-        &self,
-        position: ModulePosition,
-        flavor: Flavor,
-    ) -> Arc<Module> {
-        let module = match position {
-            ModulePosition::Root => &self.root,
-            ModulePosition::Child => &self.child,
-        };
-        Arc::clone(module.get_or_init(|| {
+    pub(in crate::texts::config) fn module(&self, flavor: Flavor) -> Arc<Module> {
+        Arc::clone(self.module.get_or_init(|| {
             let mut found = Vec::new();
-            let needs = resolve::resolve(&self.contents, position, flavor, &mut found);
+            let needs = resolve::resolve(&self.contents, flavor, &mut found);
             Arc::new(Module {
                 needs,
                 files: self.contents.files.clone().into(),

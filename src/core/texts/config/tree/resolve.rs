@@ -9,9 +9,7 @@ use std::sync::Arc;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
-use crate::module_config::decode::contents::{
-    Contents, ImportBlock, ProviderBlock, Resource, Stated, Written,
-};
+use crate::module_config::decode::contents::{Contents, ProviderBlock, Resource, Stated, Written};
 use crate::module_config::decode::sources;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
@@ -19,19 +17,12 @@ use crate::module_config::syntax::names::{self, Reference};
 use crate::requirement::{ModulePath, Refusal, Requirement, RequirementOrigin};
 use crate::version::Constraints;
 
-/// The position of a module: it decides which names may be left to the caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::texts::config) enum ModulePosition {
-    Root,
-    Child,
-}
-
 /// The requirements and declarations of one directory, independent of the calls that lead there.
 pub(in crate::texts::config) struct Module {
     pub needs: Needs,
     pub files: Arc<[ModuleFile]>,
     pub contents: Arc<Contents>,
-    /// The faults in its names, which belong to the position.
+    /// The faults in its names.
     pub found: Vec<Diagnostic>,
 }
 
@@ -41,7 +32,6 @@ pub(in crate::texts::config) type Needs = Vec<(ProviderAddr, Requirement)>;
 /// Resolves every name that a module uses; what is wrong is added to `found`.
 pub(in crate::texts::config) fn resolve(
     contents: &Contents,
-    standing: ModulePosition,
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) -> Needs {
@@ -66,20 +56,13 @@ pub(in crate::texts::config) fn resolve(
         } = resource;
         resolver.require_implied(resource.provider.as_ref(), type_name, *place);
     }
-    let resources: BTreeMap<_, _> = contents
-        .resources
-        .iter()
-        .map(|resource| (resource.key(), resource))
-        .collect();
+    let resources: BTreeSet<_> = contents.resources.iter().map(Resource::key).collect();
     for import in &contents.imports {
-        // Terraform 1.16 allows imports in all modules, all others in the root only (rules 4.9).
-        if standing == ModulePosition::Child && !flavor.imports_in_children() {
-            let remark = "only the root module may have import blocks";
-            resolver.invalid("Invalid import configuration", import.block, remark);
-            continue;
+        // OpenTofu adds what the import implies even where a resource block says otherwise (rules 4.9).
+        let target = &import.target;
+        if flavor.is_opentofu() || !target.in_module && !resources.contains(&target.key()) {
+            resolver.require_implied(import.provider.as_ref(), &target.type_name, import.place);
         }
-        let resource = resources.get(&import.target.key()).copied();
-        resolver.require_import(import, resource.filter(|_| !import.target.in_module));
     }
     resolver.needs
 }
@@ -189,29 +172,6 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Requires what an import implies; `resource` is what it points to, if that stands here.
-    fn require_import(&mut self, import: &ImportBlock, resource: Option<&Resource>) {
-        let target = &import.target;
-        if let Some(reference) = &import.provider {
-            let agrees = match resource {
-                Some(resource) => resource.provider.as_ref().is_some_and(|theirs| {
-                    (&theirs.local_name, &theirs.alias) == (&reference.local_name, &reference.alias)
-                }),
-                None => !target.in_module,
-            };
-            if !agrees {
-                let remark = "the resource itself does not name this provider";
-                self.invalid("Invalid import provider argument", reference.place, remark);
-                return;
-            }
-        }
-        // OpenTofu adds what the import implies even where a resource block says otherwise.
-        let adds = self.flavor.is_opentofu() || (resource.is_none() && !target.in_module);
-        if adds {
-            self.require_implied(import.provider.as_ref(), &target.type_name, import.place);
-        }
-    }
-
     /// Adds one requirement; an implied one only where nothing else in the module requires it.
     ///
     /// `source` is what states the address, where the name does not imply it.
@@ -284,13 +244,5 @@ impl<'a> Resolver<'a> {
                 .help(help.unwrap_or_else(|| refusal.help().to_owned())),
         );
         place
-    }
-
-    fn invalid(&mut self, title: &str, place: SourcePlace, remark: &str) {
-        flood::push(
-            self.found,
-            Diagnostic::error(rules::CONFIGURATION_INVALID, title)
-                .at(place.file, place.span, remark),
-        );
     }
 }

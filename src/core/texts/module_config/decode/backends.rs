@@ -1,4 +1,4 @@
-//! Locations of the state: `backend` and `cloud` blocks (config rules 3.6, 12.7).
+//! Locations of the state: `backend` and `cloud` blocks (config rules 3.6, 12.5).
 //!
 //! Only those of the root count, so what is wrong about the others is never reported.
 
@@ -6,12 +6,12 @@ use crate::diag::rules;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body, Item};
+use crate::module_config::decode::bodies;
 use crate::module_config::decode::contents::{Backend, ComputedBackend, Contents, LocalBackend};
 use crate::module_config::decode::late::Late;
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
 use crate::module_config::syntax::{self, references};
-use crate::module_config::validate::bodies;
 
 /// The types of backends that every flavor has.
 const TYPES: &[&str] = &[
@@ -66,7 +66,7 @@ pub(crate) fn decode(kind: &str, block: &Block, contents: &mut Contents, faults:
             (_, [label]) if label.text == "local" => local(&block.body, faults),
             (_, [label]) if has_type(label.text.as_str()) => constants(&block.body, faults),
             (_, [label]) => {
-                // The title of `init`; `providers` says `Invalid backend type` (config rules 12.7).
+                // The title of `init`; `providers` says `Invalid backend type` (config rules 12.5).
                 let remark = format!("{} has no such backend", faults.flavor.program());
                 faults.invalid("Unsupported backend type", label.span, &remark);
             }

@@ -4,14 +4,15 @@
 //! provider's own (config rules 4.11).
 
 use crate::hcl::tree::Body;
-use crate::module_config::decode::contents::Contents;
+use crate::module_config::decode::contents::{Contents, Declaration, Local};
+use crate::module_config::decode::late::Late;
 use crate::module_config::decode::{
-    calls, imports, providers, resources, settings, statements, variables,
+    bodies, calls, imports, overriding, providers, resources, settings, variables,
 };
 use crate::module_config::faults::Faults;
 use crate::module_config::file::ModuleFileRole;
 use crate::module_config::language;
-use crate::module_config::validate::{self, Inside, bodies, overriding};
+use crate::module_config::syntax::words;
 
 /// Decodes a whole primary or override file.
 pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
@@ -37,28 +38,50 @@ pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
             }
             "provider" => providers::provider_block(block, &mut contents, faults),
             "resource" | "data" | "ephemeral" | "action" => {
-                let is_named = validate::resource(kind, block, Inside::Module, faults);
-                if is_named {
-                    resources::decode(kind, block, &mut contents, faults);
+                resources::decode(kind, block, &mut contents, faults);
+            }
+            "check" => {
+                // Its data source requires a provider like those of the module (config rules 4.7).
+                let mut nested = block.body.blocks();
+                if let Some(data) = nested.find(|nested| nested.kind.text == "data") {
+                    resources::decode("data", data, &mut contents, faults);
                 }
             }
-            "check" => statements::check(block, &mut contents, faults),
-            "moved" => statements::moved(block, faults),
-            "removed" => statements::removed(block, faults),
             "import" => imports::decode(block, &mut contents, faults),
             "module" => {
                 contents.declare(kind, block, faults);
-                validate::call(block, faults);
                 calls::decode(block, &mut contents, faults);
             }
             "variable" => {
                 contents.declare(kind, block, faults);
                 contents.variables.extend(variables::decode(block, faults));
             }
-            "output" => statements::output(block, &mut contents, faults),
-            "locals" => statements::locals(&block.body, &mut contents, faults),
+            "output" => contents.declare(kind, block, faults),
+            "locals" => locals(&block.body, &mut contents, faults),
             _ => {}
         }
     }
     contents
+}
+
+fn locals(body: &Body, contents: &mut Contents, faults: &mut Faults) {
+    bodies::arguments_only(body, faults);
+    for value in body.attributes() {
+        if !words::is_identifier(&value.name.text) {
+            faults.invalid("Invalid local value name", value.name.span, words::NAME);
+        }
+        let place = faults.place(value.name.span);
+        if let Some(late) = Late::keep(&value.value, faults) {
+            contents.locals.push(Local {
+                name: value.name.text.clone(),
+                place,
+                value: late,
+            });
+        }
+        contents.declared.push(Declaration {
+            kind: "local",
+            labels: vec![value.name.text.clone()],
+            place,
+        });
+    }
 }

@@ -5,6 +5,7 @@ use crate::diag::rules;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Expr};
+use crate::module_config::decode::bodies;
 use crate::module_config::decode::contents::CallVersion as Version;
 use crate::module_config::decode::contents::{Call, Contents, PassedArgument, Source};
 use crate::module_config::decode::late::Late;
@@ -12,15 +13,13 @@ use crate::module_config::faults::Faults;
 use crate::module_config::file::{ModuleFileRole, SourcePlace};
 use crate::module_config::language::{self, ESCAPE};
 use crate::module_config::syntax::{self, references, words};
-use crate::module_config::validate::bodies;
 use crate::version::CoreConstraints;
 
 /// Decodes a `module` block; a faulty one is reported and gives no call.
 pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     let [name] = &*block.labels else { return };
     if !words::is_identifier(&name.text) {
-        let remark = "a name holds letters, digits, dashes and underscores";
-        faults.invalid("Invalid module instance name", name.span, remark);
+        faults.invalid("Invalid module instance name", name.span, words::NAME);
         return;
     }
     let stated = version(block, faults);
@@ -127,7 +126,7 @@ pub(crate) fn of_run(value: &Expr, version: &Version, faults: &mut Faults) -> Op
     let text = bodies::text(value, faults)?;
     let source = match version {
         Version::Absent => ModuleSource::parse(&text, faults.flavor),
-        // Beside a version only the address of a registry is taken (config rules 12.8).
+        // Beside a version only the address of a registry is taken (config rules 12.6).
         _ => RegistryModule::parse(&text, faults.flavor).map(ModuleSource::Registry),
     };
     match source {

@@ -189,8 +189,6 @@ pub(crate) struct ImportBlock {
     pub target: ImportTarget,
     pub provider: Option<Reference>,
     pub place: SourcePlace,
-    /// The header of the block.
-    pub block: SourcePlace,
 }
 
 /// The target of an `import` block.

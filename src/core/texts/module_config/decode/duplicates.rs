@@ -66,16 +66,13 @@ fn duplicate_title(declaration: &Declaration, flavor: Flavor) -> String {
         "backend" if newer => "Duplicate 'backend' configuration block".to_owned(),
         "cloud" if !flavor.is_opentofu() => "Duplicate HCP Terraform configurations".to_owned(),
         "cloud" => "Duplicate cloud configurations".to_owned(),
-        "provider_meta" => "Duplicate provider_meta block".to_owned(),
-        // The first label is the target as the flavor shows it, with or without keys (`imports`).
-        "import" => format!("Duplicate import configuration for \"{}\"", labels[0]),
         "ephemeral" if flavor.is_opentofu() => {
             format!(
                 "Duplicate ephemeral resource \"{}\" configuration",
                 labels[0]
             )
         }
-        "resource" | "data" | "ephemeral" | "action" | "check" => {
+        "resource" | "data" | "ephemeral" | "action" => {
             format!("Duplicate {kind} \"{}\" configuration", labels[0])
         }
         _ => format!("Duplicate {kind} configuration"),

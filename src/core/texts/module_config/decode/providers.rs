@@ -12,7 +12,6 @@ use crate::module_config::decode::sources;
 use crate::module_config::faults::Faults;
 use crate::module_config::file::ModuleFileRole;
 use crate::module_config::syntax::{self, names, references, words};
-use crate::module_config::validate;
 use crate::version::Constraints;
 
 pub(crate) fn required_providers(block: &Block, contents: &mut Contents, faults: &mut Faults) {
@@ -221,8 +220,8 @@ pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
         names::invalid_local_name(label.span, faults);
         return;
     }
-    let alias = alias(&block.body, "Invalid provider configuration alias", faults);
-    validate::provider(block, alias.as_deref(), faults);
+    let alias = alias(&block.body, faults);
+    check_arguments(&block.body, alias.as_deref(), faults);
     let labels = [Some(label.text.clone()), alias.clone()];
     contents.declared.push(Declaration {
         kind: "provider",
@@ -243,16 +242,36 @@ pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
     });
 }
 
-/// Reads the alias of a provider; `title` says that it is none.
-pub(crate) fn alias(body: &Body, title: &str, faults: &mut Faults) -> Option<String> {
+/// Reports arguments that no provider can have.
+fn check_arguments(body: &Body, alias: Option<&str>, faults: &mut Faults) {
+    let is_opentofu = faults.flavor.is_opentofu();
+    for name in ["count", "depends_on", "for_each", "source"] {
+        let argument = body.attribute(name);
+        if let Some(argument) = argument.filter(|_| name != "for_each" || !is_opentofu) {
+            let title = "Reserved argument name in provider block";
+            let remark = "this name is kept for later versions";
+            faults.invalid(title, argument.name.span, remark);
+        }
+    }
+    // A key follows the alias in references, so that there must be one (config rules 10.1, 10.2).
+    if let Some(argument) = body.attribute("for_each")
+        && is_opentofu
+        && alias.is_none()
+    {
+        let title = "Alias required when using \"for_each\"";
+        faults.invalid(title, argument.value.span, "set alias, too");
+    }
+}
+
+fn alias(body: &Body, faults: &mut Faults) -> Option<String> {
     let alias = body.attribute("alias")?;
     let text = expr::constant(faults.file, &alias.value)
         .ok()
         .and_then(|value| value.to_text())
         .filter(|text| words::is_identifier(text));
     if text.is_none() {
-        let remark = "an alias is a literal name";
-        faults.invalid(title, alias.value.span, remark);
+        let title = "Invalid provider configuration alias";
+        faults.invalid(title, alias.value.span, "an alias is a literal name");
     }
     text
 }

@@ -5,11 +5,10 @@ use crate::expr::Value;
 use crate::flavor::Program;
 use crate::hcl::tree::{Attribute, Block, Body};
 use crate::module_config::decode::contents::{Contents, Declaration};
-use crate::module_config::decode::{backends, providers};
+use crate::module_config::decode::{backends, bodies, providers};
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
-use crate::module_config::syntax::{names, references};
-use crate::module_config::validate::bodies;
+use crate::module_config::syntax::{self, references};
 use crate::requirement::CoreVersion;
 use crate::version::{CoreConstraints, Version};
 
@@ -31,13 +30,14 @@ pub(crate) fn terraform(body: &Body, contents: &mut Contents, faults: &mut Fault
         }
         // OpenTofu ignores this argument and `experiments` (config rules 11.1).
         if let Some(argument) = body.attribute("language") {
-            edition(argument, "TF2021", faults);
+            edition(argument, faults);
         }
     }
     for (kind, block) in blocks {
         match kind {
             "required_providers" => providers::required_providers(block, contents, faults),
-            "provider_meta" => provider_meta(block, contents, faults),
+            // It requires nothing.
+            "provider_meta" => {}
             _ => {
                 // Whatever its labels, a setting may stand only once.
                 contents.declared.push(Declaration {
@@ -58,34 +58,16 @@ pub(crate) fn terraform(body: &Body, contents: &mut Contents, faults: &mut Fault
     }
 }
 
-/// Checks a language edition: a keyword, of which each program has one.
-fn edition(argument: &Attribute, known: &str, faults: &mut Faults) {
-    let title = match references::word(&argument.value) {
-        Some(word) if word == known => return,
+/// Checks the edition of Terraform's language.
+fn edition(argument: &Attribute, faults: &mut Faults) {
+    let value = syntax::as_reference(&argument.value, faults);
+    let title = match references::word(&value) {
+        Some("TF2021") => return,
         Some(_) => "Unsupported language edition",
         None => "Invalid language edition",
     };
-    let remark = format!("the only edition is {known}, without quotes");
-    faults.invalid(title, argument.value.span, &remark);
-}
-
-/// Decodes a `provider_meta` block, which requires nothing.
-fn provider_meta(block: &Block, contents: &mut Contents, faults: &mut Faults) {
-    // A missing label is reported with the table of the language.
-    let [label] = &*block.labels else { return };
-    let before = faults.errors();
-    bodies::arguments_only(&block.body, faults);
-    if faults.errors() > before {
-        return;
-    }
-    for argument in block.body.attributes() {
-        bodies::constant(&argument.value, faults);
-    }
-    if names::is_normal(&label.text, faults.flavor) {
-        contents.declare("provider_meta", block, faults);
-    } else {
-        names::invalid_local_name(block.header, faults);
-    }
+    let remark = "the only edition is TF2021, without quotes";
+    faults.invalid(title, argument.value.span, remark);
 }
 
 /// Reads `required_version` and its like; null says nothing.
@@ -121,29 +103,10 @@ fn core_version(argument: &Attribute, faults: &mut Faults) -> Option<CoreVersion
 /// `required_version` it never stops us.
 pub(crate) fn language(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     let nested = bodies::check(&block.body, &language::LANGUAGE, faults);
-    if let Some(argument) = block.body.attribute("edition") {
-        edition(argument, "tofu2024", faults);
-    }
-    if let Some(argument) = block.body.attribute("experiments") {
-        for item in references::list(&argument.value, faults) {
-            let title = match references::word(item) {
-                Some(_) => "Unknown experiment keyword",
-                None => "Invalid experiment keyword",
-            };
-            faults.invalid(title, item.span, "there are no experiments");
-        }
-    }
-    let mut is_stated = false;
     for (_, compatible_with) in nested {
-        if is_stated {
-            let remark = "one block holds all constraints";
-            faults.invalid("Duplicate compatible_with block", block.header, remark);
-            continue;
-        }
         // Its other arguments are for other programs.
         let stated = compatible_with.body.attribute("opentofu");
         if let Some(version) = stated.and_then(|argument| core_version(argument, faults)) {
-            is_stated = true;
             // Versions before 1.12 ignore the block, so that they never refuse the module.
             if version.constraints.allows(&Version::release(1, 11, 0)) {
                 let remark = "only versions from 1.12 on read this";

@@ -1,5 +1,5 @@
 //! `variable` blocks: what a module takes, and what stands in where nothing is given (config rules 3.13, 9.5,
-//! 9.6, 12.5).
+//! 9.6, 12.4).
 //!
 //! All that can be said of a value without knowing it is said here: its type, its default in the form
 //! that the type gives it, and whether it must be known early. What only we cannot compute changes no
@@ -8,12 +8,11 @@
 use crate::diag::{Diagnostic, rules};
 use crate::expr::{self, Misfit, Type, Typed, Value};
 use crate::hcl::tree::{Block, Expr, ExprKind};
+use crate::module_config::decode::bodies;
 use crate::module_config::decode::late::Late;
 use crate::module_config::faults::Faults;
-use crate::module_config::file::{ModuleFileRole, SourcePlace, Syntax};
-use crate::module_config::syntax::{references, words};
-use crate::module_config::validate::bodies;
-use crate::module_config::validate::conditions;
+use crate::module_config::file::{SourcePlace, Syntax};
+use crate::module_config::syntax::words;
 use crate::module_config::{flood, language};
 
 /// A `variable` block, together with what override files made of it.
@@ -54,6 +53,20 @@ impl Given<bool> {
     }
 }
 
+/// The words of the program in a `module` block, where the variable would be set.
+const RESERVED: [&str; 10] = [
+    "source",
+    "version",
+    "providers",
+    "count",
+    "for_each",
+    "depends_on",
+    "lifecycle",
+    "locals",
+    "provider",
+    "_",
+];
+
 const BAD_DEFAULT: &str = "Invalid default value for variable";
 const NOT_NULL: &str = "null is no value of this variable";
 
@@ -63,8 +76,8 @@ pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Option<Variable> {
     };
     let validations = bodies::check(&block.body, &language::VARIABLE, faults);
     // A variable `count` could never be set: in a call the word is an argument of the program (config
-    // rules 12.5).
-    let is_reserved = language::CALL.has_name(&name.text);
+    // rules 12.4).
+    let is_reserved = RESERVED.contains(&&*name.text);
     if is_reserved || !words::is_identifier(&name.text) {
         let remark = if is_reserved {
             "this name means something else where a module is called"
@@ -90,18 +103,7 @@ pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Option<Variable> {
         variable.default_of(value, faults)
     });
     variable.const_fits(faults);
-    if faults.flavor.has_newer_variables()
-        && let Some(argument) = block.body.attribute("deprecated")
-    {
-        let text = bodies::text(&argument.value, faults);
-        // Terraform takes a text that says nothing.
-        if faults.flavor.is_opentofu() && text.is_some_and(|text| text.trim().is_empty()) {
-            let remark = "say in its argument deprecated what to use instead";
-            faults.invalid("Invalid `deprecated` value", name.span, remark);
-        }
-    }
     for (_, validation) in validations {
-        self::validation(&name.text, validation, faults);
         // Only Terraform evaluates conditions early (config rules 9.6).
         if let Some(condition) = validation.body.attribute("condition")
             && !faults.flavor.is_opentofu()
@@ -120,8 +122,8 @@ fn given<T>(
     faults: &mut Faults,
     read: impl FnOnce(&Expr, &mut Faults) -> Option<T>,
 ) -> Option<Given<T>> {
-    let mut known = bodies::known(&language::VARIABLE, &block.body, faults.flavor);
-    let argument = known.find(|argument| argument.name.text == name)?;
+    language::VARIABLE.argument(name, faults.flavor)?;
+    let argument = block.body.attribute(name)?;
     Some(Given {
         value: read(&argument.value, faults),
         place: faults.place_of(&argument.value),
@@ -153,23 +155,6 @@ fn type_of(value: &Expr, faults: &mut Faults) -> Option<Type> {
             faults.add(error.refused);
             Some(Type::Any)
         }
-    }
-}
-
-/// Checks a `validation` block, whose condition must look at the value.
-fn validation(name: &str, block: &Block, faults: &mut Faults) {
-    conditions::rule(block, faults);
-    // Validations of override files are not taken over, and not looked at (config rules 3.13).
-    if faults.role == ModuleFileRole::Override {
-        return;
-    }
-    let Some(condition) = block.body.attribute("condition") else {
-        return;
-    };
-    if !references::refers_to_variable(&condition.value, name) {
-        let title = "Invalid variable validation condition";
-        let remark = format!("this does not look at var.{name}");
-        faults.invalid(title, condition.value.span, &remark);
     }
 }
 

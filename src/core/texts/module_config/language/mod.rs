@@ -1,12 +1,11 @@
 //! The language: which blocks and arguments there are, which program has them, and how they are merged.
 //!
 //! One table serves all that look at a body: native syntax finds out what may stand there, JSON syntax
-//! which members are blocks and what strings stand for, override files what they replace, and the
-//! checks which names the programs keep for themselves. `module` holds it for the files of a module,
-//! `test` for test files; a body that several blocks share has one entry.
+//! which members are blocks, and override files what they replace. `module` holds it for the files of a
+//! module, `test` for test files; a body that several blocks share has one entry. A block that requires
+//! nothing and that no override file changes has none: anything may stand in it.
 //!
-//! What depends on values, or on more than one body, is no matter of a table: `decode` and
-//! `validate` know it.
+//! What depends on values, or on more than one body, is no matter of a table: `decode` knows it.
 
 mod module;
 mod test;
@@ -31,8 +30,6 @@ pub(super) enum Rest {
     RefusedLater,
     /// An argument, as far as can be determined here; what it is decides a provider, or a called module.
     Arguments,
-    /// The same, and what it refers to is looked at.
-    Expressions,
     /// An argument, and nothing may stand twice. Such a body is one object in JSON, never an array.
     Names,
 }
@@ -40,30 +37,9 @@ pub(super) enum Rest {
 /// One argument that a body may have.
 pub(super) struct Argument {
     pub name: &'static str,
-    pub takes: ValueCheck,
-    pub needed: bool,
     pub known_to: fn(Flavor) -> bool,
-    /// The program that keeps the name for later versions, so that it may not be used.
-    pub reserved_in: fn(Flavor) -> bool,
     /// The effect of setting it in an override file.
     pub effect: fn(Flavor) -> Effect,
-}
-
-/// The check of an argument's value without any variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ValueCheck {
-    /// The value is checked later, or elsewhere.
-    Anything,
-    Text,
-    Truth,
-    /// One reference, or one bare word.
-    Reference,
-    /// A list of references, or of bare words.
-    References,
-    /// A list of references that later steps check.
-    UncheckedReferences,
-    /// An expression that is evaluated when more is known.
-    Expression,
 }
 
 /// The effect of an argument in an override file on the one of the base.
@@ -86,21 +62,7 @@ pub(super) struct BlockType {
     pub labels: &'static [&'static str],
     pub body: &'static Schema,
     pub known_to: fn(Flavor) -> bool,
-    pub rule: NestedRule,
     pub merging: Merging,
-}
-
-/// The check of a nested block in a body that a provider or a module fills.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum NestedRule {
-    /// Any number of them may stand here.
-    Any,
-    /// One may stand here.
-    Once,
-    /// None may: the name is kept for later versions.
-    Reserved,
-    /// None may, under this title.
-    Refused(&'static str),
 }
 
 /// The effect of an override file's blocks of a type on those of the base.
@@ -117,34 +79,8 @@ pub(super) enum Merging {
 }
 
 impl Argument {
-    /// An argument that may be left out, that every flavor has, and that an override replaces.
-    const fn new(name: &'static str, takes: ValueCheck) -> Self {
-        Self {
-            name,
-            takes,
-            needed: false,
-            known_to: |_| true,
-            reserved_in: |_| false,
-            effect: |_| Effect::Replaces,
-        }
-    }
-
-    const fn needed(self) -> Self {
-        Self {
-            needed: true,
-            ..self
-        }
-    }
-
     const fn known_to(self, known_to: fn(Flavor) -> bool) -> Self {
         Self { known_to, ..self }
-    }
-
-    const fn reserved_in(self, reserved_in: fn(Flavor) -> bool) -> Self {
-        Self {
-            reserved_in,
-            ..self
-        }
     }
 
     const fn effect(self, effect: fn(Flavor) -> Effect) -> Self {
@@ -160,18 +96,6 @@ impl Argument {
 impl BlockType {
     const fn known_to(self, known_to: fn(Flavor) -> bool) -> Self {
         Self { known_to, ..self }
-    }
-
-    const fn rule(self, rule: NestedRule) -> Self {
-        Self { rule, ..self }
-    }
-
-    const fn once(self) -> Self {
-        self.rule(NestedRule::Once)
-    }
-
-    const fn reserved(self) -> Self {
-        self.rule(NestedRule::Reserved)
     }
 
     const fn merging(self, merging: Merging) -> Self {
@@ -219,19 +143,8 @@ impl Schema {
     }
 
     /// Returns whether blocks of a type mean something to a program, of whichever flavor.
-    ///
-    /// Names that are only kept, and blocks that hold what such names stand for, do not.
     pub(super) fn has_block(&self, kind: &str) -> bool {
-        self.blocks.iter().any(|block| {
-            block.kind == kind
-                && block.kind != ESCAPE
-                && matches!(block.rule, NestedRule::Any | NestedRule::Once)
-        })
-    }
-
-    /// Returns whether a name means something to a program here, or is kept for that.
-    pub(super) fn has_name(&self, name: &str) -> bool {
-        self.has_argument(name) || self.blocks.iter().any(|block| block.kind == name)
+        kind != ESCAPE && self.blocks.iter().any(|block| block.kind == kind)
     }
 
     /// Returns what becomes of an argument that an override sets; of all that are no program's own
@@ -241,7 +154,7 @@ impl Schema {
         match (argument, self.rest) {
             (Some(argument), _) => (argument.effect)(flavor),
             (None, Rest::Refused | Rest::RefusedLater) => Effect::Stays,
-            (None, Rest::Arguments | Rest::Expressions | Rest::Names) => Effect::Replaces,
+            (None, Rest::Arguments | Rest::Names) => Effect::Replaces,
         }
     }
 }
@@ -270,32 +183,13 @@ const fn open(arguments: &'static [Argument], blocks: &'static [BlockType]) -> S
     body(Rest::Arguments, arguments, blocks)
 }
 
+/// An argument that every flavor has, and that an override replaces.
 const fn any(name: &'static str) -> Argument {
-    Argument::new(name, ValueCheck::Anything)
-}
-
-const fn text(name: &'static str) -> Argument {
-    Argument::new(name, ValueCheck::Text)
-}
-
-const fn truth(name: &'static str) -> Argument {
-    Argument::new(name, ValueCheck::Truth)
-}
-
-const fn reference(name: &'static str) -> Argument {
-    Argument::new(name, ValueCheck::Reference)
-}
-
-const fn references(name: &'static str) -> Argument {
-    Argument::new(name, ValueCheck::References)
-}
-
-const fn unchecked(name: &'static str) -> Argument {
-    Argument::new(name, ValueCheck::UncheckedReferences)
-}
-
-const fn expression(name: &'static str) -> Argument {
-    Argument::new(name, ValueCheck::Expression)
+    Argument {
+        name,
+        known_to: |_| true,
+        effect: |_| Effect::Replaces,
+    }
 }
 
 const fn block(
@@ -308,33 +202,10 @@ const fn block(
         labels,
         body,
         known_to: |_| true,
-        rule: NestedRule::Any,
         merging: Merging::Replaces,
     }
 }
 
-fn is_new(flavor: Flavor) -> bool {
-    flavor != Flavor::Terraform1_11
-}
-
-fn is_terraform(flavor: Flavor) -> bool {
-    !flavor.is_opentofu()
-}
-
-fn is_1_16(flavor: Flavor) -> bool {
-    flavor == Flavor::Terraform1_16
-}
-
-/// Whatever stands there is not looked into.
+/// A body that is not looked into.
 static ANY: Schema = open(&[], &[]);
-static EXPRESSIONS: Schema = body(Rest::Expressions, &[], &[]);
 static NAMES: Schema = body(Rest::Names, &[], &[]);
-
-/// A condition with a message, whatever the block is called.
-pub(super) static RULE: Schema = strict(
-    &[
-        expression("condition").needed(),
-        expression("error_message").needed(),
-    ],
-    &[],
-);

@@ -20,15 +20,10 @@ pub(crate) static MODULE: Schema = strict(
         block("resource", &["type", "name"], &RESOURCE).merged_by_labels(),
         block("data", &["type", "name"], &DATA).merged_by_labels(),
         // In override files Terraform passes over these, and OpenTofu merges them (config rules 3.9).
-        block("ephemeral", &["type", "name"], &DATA)
-            .known_to(is_terraform)
-            .merged_by_labels(),
-        block("ephemeral", &["type", "name"], &EPHEMERAL)
-            .known_to(Flavor::is_opentofu)
-            .merged_by_labels(),
-        block("moved", &[], &MOVED).kept(),
-        block("removed", &[], &REMOVED).kept(),
-        block("import", &[], &IMPORT).kept(),
+        block("ephemeral", &["type", "name"], &DATA).merged_by_labels(),
+        block("moved", &[], &ANY).kept(),
+        block("removed", &[], &ANY).kept(),
+        block("import", &[], &ANY).kept(),
         block("check", &["name"], &CHECK).kept(),
         // Terraform's, from 1.15 on (config rules 11.4).
         block("action", &["type", "name"], &ACTION)
@@ -41,11 +36,7 @@ pub(crate) static MODULE: Schema = strict(
 );
 
 pub(crate) static SETTINGS: Schema = strict(
-    &[
-        any("required_version"),
-        unchecked("experiments"),
-        reference("language"),
-    ],
+    &[any("required_version"), any("experiments"), any("language")],
     &[
         block("required_providers", &[], &NAMES),
         block("backend", &["type"], &ANY),
@@ -98,22 +89,18 @@ pub(crate) static PROVIDER: Schema = open(
     &[
         any("version").effect(|_| Effect::ReplacesUnlessNull),
         any("alias").kept(),
-        any("count").reserved_in(|_| true).kept(),
-        any("depends_on").reserved_in(|_| true).kept(),
-        any("source").reserved_in(|_| true).kept(),
+        any("count").kept(),
+        any("depends_on").kept(),
+        any("source").kept(),
         // OpenTofu's, and not merged (config rules 3.12, 10.1).
-        any("for_each").reserved_in(is_terraform).kept(),
+        any("for_each").kept(),
     ],
-    &[
-        block(ESCAPE, &[], &ANY).once(),
-        block("lifecycle", &[], &ANY).reserved(),
-        block("locals", &[], &ANY).reserved(),
-    ],
+    &[block(ESCAPE, &[], &ANY)],
 );
 
 pub(crate) static VARIABLE: Schema = strict(
     &[
-        text("description"),
+        any("description"),
         any("type"),
         any("default"),
         any("nullable"),
@@ -125,24 +112,19 @@ pub(crate) static VARIABLE: Schema = strict(
             .effect(deprecated),
     ],
     // Validations of override files are not taken over (config rules 3.13).
-    &[block("validation", &[], &RULE).kept()],
+    &[block("validation", &[], &ANY).kept()],
 );
 
-pub(crate) static OUTPUT: Schema = strict(
+static OUTPUT: Schema = open(
     &[
-        any("value").needed(),
-        text("description").effect(|_| Effect::ReplacesUnlessEmpty),
-        truth("sensitive"),
-        truth("ephemeral"),
+        any("description").effect(|_| Effect::ReplacesUnlessEmpty),
         // Refused in override files, unless it is empty (config rules 3.11).
-        references("depends_on").kept(),
-        text("deprecated").known_to(is_new).effect(deprecated),
-        // Newer than Terraform 1.11, and not in OpenTofu (config rules 11.3).
-        any("type").known_to(Flavor::types_outputs),
+        any("depends_on").kept(),
+        any("deprecated").effect(deprecated),
     ],
     &[
-        block("precondition", &[], &RULE).kept(),
-        block("postcondition", &[], &RULE).kept(),
+        block("precondition", &[], &ANY).kept(),
+        block("postcondition", &[], &ANY).kept(),
     ],
 );
 
@@ -163,160 +145,81 @@ pub(crate) static CALL: Schema = open(
         }),
         any("count"),
         any("for_each"),
-        unchecked("depends_on").kept(),
+        any("depends_on").kept(),
         // As a whole, not entry by entry (config rules 3.12).
         any("providers").effect(|_| Effect::ReplacesUnlessEmpty),
     ],
     &[
-        block(ESCAPE, &[], &ANY).once(),
-        block("lifecycle", &[], &CALL_LIFECYCLE)
-            .known_to(Flavor::is_opentofu)
-            .once()
-            .kept(),
+        block(ESCAPE, &[], &ANY),
         block("lifecycle", &[], &ANY)
-            .known_to(is_terraform)
-            .reserved()
+            .known_to(Flavor::is_opentofu)
             .kept(),
-        block("locals", &[], &ANY).reserved(),
-        block("provider", &["type"], &ANY).reserved(),
     ],
 );
-
-pub(crate) static CALL_LIFECYCLE: Schema = strict_later(&[any("enabled")], &[]);
 
 /// The arguments of everything that a provider reads or manages.
 const COMMON: &[Argument] = &[
     any("count"),
     any("for_each"),
     any("provider"),
-    unchecked("depends_on").kept(),
+    any("depends_on").kept(),
 ];
 
-pub(crate) static RESOURCE: Schema = open(
+static RESOURCE: Schema = open(
     COMMON,
     &[
-        block("lifecycle", &[], &LIFECYCLE).once().merged(),
-        block("locals", &[], &ANY).reserved(),
-        block(ESCAPE, &[], &ANY).once(),
-        block("connection", &[], &EXPRESSIONS).once(),
+        block("lifecycle", &[], &LIFECYCLE).merged(),
+        block(ESCAPE, &[], &ANY),
+        block("connection", &[], &ANY),
         // One in an override file replaces all of the base (config rules 3.10).
-        block("provisioner", &["type"], &PROVISIONER),
+        block("provisioner", &["type"], &ANY),
     ],
 );
 
-/// Data sources, and ephemeral resources of Terraform; a provider may have the other names.
-pub(crate) static DATA: Schema = open(
+/// Data sources, and ephemeral resources; a provider may have the other names.
+static DATA: Schema = open(
     COMMON,
     &[
-        block("lifecycle", &[], &LIFECYCLE).once().kept(),
-        block("locals", &[], &ANY).reserved(),
-        block(ESCAPE, &[], &ANY).once(),
+        block("lifecycle", &[], &LIFECYCLE).kept(),
+        block(ESCAPE, &[], &ANY),
     ],
 );
 
-/// Ephemeral resources of OpenTofu.
-pub(crate) static EPHEMERAL: Schema = open(
-    COMMON,
-    &[
-        block("lifecycle", &[], &LIFECYCLE).once().kept(),
-        block("locals", &[], &ANY).reserved(),
-        block(ESCAPE, &[], &ANY).once(),
-        block("connection", &[], &EXPRESSIONS).rule(NestedRule::Refused(NOT_EPHEMERAL)),
-        block("provisioner", &["type"], &PROVISIONER).rule(NestedRule::Refused(NOT_EPHEMERAL)),
-    ],
-);
-
-const NOT_EPHEMERAL: &str = "Invalid configuration block for ephemeral resource";
-
-/// The arguments for every kind of resource; most are listed only because they are refused.
-pub(crate) static LIFECYCLE: Schema = strict(
+/// The arguments for every kind of resource.
+static LIFECYCLE: Schema = open(
     &[
         any("create_before_destroy"),
         any("prevent_destroy"),
-        unchecked("ignore_changes").effect(|_| Effect::Grows),
+        any("ignore_changes").effect(|_| Effect::Grows),
         // An override file may write it, without effect (config rules 3.10).
-        unchecked("replace_triggered_by").kept(),
+        any("replace_triggered_by").kept(),
         // It says that a resource may be dropped without being destroyed.
-        any("destroy")
-            .known_to(|flavor| matches!(flavor, Flavor::Terraform1_16 | Flavor::OpenTofu1_12))
-            .effect(|flavor| {
-                if flavor.is_opentofu() {
-                    Effect::Replaces
-                } else {
-                    Effect::Stays
-                }
-            }),
-        any("enabled").known_to(Flavor::is_opentofu).kept(),
+        any("destroy").effect(|flavor| {
+            if flavor.is_opentofu() {
+                Effect::Replaces
+            } else {
+                Effect::Stays
+            }
+        }),
+        any("enabled").kept(),
     ],
     &[
-        block("precondition", &[], &RULE).kept(),
-        block("postcondition", &[], &RULE).kept(),
-        block("action_trigger", &[], &TRIGGER).known_to(Flavor::has_actions),
-    ],
-);
-
-pub(crate) static TRIGGER: Schema = strict(
-    &[
-        unchecked("events").needed(),
-        unchecked("actions").needed(),
-        expression("condition"),
-        reference("on_failure").known_to(is_1_16),
-    ],
-    &[],
-);
-
-pub(crate) static PROVISIONER: Schema = body(
-    Rest::Expressions,
-    &[reference("when"), reference("on_failure")],
-    &[
-        block(ESCAPE, &[], &EXPRESSIONS).once(),
-        block("connection", &[], &EXPRESSIONS).once(),
-        block("lifecycle", &[], &ANY).reserved(),
+        block("precondition", &[], &ANY).kept(),
+        block("postcondition", &[], &ANY).kept(),
+        block("action_trigger", &[], &ANY).known_to(Flavor::has_actions),
     ],
 );
 
 /// `action` blocks, in which the provider's part is a block of its own.
-pub(crate) static ACTION: Schema = strict(
+static ACTION: Schema = open(
     &[any("count"), any("for_each"), any("provider")],
     &[block("config", &[], &ANY).merged()],
 );
 
-pub(crate) static MOVED: Schema =
-    strict(&[reference("from").needed(), reference("to").needed()], &[]);
-
-pub(crate) static REMOVED: Schema = strict(
-    &[reference("from").needed()],
-    &[
-        block("lifecycle", &[], &REMOVED_LIFECYCLE),
-        block("connection", &[], &EXPRESSIONS).known_to(is_terraform),
-        block("provisioner", &["type"], &PROVISIONER),
-    ],
-);
-
-pub(crate) static REMOVED_LIFECYCLE: Schema = strict(&[truth("destroy")], &[]);
-
-pub(crate) static IMPORT: Schema = strict(
-    &[
-        any("to").needed(),
-        any("id"),
-        // Newer than Terraform 1.11 (config rules 11.3).
-        any("identity").known_to(is_new),
-        any("provider"),
-        any("for_each"),
-    ],
-    &[],
-);
-
-pub(crate) static CHECK: Schema = strict(
-    &[],
-    &[
-        block("data", &["type", "name"], &DATA),
-        block("assert", &[], &RULE),
-    ],
-);
+static CHECK: Schema = open(&[], &[block("data", &["type", "name"], &DATA)]);
 
 /// `language` blocks of OpenTofu.
 pub(crate) static LANGUAGE: Schema = strict(
-    &[reference("edition"), unchecked("experiments")],
+    &[any("edition"), any("experiments")],
     &[block("compatible_with", &[], &ANY)],
 );

@@ -8,8 +8,7 @@ use crate::hcl::tree::{
 };
 use crate::json::{JsonValue, Member, ValueKind};
 use crate::module_config::faults::Faults;
-use crate::module_config::language::{BlockType, Rest, Schema, ValueCheck};
-use crate::module_config::syntax::text;
+use crate::module_config::language::{BlockType, Rest, Schema};
 
 /// The key that marks a comment, where a body is expected.
 const COMMENT: &str = "//";
@@ -25,8 +24,6 @@ pub(super) struct JsonConverter<'a> {
     /// The number of bytes that labels of blocks may still have. Each object of an array repeats what
     /// stands once in the text, so that a small file could fill the memory.
     names_left: usize,
-    /// The number of strings that were no references where some are needed.
-    refused: usize,
 }
 
 impl<'a> JsonConverter<'a> {
@@ -35,7 +32,6 @@ impl<'a> JsonConverter<'a> {
             text,
             faults,
             names_left: MAX_NAMES_BYTES,
-            refused: 0,
         }
     }
 }
@@ -82,14 +78,8 @@ impl JsonConverter<'_> {
                 self.faults.invalid(title, name.span, "this is set before");
                 continue;
             }
-            let takes = match (argument, schema.rest) {
-                (Some(argument), _) => argument.takes,
-                (None, Rest::Expressions) => ValueCheck::Expression,
-                (None, _) => ValueCheck::Anything,
-            };
-            let value = expr(&member.value);
             items.push(Item::Attribute(Attribute {
-                value: text::meant(value, takes, self.faults, &mut self.refused),
+                value: expr(&member.value),
                 span: member.span(),
                 name,
             }));

@@ -6,9 +6,8 @@
 //! grammar is that of room `json`. Strings stay literal text; where a place takes a reference or a
 //! template, `text` makes one of it.
 //!
-//! `references`, `addresses`, `names` and `words` read what an expression names.
+//! `references`, `names` and `words` read what an expression names.
 
-pub(crate) mod addresses;
 mod convert;
 pub(crate) mod names;
 pub(crate) mod references;
@@ -25,7 +24,7 @@ use crate::hcl;
 use crate::hcl::tree::Body;
 use crate::json;
 use convert::JsonConverter;
-pub(crate) use text::{as_expression, as_reference, as_template};
+pub(crate) use text::{as_reference, as_template};
 
 /// Reads the text of a file; what is wrong with it is among the faults.
 pub(crate) fn parse(file: ModuleFile, bytes: &[u8], flavor: Flavor) -> (Body, Faults) {

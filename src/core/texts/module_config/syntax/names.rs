@@ -10,14 +10,10 @@ use crate::module_config::file::Syntax;
 use crate::module_config::syntax::words;
 use crate::module_config::syntax::{references, text};
 
-/// The identity of a provider in a test file: local name and alias.
-pub(crate) type ProviderKey = (String, Option<String>);
-
-/// A reference to a provider configuration: `NAME` or `NAME.ALIAS`.
+/// The local name in a reference to a provider configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
     pub local_name: String,
-    pub alias: Option<String>,
     pub place: SourcePlace,
 }
 
@@ -28,49 +24,24 @@ pub(crate) fn provider_argument(body: &Body, faults: &mut Faults) -> Result<Opti
     let Some(argument) = body.attribute("provider") else {
         return Ok(None);
     };
-    // Only OpenTofu says what is wrong with a text that is no expression.
-    let read = if faults.flavor.is_opentofu() {
-        text::as_expression(&argument.value, faults).ok_or(())?
-    } else {
-        text::as_reference(&argument.value, faults)
-    };
-    configuration(&read, faults).map(Some)
-}
-
-/// Reads a reference to a provider configuration.
-///
-/// Returns `Err` if it cannot be read; that is reported already.
-pub(crate) fn configuration(value: &Expr, faults: &mut Faults) -> Result<Reference, ()> {
-    if let ExprKind::String(text) = &value.kind
-        && faults.syntax == Syntax::Native
-        && let Some(title) = references::fault_in_quoted(text)
-    {
-        faults.odd("Quoted references are deprecated", value.span, "");
+    let value = text::as_reference(&argument.value, faults);
+    let Some(local_name) = local_name(&value, faults) else {
+        let title = "Invalid provider configuration reference";
         faults.invalid(title, value.span, "write NAME or NAME.ALIAS");
-        return Err(());
-    }
-    let Some((local_name, alias)) = reference(value, faults) else {
-        let remark = "write NAME or NAME.ALIAS";
-        faults.invalid(
-            "Invalid provider configuration reference",
-            value.span,
-            remark,
-        );
         return Err(());
     };
     if !is_normal(&local_name, faults.flavor) {
         invalid_local_name(value.span, faults);
         return Err(());
     }
-    Ok(Reference {
+    Ok(Some(Reference {
         local_name,
-        alias,
-        place: faults.place_of(value),
-    })
+        place: faults.place_of(&value),
+    }))
 }
 
-/// Splits a reference into local name and alias; anything else is none.
-fn reference(value: &Expr, faults: &mut Faults) -> Option<(String, Option<String>)> {
+/// Returns the name in `NAME` or `NAME.ALIAS`; anything else has none.
+fn local_name(value: &Expr, faults: &mut Faults) -> Option<String> {
     match &value.kind {
         ExprKind::String(text) if faults.syntax == Syntax::Native => {
             let (name, alias) = match text.split_once('.') {
@@ -81,19 +52,20 @@ fn reference(value: &Expr, faults: &mut Faults) -> Option<(String, Option<String
                 return None;
             }
             faults.odd("Quoted references are deprecated", value.span, "");
-            Some((name.to_owned(), alias.map(str::to_owned)))
+            Some(name.to_owned())
         }
         ExprKind::Traversal(base, steps) => {
-            let name = references::word(base)?;
-            // The key of an instance is OpenTofu's; it never decides which provider is meant (config rules 10.2).
-            let alias = match &**steps {
-                [Step::Attr(alias)] => alias,
-                [Step::Attr(alias), Step::Index(_)] if faults.flavor.is_opentofu() => alias,
-                _ => return None,
+            // The key of an instance is OpenTofu's (config rules 10.2).
+            let is_configuration = match &**steps {
+                [Step::Attr(_)] => true,
+                [Step::Attr(_), Step::Index(_)] => faults.flavor.is_opentofu(),
+                _ => false,
             };
-            Some((name.to_owned(), Some(alias.text.clone())))
+            references::word(base)
+                .filter(|_| is_configuration)
+                .map(str::to_owned)
         }
-        _ => references::word(value).map(|name| (name.to_owned(), None)),
+        _ => references::word(value).map(str::to_owned),
     }
 }
 

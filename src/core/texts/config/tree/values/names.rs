@@ -11,7 +11,7 @@ use crate::flavor::Flavor;
 use crate::hcl::tree::Step;
 use crate::module_config::decode::variables::Given;
 use crate::module_config::file::SourcePlace;
-use crate::module_config::syntax::references::{Reference, ReferenceSubject};
+use crate::module_config::syntax::references::{self, Reference};
 
 impl Values {
     /// Finds the value of one name that an expression uses.
@@ -24,7 +24,10 @@ impl Values {
         names: &mut UsedNames,
         reader: &mut Reader<'_>,
     ) -> Outcome<()> {
-        let subject = ReferenceSubject::of(used, self.flavor);
+        if let Some(title) = references::fault(used, self.flavor) {
+            refuse(title, place, "", reader);
+            return Err(REFUSED);
+        }
         let attribute = match used.steps.first() {
             Some(Step::Attr(word)) => word.text.as_str(),
             _ => "",
@@ -34,17 +37,13 @@ impl Values {
             "tofu" if self.flavor.is_opentofu() => "terraform",
             root => root,
         };
-        let value = match (subject, root) {
-            (Err(title), _) => {
-                refuse(title, place, "", reader);
-                return Err(REFUSED);
-            }
-            (_, "var") => Some(self.used_variable(node, attribute, place, reader)?),
-            (_, "local") => Some(self.used_local(node, attribute, place, reader)?),
+        let value = match root {
+            "var" => Some(self.used_variable(node, attribute, place, reader)?),
+            "local" => Some(self.used_local(node, attribute, place, reader)?),
             // Terraform computes versions from variables and local values only (rules 9.1).
-            (_, "path") if role == ExprRole::Version && !self.flavor.is_opentofu() => None,
-            (_, "path") => Some(self.path(node, attribute, place, reader)?),
-            (_, "terraform") => self.terraform(attribute, place, reader)?,
+            "path" if role == ExprRole::Version && !self.flavor.is_opentofu() => None,
+            "path" => Some(self.path(node, attribute, place, reader)?),
+            "terraform" => self.terraform(attribute, place, reader)?,
             _ => None,
         };
         if let Some(value) = value {
@@ -56,7 +55,7 @@ impl Values {
             names.add_unknown(used.root);
             return Ok(());
         }
-        let (title, remark) = refusal(role, subject.ok(), self.flavor);
+        let (title, remark) = refusal(role, used.root, self.flavor);
         refuse(title, place, remark, reader);
         Err(REFUSED)
     }
@@ -189,22 +188,16 @@ impl Values {
 }
 
 /// Returns the title and the remark for a name that is not known before the plan.
-fn refusal(
-    role: ExprRole,
-    subject: Option<ReferenceSubject<'_>>,
-    flavor: Flavor,
-) -> (&'static str, &'static str) {
+fn refusal(role: ExprRole, root: &str, flavor: Flavor) -> (&'static str, &'static str) {
     match role {
-        _ if flavor.is_opentofu() => match subject {
-            Some(ReferenceSubject::Module) => (
-                "Module output not supported in static context",
-                "outputs are known after the plan only",
-            ),
-            _ => (
-                "Dynamic value in static context",
-                "this is known after the plan only",
-            ),
-        },
+        _ if flavor.is_opentofu() && root == "module" => (
+            "Module output not supported in static context",
+            "outputs are known after the plan only",
+        ),
+        _ if flavor.is_opentofu() => (
+            "Dynamic value in static context",
+            "this is known after the plan only",
+        ),
         ExprRole::Version => (
             "Invalid module version",
             "a version is made of variables and local values only",

@@ -1,4 +1,4 @@
-//! Local calls into the packages of other calls (rules 5.16).
+//! Local calls into the packages of other calls (rules 5.15).
 
 use std::path::Path;
 

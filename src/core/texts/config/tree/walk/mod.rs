@@ -21,7 +21,7 @@ use crate::config::tree::kept::ReadDirectory;
 use crate::config::tree::manifest::{self, ModuleManifest};
 use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
-use crate::config::tree::resolve::{self, Module, ModulePosition, Needs};
+use crate::config::tree::resolve::{self, Module, Needs};
 use crate::config::tree::state;
 use crate::config::tree::unseen::{IN_UNSEEN, NOT_CHECKED_OUT, UnseenModules};
 use crate::config::tree::values::{Entry, Stop, Values};
@@ -160,7 +160,7 @@ impl TreeWalk<'_> {
         self.reader.found.extend(faults.iter().cloned());
         self.reader.spare_lock(before);
         // It is not kept among the modules: to a call it would be a child, to which other rules apply.
-        let module = self.put_together(&directory, ModulePosition::Root);
+        let module = self.put_together(&directory);
         self.nodes.push(ModuleNode {
             path: ModulePath::default(),
             caller: None,
@@ -183,8 +183,8 @@ impl TreeWalk<'_> {
         chosen.are_configuration(self.reader.flavor)
     }
 
-    fn put_together(&mut self, directory: &ReadDirectory, position: ModulePosition) -> Arc<Module> {
-        let module = directory.module(position, self.reader.flavor);
+    fn put_together(&mut self, directory: &ReadDirectory) -> Arc<Module> {
+        let module = directory.module(self.reader.flavor);
         self.reader.found.extend(module.found.iter().cloned());
         flood::relieve(&mut self.reader.found);
         let core_versions = &directory.contents.core_versions;
@@ -277,7 +277,7 @@ impl TreeWalk<'_> {
         self.require(&path, &module.needs)?;
         self.prepare(&path, &module.contents.calls);
         let calls = &module.contents.calls;
-        // A call may name a directory in the package of another one, which then comes first (rules 5.16).
+        // A call may name a directory in the package of another one, which then comes first (rules 5.15).
         let mut order: Vec<usize> = (0..calls.len()).collect();
         order.sort_by_key(|at| self.is_in_package(node, &calls[*at]));
         for at in order {
@@ -518,7 +518,7 @@ impl TreeWalk<'_> {
             })?;
         // Only what does not depend on the call is kept: many calls may share the directory.
         let directory = self.reader.directory(dir, &chosen);
-        Ok(self.put_together(&directory, ModulePosition::Child))
+        Ok(self.put_together(&directory))
     }
 
     fn unreadable(&mut self, place: SourcePlace, title: &'static str, remark: &str) {

@@ -1,0 +1,70 @@
+//! Constructs that an override file may not have.
+
+use crate::diag::Span;
+use crate::hcl::tree::{Block, ExprKind};
+use crate::module_config::faults::Faults;
+
+const REMARK: &str = "an override file only changes what others declare";
+
+/// Reports what may not stand in an override file; returns whether the block counts.
+pub(super) fn allows(kind: &str, block: &Block, faults: &mut Faults) -> bool {
+    let title = match kind {
+        "moved" => "Cannot override 'moved' blocks",
+        "import" => "Cannot override 'import' blocks",
+        "check" => "Can't override check blocks",
+        // Terraform ignores these (config rules 3.9).
+        "removed" if faults.flavor.is_opentofu() => "Cannot override 'Removed' blocks",
+        "language" => "Language selections in override file",
+        _ => {
+            inside(kind, block, faults);
+            return true;
+        }
+    };
+    faults.invalid(title, block.header, REMARK);
+    false
+}
+
+/// Reports what may not stand inside a block of an override file.
+fn inside(kind: &str, block: &Block, faults: &mut Faults) {
+    let is_merged = match kind {
+        "resource" | "data" | "output" | "module" => true,
+        // Terraform passes over ephemeral resources in override files.
+        "ephemeral" => faults.flavor.is_opentofu(),
+        _ => false,
+    };
+    if let Some(first) = first_dependency(block).filter(|_| is_merged) {
+        let remark = "depends_on cannot be overridden";
+        faults.invalid("Unsupported override", first, remark);
+    }
+    let (parent, refused): (Option<&str>, &[&str]) = match kind {
+        "resource" | "data" | "ephemeral" => {
+            (Some("lifecycle"), &["precondition", "postcondition"])
+        }
+        "output" => (None, &["precondition"]),
+        "variable" => (None, &["validation"]),
+        _ => return,
+    };
+    let parents = block
+        .body
+        .blocks()
+        .filter(|nested| parent == Some(&*nested.kind.text));
+    let bodies = if parent.is_none() { Some(block) } else { None };
+    for rule in bodies
+        .into_iter()
+        .chain(parents)
+        .flat_map(|parent| parent.body.blocks())
+    {
+        if refused.contains(&&*rule.kind.text) {
+            let title = format!("Can't override {} blocks", rule.kind.text);
+            faults.invalid(title, rule.header, "only the primary files may have them");
+        }
+    }
+}
+
+/// Returns the first item of a list `depends_on`.
+fn first_dependency(block: &Block) -> Option<Span> {
+    match &block.body.attribute("depends_on")?.value.kind {
+        ExprKind::Tuple(items) => Some(items.first()?.span),
+        _ => None,
+    }
+}
