@@ -291,8 +291,8 @@ pub(super) const SCENES: &[Scene] = &[
     }),
     ("object-too-large", || {
         let lab = Lab::new();
-        let items: String = (0..=10_000).map(|at| format!("    a{at} = 1\n")).collect();
-        lab.write("main.tf", format!("locals {{\n  x = {{\n{items}  }}\n}}\n"));
+        let items = "1,".repeat(1 << 19);
+        lab.write("main.tf", format!("locals {{\n  x = [{items}]\n}}\n"));
         Some(Stage::new(lab).found_by(&["verify", "--only", "configuration"]))
     }),
     ("package-misnamed", || {

@@ -60,6 +60,15 @@ const PROVIDERS: [&str; 8] = [
 /// What the title of some errors starts with, before details that ours has not.
 const STATE: &str = "Error refreshing state";
 
+/// Faults that change no requirement, so that lockctl does not look for them.
+const ACCEPTED_HERE: [&str; 5] = [
+    "Cannot override provider configuration",
+    "Missing required provider configuration",
+    "Module is incompatible with count, for_each, and depends_on",
+    "Provider type mismatch",
+    "Reference to undefined provider",
+];
+
 /// How lockctl differs from the program.
 struct Difference {
     /// What is different, in a line.
@@ -234,6 +243,12 @@ impl Both<'_> {
         let said = format!("{init}\n{providers}");
         let (found, refused) = required(&lab.path(&self.ours), terraform);
         let title = errors(&said).next().filter(|_| !locks || !reads);
+        if let Some(title) = title.filter(|title| ACCEPTED_HERE.contains(title))
+            && refused.is_empty()
+        {
+            self.counts.add("accepted here", title);
+            return Ok(());
+        }
         if !reads || !refused.is_empty() {
             let found = refused.first().map(String::as_str);
             // Of several faults, one or the other may come first, and the program stops at some

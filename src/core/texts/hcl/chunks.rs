@@ -1,15 +1,17 @@
-//! Cuts a text at its top-level items and finds the faults of each: the block scanner
-//! (rules 1).
+//! Cuts a text at its top-level items and reads each, with its faults (rules 1).
 //!
-//! A fault costs as little as possible: a bad argument is blanked out of its block, a bad label
+//! A fault costs as little as possible: a bad argument is left out of its block, a bad label
 //! leaves the block alone, and a block that is never closed ends where the next line starts with
 //! a top-level keyword.
 
 use std::collections::BTreeSet;
 
-use super::findings::{Fill, Findings, Patch, fault};
+use super::SourceText;
+use super::findings::{Findings, fault};
 use super::grammar::{Checked, TokenWalk};
 use super::scan::{HclToken, HclTokenKind, tokens};
+use super::string::{Quoting, decode};
+use super::tree::{Attribute, Block, Body, Item, Word};
 use crate::diag::{MAX_PROBLEMS, Span};
 
 /// Words that start a block at the top level of a configuration or of a lock file.
@@ -33,11 +35,13 @@ const KEYWORDS: [&str; 16] = [
 ];
 
 const ITEM_REQUIRED: &str = "Argument or block definition required";
+const REDEFINED: &str = "Attribute redefined";
 const SINGLE_ARGUMENT: &str = "Invalid single-argument block definition";
 
 /// One top-level item with what is wrong in it.
 pub(super) struct Chunk {
-    pub(super) span: Span,
+    /// The item, unless a fault takes all of it.
+    pub(super) item: Option<Item>,
     pub(super) found: Findings,
     /// The name, if it is an argument.
     name: Option<Span>,
@@ -46,34 +50,34 @@ pub(super) struct Chunk {
 }
 
 /// Cuts a text into its top-level items, in order; between them are only space and comments.
-pub(super) fn chunks(text: &str, broken: &[usize]) -> Vec<Chunk> {
+pub(super) fn chunks(source: &SourceText) -> Vec<Chunk> {
     let mut chunks = Vec::new();
-    for chunk in cut(text, broken, Span::new(0, text.len())) {
+    for chunk in cut(source, Span::new(0, source.text.len())) {
         if chunk.pieces.is_empty() {
             chunks.push(chunk)
         } else {
-            chunks.extend(cut_again(text, broken, &chunk))
+            chunks.extend(cut_again(source, &chunk))
         }
     }
-    // `hcl_edit` refuses a file with a repeated argument as a whole, so the second one is blanked.
     let mut names = BTreeSet::new();
     for chunk in &mut chunks {
         let Some(name) = chunk.name else { continue };
-        if !names.insert(&text[name.start..name.end]) {
-            // All of it is blanked, and patches must not overlap, so those for faults inside go.
+        if !names.insert(source.get(name)) {
+            // Faults inside it say nothing any more.
+            chunk.item = None;
             chunk.found = Findings::default();
-            redefine(&mut chunk.found, name, chunk.span);
+            chunk.found.faults.push(fault(REDEFINED, name));
         }
     }
     chunks
 }
 
 /// Cuts the pieces of a chunk that swallowed other items.
-fn cut_again(text: &str, broken: &[usize], chunk: &Chunk) -> Vec<Chunk> {
+fn cut_again(source: &SourceText, chunk: &Chunk) -> Vec<Chunk> {
     let mut chunks: Vec<Chunk> = chunk
         .pieces
         .iter()
-        .flat_map(|piece| cut(text, broken, *piece))
+        .flat_map(|piece| cut(source, *piece))
         .collect();
     // What is missing at the end of the first piece is, to the programs, a wrong token behind it.
     let first = chunks
@@ -87,50 +91,31 @@ fn cut_again(text: &str, broken: &[usize], chunk: &Chunk) -> Vec<Chunk> {
     chunks
 }
 
-fn redefine(found: &mut Findings, name: Span, item: Span) {
-    found.faults.push(fault("Attribute redefined", name));
-    found.patches.push(Patch {
-        span: item,
-        fill: Fill::Blank,
-    });
-}
-
-fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
+fn cut(source: &SourceText, region: Span) -> Vec<Chunk> {
     // All tokens are cut first: a walk that stops at a fault must be able to look ahead for the end of
     // the item, which only tokens with their depth show.
-    let tokens = tokens(text, region);
+    let tokens = tokens(&source.text, region);
     let mut chunks = Vec::new();
     let mut faults = 0;
-    let mut walk = TokenWalk {
-        text,
-        tokens: &tokens,
-        broken,
-        at: 0,
-        depth: 0,
-        compared: 0,
-        found: Findings::default(),
-        lines_count: true,
-    };
+    let mut walk = TokenWalk::new(source, &tokens);
     loop {
         walk.skip_empty_lines();
         let first = walk.at;
         if walk.peek().kind == HclTokenKind::End {
             return chunks;
         }
-        let name = walk.item(0).map(HclToken::span);
-        let item = &tokens[first..walk.at];
-        let span = Span::new(tokens[first].start, item.last().map_or(0, |last| last.end));
+        let (name, item) = walk.item(0);
         let found = std::mem::take(&mut walk.found);
         faults += found.faults.len();
         let pieces = if found.faults.is_empty() {
             Vec::new()
         } else {
-            pieces(text, item, span)
+            pieces(&source.text, &tokens[first..walk.at])
         };
         chunks.push(Chunk {
-            span,
+            item,
             found,
-            name,
+            name: name.map(HclToken::span),
             pieces,
         });
         // No more faults than these are reported, and a file with faults is refused: what follows would
@@ -147,7 +132,7 @@ fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
 /// A brace that is missing makes an item run to the end of the file, and everything behind it would
 /// be lost. A keyword at the very start of a line, with a brace on the same line, is hardly ever
 /// inside of a block, so the loss ends there.
-fn pieces(text: &str, item: &[HclToken], span: Span) -> Vec<Span> {
+fn pieces(text: &str, item: &[HclToken]) -> Vec<Span> {
     // Without a brace on its line a keyword may be an argument of a block (rules 1.2).
     let has_brace = |from: usize| text[from..].lines().next().is_some_and(|l| l.contains('{'));
     let starts_block = |token: &&HclToken| {
@@ -157,13 +142,13 @@ fn pieces(text: &str, item: &[HclToken], span: Span) -> Vec<Span> {
             && has_brace(token.start)
     };
     let mut pieces = Vec::new();
-    let mut start = span.start;
+    let mut start = item.first().map_or(0, |first| first.start);
     for token in item.iter().skip(1).filter(starts_block) {
         pieces.push(Span::new(start, token.start));
         start = token.start;
     }
     if !pieces.is_empty() {
-        pieces.push(Span::new(start, span.end));
+        pieces.push(Span::new(start, item.last().map_or(start, |last| last.end)));
     }
     pieces
 }
@@ -175,9 +160,9 @@ impl TokenWalk<'_> {
         }
     }
 
-    /// Walks over one argument or block of a body at `depth` and over whatever follows it on its
-    /// line; returns the name of an argument. Faults end up in `found`.
-    fn item(&mut self, depth: usize) -> Option<HclToken> {
+    /// Reads one argument or block of a body at `depth` and whatever follows it on its line; returns the
+    /// name of an argument, also of one that is left out. Faults end up in `found`.
+    fn item(&mut self, depth: usize) -> (Option<HclToken>, Option<Item>) {
         let first = self.peek();
         let faults = self.found.faults.len();
         let next = self.tokens[(self.at + 1).min(self.tokens.len() - 1)];
@@ -195,17 +180,18 @@ impl TokenWalk<'_> {
             }
             _ => (None, Err(self.unexpected(first, ITEM_REQUIRED))),
         };
-        if let Err(fault) = result {
+        let item = result.unwrap_or_else(|fault| {
             // A header with a bad label was reported already.
             if self.found.faults.len() == faults {
                 self.found.faults.push(fault);
             }
             self.leave(first, depth);
-        }
-        name
+            None
+        });
+        (name, item)
     }
 
-    /// Goes to the end of an item that cannot be saved, and blanks it.
+    /// Goes to the end of an item that cannot be saved.
     fn leave(&mut self, first: HclToken, depth: usize) {
         // A fault inside of brackets leaves line ends switched off; what comes next needs them.
         self.lines_count = true;
@@ -223,8 +209,6 @@ impl TokenWalk<'_> {
         if self.tokens[next].kind == HclTokenKind::OpenBrace && first.kind == HclTokenKind::Ident {
             self.at = self.item_end(next, depth);
         }
-        let end = self.tokens[self.at].start;
-        self.patch(Span::new(first.start, end), Fill::Blank);
     }
 
     /// Finds the line end, closing brace or end of text that ends an item.
@@ -238,69 +222,79 @@ impl TokenWalk<'_> {
         more.map_or(self.tokens.len() - 1, |more| start + more)
     }
 
-    fn argument(&mut self, depth: usize) -> Checked {
-        let first = self.peek();
-        self.at += 2;
-        self.root_expr()?;
+    fn argument(&mut self, depth: usize) -> Checked<Option<Item>> {
+        let argument = self.definition()?;
         let title = match self.peek().kind {
             HclTokenKind::Comma => "Unexpected comma after argument",
             _ => "Missing newline after argument",
         };
-        self.end_line(first, title, depth);
-        Ok(())
+        let stays = self.end_line(title, depth);
+        Ok(stays.then_some(Item::Attribute(argument)))
     }
 
-    /// Expects the end of the line; anything else is blanked, which leaves the item from `first`
-    /// on alone.
-    fn end_line(&mut self, first: HclToken, title: &'static str, depth: usize) {
+    /// Reads a name, the sign behind it, and the value.
+    fn definition(&mut self) -> Checked<Attribute> {
+        let name = self.take();
+        let name = self.word(name);
+        self.take();
+        let value = self.root_expr()?;
+        Ok(Attribute {
+            span: Span::new(name.span.start, value.span.end),
+            name,
+            value,
+        })
+    }
+
+    /// Expects the end of the line, and passes over anything else; returns false if the item before it is
+    /// left out, too.
+    fn end_line(&mut self, title: &'static str, depth: usize) -> bool {
         let token = self.peek();
         if matches!(token.kind, HclTokenKind::Newline | HclTokenKind::End) {
-            return;
+            return true;
         }
         let fault = self.unexpected(token, title);
         self.found.faults.push(fault);
         let before = self.tokens[self.at - 1].end;
         self.at = self.item_end(self.at, depth);
         let end = self.tokens[self.at];
-        let (start, fill) = match end.kind {
-            HclTokenKind::Newline | HclTokenKind::End => (before, Fill::Blank),
-            // Without room for a line end before the closing brace the item must go.
-            _ if end.start == before => (first.start, Fill::Blank),
-            _ => (before, Fill::Break),
-        };
-        self.patch(Span::new(start, end.start), fill);
+        // A closing brace directly behind the item is part of the fault.
+        matches!(end.kind, HclTokenKind::Newline | HclTokenKind::End) || end.start != before
     }
 
-    fn block(&mut self, depth: usize) -> Checked {
+    fn block(&mut self, depth: usize) -> Checked<Option<Item>> {
         let kind = self.take();
+        let mut labels = Vec::new();
         while self.peek().kind != HclTokenKind::OpenBrace {
             let token = self.take();
-            match token.kind {
-                HclTokenKind::Ident => {}
-                HclTokenKind::OpenQuote => self.label()?,
+            labels.push(match token.kind {
+                HclTokenKind::Ident => self.word(token),
+                HclTokenKind::OpenQuote => self.label(token)?,
                 _ => return Err(self.unexpected(token, "Invalid block definition")),
-            }
+            });
         }
-        self.nested(|walk| {
-            walk.block_body(kind);
-            Ok(())
-        })?;
-        if self.peek().kind != HclTokenKind::End {
-            self.end_line(kind, "Missing newline after block definition", depth);
-        }
-        Ok(())
+        let kind = self.word(kind);
+        let header_end = labels.last().map_or(kind.span.end, |label| label.span.end);
+        let (body, end) = self.nested(|walk| Ok(walk.block_body(kind.span)))?;
+        let stays = self.peek().kind == HclTokenKind::End
+            || self.end_line("Missing newline after block definition", depth);
+        Ok(stays.then_some(Item::Block(Block {
+            header: Span::new(kind.span.start, header_end),
+            span: Span::new(kind.span.start, end),
+            kind,
+            labels,
+            body,
+        })))
     }
 
-    /// Walks over a quoted label, behind its opening quote. A label with a template or a bad
-    /// escape is reported, and patched so that its block survives.
-    fn label(&mut self) -> Checked {
-        let start = self.tokens[self.at].start;
+    /// Reads a quoted label, behind its opening quote. A label with a template or a bad escape is
+    /// reported, and its block survives.
+    fn label(&mut self, open: HclToken) -> Checked<Word> {
         let mut first = None;
-        loop {
+        let close = loop {
             let token = self.take();
             let fault = match token.kind {
-                HclTokenKind::CloseQuote => break,
-                HclTokenKind::Literal => self.literal(token, HclTokenKind::CloseQuote).err(),
+                HclTokenKind::CloseQuote => break token,
+                HclTokenKind::Literal => self.literal(token, Quoting::Quoted).err(),
                 HclTokenKind::OpenInterpolation | HclTokenKind::OpenDirective => {
                     // A template sequence has no business here: the walk goes behind its end.
                     self.skip_inside(token);
@@ -315,14 +309,13 @@ impl TokenWalk<'_> {
                 }
             };
             first = first.or(fault);
-        }
-        if let Some(first) = first {
-            self.found.faults.push(first);
-            let end = self.tokens[self.at - 1].start;
-            // Letters keep `hcl_edit` going; `convert` decodes the label from the file.
-            self.patch(Span::new(start, end), Fill::Letter);
-        }
-        Ok(())
+        };
+        self.found.faults.extend(first);
+        let inside = self.source.literal(Span::new(open.end, close.start));
+        Ok(Word {
+            text: decode(&inside, Quoting::Quoted),
+            span: Span::new(open.start, close.end),
+        })
     }
 
     /// Goes to the end of what an opening token encloses.
@@ -333,64 +326,68 @@ impl TokenWalk<'_> {
         self.at += rest.iter().take_while(inside).count();
     }
 
-    /// Walks from the opening brace of a block to behind the closing one.
-    fn block_body(&mut self, kind: HclToken) {
+    /// Reads from the opening brace of a block to behind the closing one; returns the end of the block, too.
+    fn block_body(&mut self, kind: Span) -> (Body, usize) {
         let open = self.take();
+        let mut items = Vec::new();
         match self.peek().kind {
-            HclTokenKind::Newline => self.body(open.depth + 1),
+            HclTokenKind::Newline => items = self.items(open.depth + 1),
             HclTokenKind::CloseBrace | HclTokenKind::End => {}
             // Without a line end behind its brace a block holds one argument at most.
-            _ => {
-                if let Err(fault) = self.single_argument() {
+            _ => match self.single_argument() {
+                Ok(argument) => items.push(Item::Attribute(argument)),
+                Err(fault) => {
                     self.found.faults.push(fault);
                     // The fault may be inside of brackets, where line ends do not count.
                     self.lines_count = true;
                     self.skip_inside(open);
-                    let close = self.tokens[self.at].start;
-                    self.patch(Span::new(open.end, close), Fill::Blank);
                 }
-            }
+            },
         }
-        if self.peek().kind == HclTokenKind::End {
+        let close = self.peek();
+        // An unclosed block ends with the last token of the text.
+        let mut end = (self.tokens[self.at - 1].end, self.tokens[self.at - 1].end);
+        if close.kind != HclTokenKind::End {
+            end = (close.start, close.end);
+        } else if self.found.faults.is_empty() {
             // Like the programs: of blocks in each other only the innermost is reported, and nothing
             // behind another fault, which may well have taken the brace.
-            if self.found.faults.is_empty() {
-                let title = "Unclosed configuration block";
-                self.found.faults.push(fault(title, kind.span()));
-            }
-            // `read_chunks` adds as many braces before it hands the block to `hcl_edit`.
-            self.found.unclosed += 1;
+            let title = "Unclosed configuration block";
+            self.found.faults.push(fault(title, kind));
         }
         self.take();
+        let span = Span::new(open.end, end.0);
+        (Body { items, span }, end.1)
     }
 
-    fn body(&mut self, depth: usize) {
+    fn items(&mut self, depth: usize) -> Vec<Item> {
+        let mut items = Vec::new();
         let mut names = BTreeSet::new();
         loop {
             self.skip_empty_lines();
             let first = self.peek();
             if first.kind == HclTokenKind::End || first.depth < depth {
-                return;
+                return items;
             }
             let faults = self.found.faults.len();
-            let Some(name) = self.item(depth) else {
-                continue;
-            };
-            if !names.insert(&self.text[name.start..name.end]) {
-                // All of the second argument is blanked, so that faults inside it say nothing any more.
-                self.found.faults.truncate(faults);
-                let span = Span::new(first.start, self.tokens[self.at].start);
-                redefine(&mut self.found, name.span(), span);
+            let (name, item) = self.item(depth);
+            match name {
+                Some(name) if !names.insert(self.text(name)) => {
+                    // All of the second argument is left out, so that faults inside it say nothing any more.
+                    self.found.faults.truncate(faults);
+                    self.found.faults.push(fault(REDEFINED, name.span()));
+                }
+                _ => items.extend(item),
             }
         }
     }
 
-    /// Walks over the argument of a block on one line.
-    fn single_argument(&mut self) -> Checked {
-        let name = self.take();
-        let next = self.peek();
+    /// Reads the argument of a block on one line.
+    fn single_argument(&mut self) -> Checked<Attribute> {
+        let name = self.peek();
+        let next = self.tokens[(self.at + 1).min(self.tokens.len() - 1)];
         match (name.kind, next.kind) {
-            (HclTokenKind::Ident, HclTokenKind::Equal) => self.take(),
+            (HclTokenKind::Ident, HclTokenKind::Equal) => {}
             (
                 HclTokenKind::Ident,
                 HclTokenKind::OpenQuote | HclTokenKind::Ident | HclTokenKind::OpenBrace,
@@ -399,10 +396,10 @@ impl TokenWalk<'_> {
             }
             (HclTokenKind::Ident, _) => return Err(fault(ITEM_REQUIRED, name.span())),
             _ => return Err(self.unexpected(name, ITEM_REQUIRED)),
-        };
-        self.root_expr()?;
+        }
+        let argument = self.definition()?;
         match self.peek() {
-            token if token.kind == HclTokenKind::CloseBrace => Ok(()),
+            token if token.kind == HclTokenKind::CloseBrace => Ok(argument),
             token => Err(self.unexpected(token, SINGLE_ARGUMENT)),
         }
     }

@@ -1,6 +1,6 @@
 //! Comments of a file, by span.
 
-use super::{decode_utf8, scan};
+use super::{SourceText, scan};
 use crate::diag::Span;
 
 /// Finds every comment of a file in native syntax, in its order.
@@ -13,7 +13,7 @@ use crate::diag::Span;
 /// ```
 #[must_use]
 pub fn comments(bytes: &[u8]) -> Vec<Span> {
-    let text = decode_utf8(bytes).text;
+    let text = SourceText::decode(bytes).text;
     let mut found = Vec::new();
     let mut at = 0;
     // Between two tokens there is nothing but white space and comments.

@@ -1,6 +1,5 @@
 //! Merge conflict markers: one problem per file, reported once, and one side of each conflict kept.
 
-use super::findings::{Fill, Patch};
 use super::scan::{HclToken, HclTokenKind, tokens};
 use crate::diag::{Diagnostic, FileId, Span, rules};
 
@@ -10,8 +9,8 @@ const MAX_LABELS: usize = 30;
 /// The conflict markers that a merge left in a text.
 pub(super) struct ConflictMarkers {
     pub(super) diagnostic: Diagnostic,
-    /// Patches that blank everything but the first side of each conflict.
-    pub(super) patches: Vec<Patch>,
+    /// Everything but the first side of each conflict.
+    pub(super) blanks: Vec<Span>,
 }
 
 /// Finds conflict markers at line starts, outside of comments, quotes and heredocs.
@@ -35,29 +34,22 @@ pub(super) fn find(file: FileId, text: &str) -> Option<ConflictMarkers> {
     {
         return None;
     }
-    let mut patches = Vec::new();
+    let mut blanks = Vec::new();
     let mut other_side = None;
     for marker in &markers {
         match side(marker) {
             b'<' => other_side = None,
             b'>' => {
                 let start = other_side.take().unwrap_or(marker.start);
-                patches.push(Span::new(start, marker.start));
+                blanks.push(Span::new(start, marker.start));
             }
             _ => other_side = other_side.or(Some(marker.start)),
         }
-        patches.push(marker.span());
+        blanks.push(marker.span());
     }
-    let patches = patches
-        .into_iter()
-        .map(|span| Patch {
-            span,
-            fill: Fill::Blank,
-        })
-        .collect();
     Some(ConflictMarkers {
         diagnostic: diagnostic(file, text, &markers),
-        patches,
+        blanks,
     })
 }
 

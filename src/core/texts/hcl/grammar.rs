@@ -1,49 +1,63 @@
-//! Finds the first fault of an expression, under the program's own title for it.
+//! Expressions: from tokens to the tree, or to the first fault under the program's own title for it.
 //!
-//! The tree comes from `hcl_edit`; this walk over tokens builds nothing. It exists because
-//! `hcl_edit` words its errors in its own way, stops at the first of a file, and accepts a few
-//! things that the programs refuse. Every title here was recorded from Terraform 1.11.4 (table in
-//! `titles.txt`).
+//! Every title here was recorded from Terraform 1.11.4 (table in `titles.txt`).
 
 use std::collections::BTreeMap;
+use std::mem;
 
-use super::findings::{Fill, Findings, Overruled, Patch, TokenFault, fault, too_deep};
+use super::SourceText;
+use super::findings::{Findings, Overruled, TokenFault, fault, too_deep};
 use super::scan::{HclToken, HclTokenKind};
 use super::string::{Quoting, decode};
-use crate::diag::{Span, rules};
+use super::tree::{
+    BinaryOp, Call, Conditional, Expr, ExprKind, For, ObjectItem, ObjectKey, Step, UnaryOp, Word,
+};
+use crate::diag::Span;
 
-/// Maximum nesting of brackets, templates, conditionals, operators and blocks; the limit of
-/// `hcl_edit` (rules 2.1).
+/// Maximum nesting of brackets, templates, conditionals, signs and blocks (rules 2.1).
 pub(super) const MAX_NESTING: usize = 64;
 
-/// Maximum number of binary operators in a row; the limit of `hcl_edit`.
+/// Maximum number of binary operators in a row, those of its longest operand included: each is a level
+/// of the tree (rules 2.1).
 const MAX_CHAIN: usize = 128;
 
-/// Maximum number of items of one object; `hcl_edit` needs quadratic time (rules 2.2).
-pub(super) const MAX_OBJECT_ITEMS: usize = 10_000;
-
-/// Maximum number of key comparisons of `hcl_edit` in a file: as for two of the largest objects,
-/// or a million items in objects of a hundred.
-const MAX_COMPARED_KEYS: usize = MAX_OBJECT_ITEMS * MAX_OBJECT_ITEMS * 5 / 4;
-
-pub(super) type Checked<T = ()> = Result<T, TokenFault>;
+pub(super) type Checked<T> = Result<T, TokenFault>;
 
 /// A walk over the tokens of a text.
 pub(super) struct TokenWalk<'t> {
-    pub(super) text: &'t str,
+    pub(super) source: &'t SourceText,
     pub(super) tokens: &'t [HclToken],
-    /// Offsets of bytes that are no UTF-8, ascending; the text has a control character there.
-    pub(super) broken: &'t [usize],
     pub(super) at: usize,
+    /// The end of the token that was taken last.
+    end: usize,
     pub(super) depth: usize,
-    /// The number of key comparisons so far.
-    pub(super) compared: usize,
+    /// The most operators in a row that an operand read so far holds.
+    chained: usize,
     pub(super) found: Findings,
     /// A line end is a token here, not mere space.
     pub(super) lines_count: bool,
 }
 
+/// The names in `k, v in`.
+pub(super) struct ForNames {
+    pub(super) key: Option<String>,
+    pub(super) value: String,
+}
+
 impl<'t> TokenWalk<'t> {
+    pub(super) fn new(source: &'t SourceText, tokens: &'t [HclToken]) -> Self {
+        Self {
+            source,
+            tokens,
+            at: 0,
+            end: 0,
+            depth: 0,
+            chained: 0,
+            found: Findings::default(),
+            lines_count: true,
+        }
+    }
+
     /// Looks at the next token that counts.
     pub(super) fn peek(&mut self) -> HclToken {
         // Inside of brackets line ends are white space.
@@ -57,6 +71,7 @@ impl<'t> TokenWalk<'t> {
         let token = self.peek();
         if token.kind != HclTokenKind::End {
             self.at += 1;
+            self.end = token.end;
         }
         token
     }
@@ -84,31 +99,30 @@ impl<'t> TokenWalk<'t> {
     /// Names what is wrong with a token: a character that is never right comes before `title`.
     pub(super) fn unexpected(&self, token: HclToken, title: &'static str) -> TokenFault {
         let title = match token.kind {
-            HclTokenKind::BadCharacter if self.is_broken(token) => "Invalid character encoding",
+            HclTokenKind::BadCharacter if self.source.is_broken(token.span()) => {
+                "Invalid character encoding"
+            }
             HclTokenKind::BadCharacter => "Invalid character",
             HclTokenKind::BadOperator => "Unsupported operator",
-            // `hcl_edit` accepts a line end in quotes, the programs do not (rules 1.5).
             HclTokenKind::Unclosed => "Invalid multi-line string",
             _ => title,
         };
         fault(title, token.span())
     }
 
-    pub(super) fn is_broken(&self, token: HclToken) -> bool {
-        let first = self.broken.partition_point(|at| *at < token.start);
-        self.broken.get(first).is_some_and(|at| *at < token.end)
+    pub(super) fn text(&self, token: HclToken) -> &'t str {
+        self.source.get(token.span())
     }
 
-    pub(super) fn source(&self, token: HclToken) -> &'t str {
-        &self.text[token.start..token.end]
-    }
-
-    pub(super) fn patch(&mut self, span: Span, fill: Fill) {
-        self.found.patches.push(Patch { span, fill });
+    pub(super) fn word(&self, token: HclToken) -> Word {
+        Word {
+            text: self.text(token).to_owned(),
+            span: token.span(),
+        }
     }
 
     pub(super) fn with_lines<T>(&mut self, count: bool, walk: impl FnOnce(&mut Self) -> T) -> T {
-        let before = std::mem::replace(&mut self.lines_count, count);
+        let before = mem::replace(&mut self.lines_count, count);
         let result = walk(self);
         self.lines_count = before;
         result
@@ -125,112 +139,203 @@ impl<'t> TokenWalk<'t> {
         result
     }
 
-    /// Walks over an expression that is no part of another one.
-    pub(super) fn root_expr(&mut self) -> Checked {
-        self.binary()?;
+    /// Reads an expression that is no part of another one.
+    pub(super) fn root_expr(&mut self) -> Checked<Expr> {
+        let condition = self.binary()?;
         if !self.skip(HclTokenKind::Question) {
-            return Ok(());
+            return Ok(condition);
         }
-        self.expr()?;
+        let then = self.expr()?;
         self.expect(
             HclTokenKind::Colon,
             "Missing false expression in conditional",
         )?;
-        self.expr()
+        let otherwise = self.expr()?;
+        Ok(Expr {
+            span: Span::new(condition.span.start, otherwise.span.end),
+            kind: ExprKind::Conditional(Box::new(Conditional {
+                condition,
+                then,
+                otherwise,
+            })),
+        })
     }
 
-    pub(super) fn expr(&mut self) -> Checked {
+    pub(super) fn expr(&mut self) -> Checked<Expr> {
         self.nested(Self::root_expr)
     }
 
-    fn binary(&mut self) -> Checked {
+    /// Reads operands with operators between them; those of one precedence bind from left to right.
+    fn binary(&mut self) -> Checked<Expr> {
         let start = self.peek().start;
-        // A loop, not a recursion by precedence: only the length matters here, and `hcl_edit` builds
-        // the tree.
-        for _ in 0..=MAX_CHAIN {
-            self.operand()?;
-            match self.peek().kind {
-                HclTokenKind::Operator | HclTokenKind::Star | HclTokenKind::Minus => self.take(),
-                _ => return Ok(()),
+        let before = mem::take(&mut self.chained);
+        let mut operand = self.operand()?;
+        // The operands that wait for their right side.
+        let mut waiting: Vec<(Expr, BinaryOp)> = Vec::new();
+        for operators in 0.. {
+            if operators + self.chained > MAX_CHAIN {
+                return Err(too_deep(Span::new(start, self.peek().end)));
+            }
+            let operator = self.binary_operator();
+            let precedence = operator.map_or(0, precedence);
+            while let Some((left, waits)) =
+                waiting.pop_if(|(_, waits)| self::precedence(*waits) >= precedence)
+            {
+                operand = Expr {
+                    span: Span::new(left.span.start, operand.span.end),
+                    kind: ExprKind::Binary(waits, Box::new((left, operand))),
+                };
+            }
+            let Some(operator) = operator else {
+                self.chained = before.max(operators + self.chained);
+                break;
             };
+            self.take();
+            waiting.push((operand, operator));
+            operand = self.operand()?;
         }
-        Err(too_deep(Span::new(start, self.peek().end)))
+        Ok(operand)
     }
 
-    fn operand(&mut self) -> Checked {
+    fn binary_operator(&mut self) -> Option<BinaryOp> {
+        let token = self.peek();
+        if !matches!(
+            token.kind,
+            HclTokenKind::Operator | HclTokenKind::Star | HclTokenKind::Minus
+        ) {
+            return None;
+        }
+        Some(match self.text(token) {
+            "||" => BinaryOp::Or,
+            "&&" => BinaryOp::And,
+            "==" => BinaryOp::Equal,
+            "!=" => BinaryOp::NotEqual,
+            "<" => BinaryOp::Less,
+            "<=" => BinaryOp::LessEqual,
+            ">" => BinaryOp::Greater,
+            ">=" => BinaryOp::GreaterEqual,
+            "+" => BinaryOp::Add,
+            "-" => BinaryOp::Subtract,
+            "*" => BinaryOp::Multiply,
+            "/" => BinaryOp::Divide,
+            _ => BinaryOp::Modulo,
+        })
+    }
+
+    fn operand(&mut self) -> Checked<Expr> {
         let depth = self.depth;
+        let mut signs = Vec::new();
         while matches!(self.peek().kind, HclTokenKind::Minus | HclTokenKind::Bang) {
             let sign = self.take();
-            // Each sign is one level of the tree of `hcl_edit`.
+            signs.push(sign);
+            // Each sign is one level of the tree.
             self.depth += 1;
             if self.depth > MAX_NESTING {
                 self.depth = depth;
                 return Err(too_deep(sign.span()));
             }
         }
-        let result = self.primary().and_then(|()| self.steps());
+        let result = self.primary().and_then(|base| self.steps(base));
         self.depth = depth;
-        result
+        let mut operand = result?;
+        for sign in signs.into_iter().rev() {
+            let operator = match sign.kind {
+                HclTokenKind::Bang => UnaryOp::Not,
+                _ => UnaryOp::Negate,
+            };
+            operand = Expr {
+                span: Span::new(sign.start, operand.span.end),
+                kind: ExprKind::Unary(operator, Box::new(operand)),
+            };
+        }
+        Ok(operand)
     }
 
-    fn primary(&mut self) -> Checked {
+    fn primary(&mut self) -> Checked<Expr> {
         let token = self.peek();
-        match token.kind {
-            HclTokenKind::Number => self.number(),
-            HclTokenKind::Ident => self.name_or_call(),
-            HclTokenKind::OpenQuote => self.template(HclTokenKind::CloseQuote),
-            HclTokenKind::OpenHeredoc => self.template(HclTokenKind::CloseHeredoc),
+        let kind = match token.kind {
+            HclTokenKind::Number => self.number()?,
+            HclTokenKind::Ident => return self.name_or_call(),
+            HclTokenKind::OpenQuote => self.template(HclTokenKind::CloseQuote)?,
+            HclTokenKind::OpenHeredoc => self.template(HclTokenKind::CloseHeredoc)?,
             HclTokenKind::OpenParen => {
                 self.take();
                 self.with_lines(false, |walk| {
-                    walk.expr()?;
-                    walk.expect(HclTokenKind::CloseParen, "Unbalanced parentheses")
-                })
-                .map(drop)
+                    let inner = walk.expr()?;
+                    walk.expect(HclTokenKind::CloseParen, "Unbalanced parentheses")?;
+                    Ok(ExprKind::Paren(Box::new(inner)))
+                })?
             }
-            HclTokenKind::OpenBracket => self.tuple(),
-            HclTokenKind::OpenBrace => self.object(),
-            HclTokenKind::End => Err(fault("Missing expression", token.span())),
-            _ => Err(self.unexpected(token, "Invalid expression")),
-        }
+            HclTokenKind::OpenBracket => self.tuple()?,
+            HclTokenKind::OpenBrace => self.object()?,
+            HclTokenKind::End => return Err(fault("Missing expression", token.span())),
+            _ => return Err(self.unexpected(token, "Invalid expression")),
+        };
+        Ok(Expr {
+            kind,
+            span: self.span_from(token),
+        })
     }
 
-    fn number(&mut self) -> Checked {
+    /// Returns the bytes from a token to the one that was taken last.
+    fn span_from(&self, first: HclToken) -> Span {
+        Span::new(first.start, self.end)
+    }
+
+    fn number(&mut self) -> Checked<ExprKind> {
         let token = self.take();
-        let text = self.source(token);
+        let text = self.text(token);
         let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, ""));
         let is_number = digits.matches('.').count() < 2
             && (exponent.is_empty() || exponent.parse::<i32>().is_ok());
-        if !is_number {
-            return Err(fault("Invalid number literal", token.span()));
+        if is_number {
+            Ok(ExprKind::Number(text.to_owned()))
+        } else {
+            Err(fault("Invalid number literal", token.span()))
         }
-        // Terraform reads `1.e5` and numbers beyond an `f64`. The tree takes the digits from the
-        // source, so any number will do for `hcl_edit`.
-        let too_large = text.parse::<f64>().is_ok_and(f64::is_infinite);
-        if too_large || digits.ends_with('.') {
-            self.patch(token.span(), Fill::Digit);
-        }
-        Ok(())
     }
 
-    fn name_or_call(&mut self) -> Checked {
-        self.take();
+    fn name_or_call(&mut self) -> Checked<Expr> {
+        let first = self.take();
+        let mut name = self.word(first);
         if self.peek().kind == HclTokenKind::DoubleColon {
             while self.skip(HclTokenKind::DoubleColon) {
-                self.expect(HclTokenKind::Ident, "Missing function name")?;
+                let part = self.expect(HclTokenKind::Ident, "Missing function name")?;
+                name.text.push_str("::");
+                name.text.push_str(self.text(part));
+                name.span.end = part.end;
             }
             if self.peek().kind != HclTokenKind::OpenParen {
                 let token = self.peek();
                 return Err(self.unexpected(token, "Missing open parenthesis"));
             }
         }
-        if self.peek().kind != HclTokenKind::OpenParen {
-            return Ok(());
-        }
+        let kind = if self.peek().kind == HclTokenKind::OpenParen {
+            ExprKind::Call(Box::new(self.call(name)?))
+        } else {
+            match &*name.text {
+                "null" => ExprKind::Null,
+                "true" => ExprKind::Bool(true),
+                "false" => ExprKind::Bool(false),
+                _ => ExprKind::Variable(name.text),
+            }
+        };
+        Ok(Expr {
+            kind,
+            span: self.span_from(first),
+        })
+    }
+
+    fn call(&mut self, name: Word) -> Checked<Call> {
         let open = self.take();
+        let mut call = Call {
+            name,
+            args: Vec::new(),
+            expand_final: false,
+        };
         self.with_lines(false, |walk| {
             while !walk.skip(HclTokenKind::CloseParen) {
-                walk.expr()?;
+                call.args.push(walk.expr()?);
                 let token = walk.peek();
                 match token.kind {
                     HclTokenKind::Comma => walk.take(),
@@ -238,9 +343,9 @@ impl<'t> TokenWalk<'t> {
                     // Nothing may follow the argument that `...` expands.
                     HclTokenKind::Ellipsis => {
                         walk.take();
-                        return walk
-                            .expect(HclTokenKind::CloseParen, "Missing closing parenthesis")
-                            .map(drop);
+                        call.expand_final = true;
+                        walk.expect(HclTokenKind::CloseParen, "Missing closing parenthesis")?;
+                        break;
                     }
                     HclTokenKind::End => {
                         return Err(fault("Unterminated function call", open.span()));
@@ -248,67 +353,81 @@ impl<'t> TokenWalk<'t> {
                     _ => return Err(walk.unexpected(token, "Missing argument separator")),
                 };
             }
-            Ok(())
+            Ok(call)
         })
     }
 
-    /// Walks over `.name`, `[index]` and splats.
-    fn steps(&mut self) -> Checked {
+    /// Reads `.name`, `[index]` and splats behind an expression.
+    fn steps(&mut self, base: Expr) -> Checked<Expr> {
+        let mut steps = Vec::new();
         loop {
             match self.peek().kind {
-                HclTokenKind::Dot => self.attribute_step()?,
-                HclTokenKind::OpenBracket => self.index_step()?,
-                _ => return Ok(()),
+                HclTokenKind::Dot => self.attribute_steps(&mut steps)?,
+                HclTokenKind::OpenBracket => steps.push(self.index_step()?),
+                _ => break,
             }
         }
+        if steps.is_empty() {
+            return Ok(base);
+        }
+        Ok(Expr {
+            span: Span::new(base.span.start, self.end),
+            kind: ExprKind::Traversal(Box::new(base), steps),
+        })
     }
 
-    fn attribute_step(&mut self) -> Checked {
+    fn attribute_steps(&mut self, steps: &mut Vec<Step>) -> Checked<()> {
         let mut in_splat = false;
         while self.skip(HclTokenKind::Dot) {
             let token = self.peek();
-            match token.kind {
-                HclTokenKind::Ident => {}
+            steps.push(match token.kind {
+                HclTokenKind::Ident => Step::Attr(self.word(token)),
                 // The scanner cuts `a.0.1` into `a`, a dot and the number `0.1`.
-                HclTokenKind::Number if self.source(token).contains('.') => {
+                HclTokenKind::Number if self.text(token).contains('.') => {
                     return Err(fault("Invalid legacy index syntax", token.span()));
                 }
-                HclTokenKind::Number => {}
+                // `.0` is how old versions wrote `[0]`.
+                HclTokenKind::Number => Step::Index(Expr {
+                    kind: ExprKind::Number(self.text(token).to_owned()),
+                    span: token.span(),
+                }),
                 HclTokenKind::Star if in_splat => {
                     return Err(fault("Nested splat expression not allowed", token.span()));
                 }
-                HclTokenKind::Star => in_splat = true,
+                HclTokenKind::Star => {
+                    in_splat = true;
+                    Step::AttrSplat
+                }
                 _ => return Err(self.unexpected(token, "Invalid attribute name")),
-            }
+            });
             self.take();
         }
         Ok(())
     }
 
-    fn index_step(&mut self) -> Checked {
+    fn index_step(&mut self) -> Checked<Step> {
         self.take();
         self.with_lines(false, |walk| {
             if walk.skip(HclTokenKind::Star) {
-                walk.expect(
-                    HclTokenKind::CloseBracket,
-                    "Missing close bracket on splat index",
-                )
-            } else {
-                walk.expr()?;
-                walk.expect(HclTokenKind::CloseBracket, "Missing close bracket on index")
+                let title = "Missing close bracket on splat index";
+                walk.expect(HclTokenKind::CloseBracket, title)?;
+                return Ok(Step::FullSplat);
             }
+            let index = walk.expr()?;
+            walk.expect(HclTokenKind::CloseBracket, "Missing close bracket on index")?;
+            Ok(Step::Index(index))
         })
-        .map(drop)
     }
 
-    fn tuple(&mut self) -> Checked {
+    fn tuple(&mut self) -> Checked<ExprKind> {
         let open = self.take();
         self.with_lines(false, |walk| {
             if walk.is_word("for") {
                 return walk.for_expr(HclTokenKind::CloseBracket);
             }
+            let mut items = Vec::new();
             while !walk.skip(HclTokenKind::CloseBracket) {
-                walk.expr()?;
+                items.push(walk.expr()?);
                 let token = walk.peek();
                 match token.kind {
                     HclTokenKind::Comma => walk.take(),
@@ -320,73 +439,62 @@ impl<'t> TokenWalk<'t> {
                     _ => return Err(walk.unexpected(token, "Missing item separator")),
                 };
             }
-            Ok(())
+            Ok(ExprKind::Tuple(items))
         })
     }
 
     fn is_word(&mut self, word: &str) -> bool {
         let token = self.peek();
-        token.kind == HclTokenKind::Ident && self.source(token) == word
+        token.kind == HclTokenKind::Ident && self.text(token) == word
     }
 
-    fn object(&mut self) -> Checked {
+    fn object(&mut self) -> Checked<ExprKind> {
         let open = self.take();
         // Lines may end between the brace and `for`.
         if self.with_lines(false, |walk| walk.is_word("for")) {
-            let first = self.at;
-            self.with_lines(false, |walk| walk.for_expr(HclTokenKind::CloseBrace))?;
-            // `hcl_edit` does not expect the line ends of a `for` object everywhere, so they go.
-            for at in first.max(1)..self.at {
-                let token = self.tokens[at];
-                if token.kind == HclTokenKind::Newline && token.depth == open.depth + 1 {
-                    let span = Span::new(self.tokens[at - 1].end, self.tokens[at + 1].start);
-                    self.patch(span, Fill::Join);
-                }
-            }
-            return Ok(());
+            return self.with_lines(false, |walk| walk.for_expr(HclTokenKind::CloseBrace));
         }
         self.with_lines(true, |walk| walk.object_items(open))
     }
 
-    /// Walks over the items of an object, in which line ends separate.
-    fn object_items(&mut self, open: HclToken) -> Checked {
-        let mut items: BTreeMap<String, Span> = BTreeMap::new();
-        let mut compared = 0;
-        for earlier in 0..=MAX_OBJECT_ITEMS {
-            // `hcl_edit` compares each key with all before it (rules 2.2).
-            compared += earlier;
-            if self.compared + compared > MAX_COMPARED_KEYS {
-                break;
-            }
+    /// Reads the items of an object, in which line ends separate.
+    fn object_items(&mut self, open: HclToken) -> Checked<ExprKind> {
+        let mut items: Vec<Option<ObjectItem>> = Vec::new();
+        // The index and the place of each key.
+        let mut known: BTreeMap<String, (usize, Span)> = BTreeMap::new();
+        loop {
             while self.skip(HclTokenKind::Newline) {}
             if self.skip(HclTokenKind::CloseBrace) {
-                self.compared += compared;
-                return Ok(());
+                let items = items.into_iter().flatten().collect();
+                return Ok(ExprKind::Object(items));
             }
             let first = self.at;
-            self.expr()?;
-            let key = self.key_text(first);
-            let key_span = Span::new(self.tokens[first].start, self.tokens[self.at - 1].end);
-            self.object_value(open)?;
-            let item = Span::new(key_span.start, self.tokens[self.at - 1].end);
-            if let Some(earlier) = items.insert(key, item) {
-                // In the programs the last one counts; `hcl_edit` refuses a repeated key (rules 1.4).
-                self.patch(earlier, Fill::Blank);
+            let key = self.expr()?;
+            let key_span = self.span_from(self.tokens[first]);
+            let key_text = self.key_text(first);
+            let value = self.object_value(open)?;
+            let item = self.span_from(self.tokens[first]);
+            if let Some((index, earlier)) = known.insert(key_text, (items.len(), item)) {
+                // The last one counts (rules 1.4).
+                items[index] = None;
                 self.found.overruled.push(Overruled {
                     earlier,
                     later: key_span,
                 });
             }
+            let key = match key.kind {
+                // As keys these words mean themselves, too.
+                ExprKind::Variable(_) | ExprKind::Null | ExprKind::Bool(_) => {
+                    ObjectKey::Name(self.word(self.tokens[first]))
+                }
+                _ => ObjectKey::Expr(key),
+            };
+            items.push(Some(ObjectItem { key, value }));
         }
-        Err(TokenFault {
-            code: rules::OBJECT_TOO_LARGE,
-            title: "Object too large",
-            span: open.span(),
-        })
     }
 
-    /// Walks from behind a key to behind the separator, line ends not included.
-    fn object_value(&mut self, open: HclToken) -> Checked {
+    /// Reads from behind a key to behind the separator, line ends not included.
+    fn object_value(&mut self, open: HclToken) -> Checked<Expr> {
         const UNTERMINATED: &str = "Unterminated object constructor expression";
         let token = self.peek();
         match token.kind {
@@ -397,64 +505,94 @@ impl<'t> TokenWalk<'t> {
             HclTokenKind::End => return Err(fault(UNTERMINATED, open.span())),
             _ => return Err(self.unexpected(token, "Missing key/value separator")),
         };
-        self.expr()?;
+        let value = self.expr()?;
         let token = self.peek();
         match token.kind {
             HclTokenKind::Comma => {
                 self.take();
-                Ok(())
             }
-            HclTokenKind::Newline | HclTokenKind::CloseBrace => Ok(()),
-            HclTokenKind::End => Err(fault(UNTERMINATED, open.span())),
-            _ => Err(self.unexpected(token, "Missing attribute separator")),
+            HclTokenKind::Newline | HclTokenKind::CloseBrace => {}
+            HclTokenKind::End => return Err(fault(UNTERMINATED, open.span())),
+            _ => return Err(self.unexpected(token, "Missing attribute separator")),
         }
+        Ok(value)
     }
 
-    /// Gives keys that `hcl_edit` takes for the same the same text: strings decoded, space gone.
+    /// Gives keys that are the same the same text: strings decoded, space gone.
     fn key_text(&self, first: usize) -> String {
         let mut text = String::new();
         for token in &self.tokens[first..self.at] {
             match token.kind {
-                HclTokenKind::Literal => {
-                    text.push_str(&decode(self.source(*token), Quoting::Quoted))
-                }
-                _ => text.push_str(self.source(*token)),
+                HclTokenKind::Literal => text.push_str(&decode(self.text(*token), Quoting::Quoted)),
+                _ => text.push_str(self.text(*token)),
             }
             text.push(' ');
         }
         text
     }
 
-    fn for_expr(&mut self, close: HclTokenKind) -> Checked {
+    fn for_expr(&mut self, close: HclTokenKind) -> Checked<ExprKind> {
         const TITLE: &str = "Invalid 'for' expression";
         self.take();
-        self.for_names(TITLE)?;
-        self.expr()?;
+        let names = self.for_names(TITLE)?;
+        let collection = self.expr()?;
         self.expect(HclTokenKind::Colon, TITLE)?;
-        self.expr()?;
+        let mut key = None;
+        let mut value = self.expr()?;
+        let mut grouping = false;
         if close == HclTokenKind::CloseBrace {
             self.expect(HclTokenKind::FatArrow, TITLE)?;
-            self.expr()?;
-            self.skip(HclTokenKind::Ellipsis);
+            key = Some(mem::replace(&mut value, self.expr()?));
+            grouping = self.skip(HclTokenKind::Ellipsis);
         }
+        let mut condition = None;
         if self.is_word("if") {
             self.take();
-            self.expr()?;
+            condition = Some(self.expr()?);
         }
-        self.expect(close, TITLE).map(drop)
+        self.expect(close, TITLE)?;
+        Ok(ExprKind::For(Box::new(For {
+            key_name: names.key,
+            value_name: names.value,
+            collection,
+            key,
+            value,
+            grouping,
+            condition,
+        })))
     }
 
-    /// Walks over `k, v in`.
-    pub(super) fn for_names(&mut self, title: &'static str) -> Checked {
-        self.expect(HclTokenKind::Ident, title)?;
+    /// Reads `k, v in`.
+    pub(super) fn for_names(&mut self, title: &'static str) -> Checked<ForNames> {
+        let mut names = ForNames {
+            key: None,
+            value: self.for_name(title)?,
+        };
         if self.skip(HclTokenKind::Comma) {
-            self.expect(HclTokenKind::Ident, title)?;
+            names.key = Some(mem::replace(&mut names.value, self.for_name(title)?));
         }
         if !self.is_word("in") {
             let token = self.peek();
             return Err(self.unexpected(token, title));
         }
         self.take();
-        Ok(())
+        Ok(names)
+    }
+
+    fn for_name(&mut self, title: &'static str) -> Checked<String> {
+        let name = self.expect(HclTokenKind::Ident, title)?;
+        Ok(self.text(name).to_owned())
+    }
+}
+
+/// Returns how strongly an operator binds.
+fn precedence(operator: BinaryOp) -> usize {
+    match operator {
+        BinaryOp::Or => 1,
+        BinaryOp::And => 2,
+        BinaryOp::Equal | BinaryOp::NotEqual => 3,
+        BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => 4,
+        BinaryOp::Add | BinaryOp::Subtract => 5,
+        BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => 6,
     }
 }

@@ -121,15 +121,6 @@ fn is_ident(c: char, before: &str) -> bool {
     }
 }
 
-/// Returns the first token at or behind an offset that is in no string.
-pub(super) fn token_after(text: &str, at: usize) -> Option<HclToken> {
-    let mut scanner = Scanner::new(text, at);
-    while scanner.at < text.len() && scanner.tokens.is_empty() {
-        scanner.plain();
-    }
-    scanner.tokens.pop()
-}
-
 struct Scanner<'t> {
     /// Everything before the end of the region.
     text: &'t str,

@@ -285,7 +285,7 @@ rules! {
     NOT_CONSTANT = "not-constant", Files, Error:
         "an expression is used where only a constant value is allowed";
     OBJECT_TOO_LARGE = "object-too-large", Files, Error:
-        "an object has more than 10,000 items";
+        "a file has more words or values than lockctl reads";
     PACKAGE_MISMATCH = "package-mismatch", Packages, Error:
         "a package on disk is not one that the lock file records";
     PACKAGE_MISNAMED = "package-misnamed", Packages, Warning:
