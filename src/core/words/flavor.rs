@@ -70,7 +70,7 @@ pub struct StatedFlavor {
     pub version: Option<(u64, u64)>,
     /// The third number of the version, if it was stated, too.
     pub patch: Option<u64>,
-    /// The stated version is older than every rule set, so that the oldest stands in for it.
+    /// The stated version is older than every rule set; the oldest rule set is used for it.
     pub older_than_known: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The line of attributes by which git finds the drivers of lockctl.
+//! The line of attributes that connects git to the drivers of lockctl.
 
 /// The line of attributes that names the drivers.
 pub const ATTRIBUTES: &str = ".terraform.lock.hcl merge=lockctl diff=lockctl";

@@ -9,7 +9,8 @@ use super::repository::{LOCK_FILES, MAX_LIST_BYTES, Repository, kind_of, path_of
 use super::revision::{Revision, Side};
 use crate::world::FileKind;
 
-/// The options by which `git diff` and `git log` list changes in one form, whatever the user has configured.
+/// The options that make `git diff` and `git log` list changes in one form, in spite of the configuration of
+/// the user.
 pub(super) const RAW_FORM: [&str; 10] = [
     "--raw",
     "-z",
@@ -116,8 +117,8 @@ impl Repository<'_> {
     pub fn changed_paths(&self, old: &Revision) -> Result<Vec<PathBuf>, GitError> {
         let mut args = vec!["diff"];
         args.extend(RAW_FORM);
-        // The commit of a submodule counts. Its files are those of another repository, for which another git
-        // would be started.
+        // The commit of a submodule counts. Its files do not: they belong to another repository, and git would
+        // start once more for it.
         args.extend(["--no-renames", "--ignore-submodules=dirty"]);
         args.extend([old.id.as_str(), "--"]);
         let mut paths: Vec<PathBuf> = listed(&self.output(&args, &[], MAX_LIST_BYTES)?)?
@@ -155,7 +156,7 @@ impl Repository<'_> {
         };
         let mut args = vec!["diff"];
         args.extend(RAW_FORM);
-        // The commit of a submodule counts, whatever `.gitmodules` says, and its work tree does not.
+        // The commit of a submodule counts, even if `.gitmodules` ignores it. Its work tree does not.
         args.extend(["--no-renames", "--ignore-submodules=dirty"]);
         args.extend(sides);
         args.push("--");
@@ -194,8 +195,8 @@ impl Repository<'_> {
             .collect())
     }
 
-    /// Lists the directories of installed packages of which git tracks something, as seen from where the repository
-    /// was found. `data_dir` is the directory of the program's own records, from a root on.
+    /// Lists the directories of installed packages with files that git tracks, as seen from where the
+    /// repository was found. `data_dir` is the directory of the program's own records, relative to a root.
     ///
     /// # Errors
     /// If git does not answer.
@@ -302,7 +303,7 @@ pub(super) fn change<'b>(
     let mut words = header.split(' ');
     let (old_mode, new_mode) = (words.next()?, words.next()?);
     let (old_id, new_id) = (words.next()?, words.next()?);
-    // A number may stand behind the letter, as in `R086`; `T` is a change of type, as from a file to a link
+    // A number may follow the letter, as in `R086`; `T` is a change of type, as from a file to a link
     // (`git-diff(1)`, raw output format).
     let status = match words.next()?.as_bytes().first()? {
         b'A' => Status::Added,

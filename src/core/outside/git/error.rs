@@ -14,7 +14,7 @@ pub enum GitError {
     /// The system did not start it.
     #[error("git could not be run in {}", dir.display())]
     NotRun {
-        /// The directory in which it should have been started.
+        /// The directory where git should have started.
         dir: PathBuf,
         /// The error of the system.
         #[source]

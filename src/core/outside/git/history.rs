@@ -68,8 +68,8 @@ pub fn follow(commits: &[Commit], path: PathBuf) -> Vec<FileCommit<'_>> {
     picked
 }
 
-/// Sorts the changes of all lock files by the file that they belong to today, whatever its name was before;
-/// the files are ordered by path, and the commits of each are as they are given, the newest first.
+/// Sorts the changes of all lock files by the path of the file today; a rename does not split its history. The
+/// files are ordered by path, and the commits of each keep their order, the newest first.
 #[must_use]
 pub fn files(commits: &[Commit]) -> BTreeMap<PathBuf, Vec<FileCommit<'_>>> {
     let mut files: BTreeMap<PathBuf, Vec<FileCommit<'_>>> = BTreeMap::new();
@@ -95,8 +95,8 @@ pub fn files(commits: &[Commit]) -> BTreeMap<PathBuf, Vec<FileCommit<'_>>> {
 impl Repository<'_> {
     /// Lists the commits that changed lock files, as `git log` orders them: the newest first.
     ///
-    /// It takes one process, which ends at the newest `most` of them, if that is stated. A merge is listed for the
-    /// files in which it differs from every parent.
+    /// git ends at the newest `most` commits, if that is stated. A merge is listed for the files that differ
+    /// from every parent.
     ///
     /// # Errors
     /// If git does not answer.
@@ -171,7 +171,7 @@ fn merged<'b>(
     let ids = words.get(parents + 1..2 * parents + 2)?;
     let path = path_of(fields.next()?);
     let entry = |index: usize| {
-        // A mode of zeros stands for a file that is not there.
+        // A mode of zeros means that there is no file.
         let exists = modes[index].bytes().any(|digit| digit != b'0');
         exists.then(|| TreeEntry {
             path: path.clone(),

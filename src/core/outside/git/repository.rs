@@ -47,7 +47,7 @@ const VARS: [(&str, &str); 6] = [
 /// Options before every command.
 pub(super) const OPTIONS: [&str; 9] = [
     "--no-pager",
-    // `git diff` writes the index when only the time of a file differs, whatever `GIT_OPTIONAL_LOCKS` says
+    // `git diff` writes the index when only the time of a file differs, in spite of `GIT_OPTIONAL_LOCKS`
     // (`refresh_index_quietly` in its builtin/diff.c).
     "-c",
     "diff.autoRefreshIndex=false",
@@ -74,7 +74,7 @@ pub enum ConfigScope {
 #[derive(Clone)]
 pub struct Repository<'a> {
     run: &'a dyn Run,
-    /// The directory in which git is started.
+    /// The working directory of git.
     dir: PathBuf,
     /// The top of the work tree, as seen from where `dir` is; none in a bare repository.
     top: Option<PathBuf>,
@@ -128,8 +128,8 @@ impl<'a> Repository<'a> {
         Ok(repository)
     }
 
-    /// Returns true if git ignores a file of a directory; one that it tracks is not ignored, whatever a
-    /// `.gitignore` says.
+    /// Returns true if git ignores a file of a directory. A tracked file is not ignored, even if a `.gitignore`
+    /// matches it.
     ///
     /// # Errors
     /// If git is not installed, if there is no repository, or if git refuses to use it.
@@ -240,7 +240,7 @@ impl<'a> Repository<'a> {
         output_of(args, self.git_for_file(args, limit)?)
     }
 
-    /// Runs git for a command that looks at a single file, whatever its exit code is.
+    /// Runs git for a command that looks at a single file, and returns its result with any exit code.
     ///
     /// It has the time of the quick commands. Objects of the repository may be large, so its memory is that of all
     /// others.
@@ -248,7 +248,7 @@ impl<'a> Repository<'a> {
         self.git_within(MAX_QUICK_TIME, MAX_MEMORY, args, &[], limit)
     }
 
-    /// Runs git, whatever its exit code is.
+    /// Runs git, and returns its result with any exit code.
     pub(super) fn git(&self, args: &[&str], stdin: &[u8], limit: u64) -> Result<Ended, GitError> {
         if QUICK.contains(&args[0]) {
             self.git_within(MAX_QUICK_TIME, MAX_QUICK_MEMORY, args, stdin, limit)

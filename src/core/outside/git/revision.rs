@@ -79,7 +79,7 @@ impl Repository<'_> {
     /// Returns the branch of a remote repository that has this name: a clone of a workflow has no branch of its own
     /// but the one that it is at.
     fn remote_branch(&self, name: &str) -> Result<Option<String>, GitError> {
-        // In a pattern these would stand for other names.
+        // In a pattern these characters match other names.
         if name.contains(['*', '?', '[', '\\']) {
             return Ok(None);
         }
@@ -109,7 +109,7 @@ impl Repository<'_> {
         Ok(Some(text.trim_end().to_owned()))
     }
 
-    /// Returns the time at which a commit was made, in seconds since 1970.
+    /// Returns the time of a commit, in seconds since 1970.
     ///
     /// # Errors
     /// If the repository does not hold the commit, or the commit has no valid time.

@@ -21,8 +21,8 @@ const MAX_LINK_BYTES: u64 = 4096;
 /// The files of a revision; relative paths begin at the top of the repository.
 ///
 /// Files that are not committed do not exist: no state, no installed modules. A link that leads out of the
-/// repository leads nowhere. A submodule is an empty directory, as in a clone that did not check it out.
-/// There is a directory `.git` at the top, by which others recognise it.
+/// repository leads nowhere. A submodule is an empty directory, as in a clone that did not check it out. A
+/// directory `.git` exists at the top, so that other code recognises the repository.
 pub struct Tree<'a> {
     repository: Repository<'a>,
     top: GitTreeNode,
@@ -56,7 +56,7 @@ struct ResolvedPath {
 }
 
 impl<'a> Tree<'a> {
-    /// Makes the tree of a revision, in which only relative paths exist.
+    /// Makes the tree of a revision; only relative paths exist in it.
     #[must_use]
     pub fn new(repository: &Repository<'a>, revision: &Revision) -> Self {
         Self {
@@ -70,7 +70,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Gives the top of the repository an absolute path without `.` and `..`, by which files are found, too.
+    /// Gives the top of the repository an absolute path without `.` and `..`; files are then found by absolute
+    /// paths, too.
     #[must_use]
     pub fn placed_at(mut self, top_path: PathBuf) -> Self {
         self.top_path = Some(top_path);

@@ -11,7 +11,7 @@ use super::unfinished::TemporaryMark;
 use super::{patiently, temporary_in};
 use crate::world::{DraftDirectory, DraftFile};
 
-/// A temporary file in the directory in which it gets its name.
+/// A temporary file in the directory of its final name.
 pub(super) struct NamedDraft {
     pub(super) file: NamedTempFile,
     /// Dropped after the file is removed.

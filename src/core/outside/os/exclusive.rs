@@ -43,7 +43,7 @@ pub(super) fn of_handle(handle: io::Result<File>) -> io::Result<Exclusive> {
     match handle {
         Ok(handle) => wait(handle, MAX_WAIT),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(error),
-        // A directory in which files can be made need not be readable.
+        // A directory may permit new files and yet not be readable.
         Err(_) => Ok(Exclusive::unsupported()),
     }
 }

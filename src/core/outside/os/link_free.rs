@@ -328,7 +328,7 @@ pub(super) fn delete_at(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
 
 /// Removes temporary files and directories of processes that have ended; ignores those that cannot be removed.
 pub(super) fn remove_orphans(dir: &OwnedFd) {
-    // A directory on the way is perhaps open in a way in which it cannot be listed.
+    // The directory may be open in a way that does not permit listing it.
     let readable = fs::openat(dir, ".", DIRECTORY, Mode::empty());
     let entries = readable.and_then(fs::Dir::read_from);
     for entry in entries.into_iter().flatten().flatten() {

@@ -63,7 +63,7 @@ pub fn args() -> impl Iterator<Item = OsString> {
     std::env::args_os()
 }
 
-/// The directory in which objects are written before they get their names.
+/// The directory for objects that are being written and have no name yet.
 const NEW_OBJECTS: &str = "new";
 
 /// Maximum number of words in the key of an object.
@@ -72,7 +72,7 @@ const MAX_KEY_WORDS: usize = 8;
 /// Maximum number of links in a row to the file that is replaced; Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
-/// How often a finished file is renamed again before a refusal counts.
+/// The number of further attempts to rename a finished file before the refusal counts.
 const MORE_RENAMES: usize = if cfg!(windows) { 100 } else { 0 };
 
 /// The time between two attempts to rename a file.

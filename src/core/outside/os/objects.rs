@@ -1,8 +1,8 @@
 //! Objects as files of a directory that one user alone may use.
 //!
-//! The directory is opened once, and everything in it is opened from there, without following a link: what
-//! was found to be private is what is used, whatever its path leads to later. An object or a directory that
-//! others may write to is refused, as is a link.
+//! The directory is opened once, and everything in it is opened from there, without following a link: the
+//! directory that was checked to be private is the one in use, even if its path leads elsewhere later. An
+//! object or a directory that others may write to is refused, as is a link.
 //!
 //! A new object is written to a file in the directory `new`, which is then renamed. Nothing is synced: the
 //! objects carry their own check, and to wait for the disk would cost more than to compute them again.
@@ -107,7 +107,7 @@ impl DirectoryObjects {
         let mut temporary = Temporary::make(&new, &self.dir.join(NEW_OBJECTS))?;
         temporary.file.write_all(bytes)?;
         match fs::renameat(&new, &*temporary.name, &dir, name) {
-            // Whatever else has the name of an object is not of use to anything.
+            // Anything else that has the name of an object is useless.
             Err(Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST) => {
                 Err(io::ErrorKind::IsADirectory.into())
             }

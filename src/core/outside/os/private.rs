@@ -1,6 +1,6 @@
 //! Directories that no other user can read, and that do not outlive the process.
 //!
-//! Whoever makes one holds the lock of a file in it. A process that is killed leaves its directory behind
+//! The process that makes one holds the lock of a file in it. A killed process leaves its directory behind
 //! without the lock, and the next process that makes such a directory removes it.
 
 use std::fs::{self, File};
@@ -56,7 +56,7 @@ fn make_locked(above: &Path) -> io::Result<(PathBuf, (PathBuf, File))> {
     let lock = File::create_new(made.path().join(IN_USE))?;
     // Where files cannot be locked, no other process takes the directory for an orphan either.
     lock.lock().ok();
-    // Before it has its lock it must not have a name by which others find it.
+    // Before the directory has its lock, its name must not match the pattern that other processes search for.
     let name = made.path().file_name().and_then(|name| name.to_str());
     let letters = name
         .and_then(|name| name.strip_prefix(NEW_PREFIX))

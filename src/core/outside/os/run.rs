@@ -64,7 +64,7 @@ fn start(invocation: &Invocation<'_>) -> io::Result<Child> {
     #[cfg(unix)]
     if invocation.room.is_some() {
         use std::os::unix::process::CommandExt as _;
-        // Whatever it starts is in the same group, and can be ended with it.
+        // Processes that the program starts are in the same group, and can be ended with it.
         command.process_group(0);
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -73,8 +73,8 @@ fn start(invocation: &Invocation<'_>) -> io::Result<Child> {
     let child = loop {
         attempts += 1;
         match spawned(&mut command, invocation) {
-            // A program that was just written is busy for the moment in which another one is started, since
-            // that one has the open file as well until it runs.
+            // A program that was just written can be busy for a moment: another thread that starts a process at
+            // the same time passes it the open file, until that process runs its own program.
             Err(error)
                 if error.kind() == io::ErrorKind::ExecutableFileBusy && attempts < MAX_STARTS =>
             {

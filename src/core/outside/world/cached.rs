@@ -39,7 +39,7 @@ struct Memory {
     dirs: BTreeMap<OsString, KnownDirectory>,
     /// Number of names in `dirs`.
     names: usize,
-    /// Directories of which nothing is remembered.
+    /// Directories that are never cached.
     private: Vec<PathBuf>,
     /// The values that readers made of directories, by absolute path.
     memos: BTreeMap<OsString, DirectoryMemo>,
@@ -373,7 +373,7 @@ impl Disk for CachedDisk<'_> {
 
     fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
         let held = self.disk.exclusive(path);
-        // Whoever had the right before may have made or removed the file.
+        // The process that held the right before may have made or removed the file.
         self.forget_beside(path);
         held
     }
@@ -398,8 +398,8 @@ impl Disk for CachedDisk<'_> {
 
     fn make_directory(&self, path: &Path) -> io::Result<()> {
         let made = self.disk.make_directory(path);
-        // Directories above may be new, too.
-        // `_` stands for any name, so that the names in the directory itself are forgotten, too.
+        // Directories above may be new, too. `_` is an arbitrary name, so that the names in the directory
+        // itself are forgotten, too.
         for dir in path.join("_").ancestors() {
             self.forget_beside(dir);
         }

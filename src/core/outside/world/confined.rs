@@ -35,7 +35,7 @@ struct AllowedPlace {
     real: PathBuf,
 }
 
-/// A path that leads out of the directory in which everything must be.
+/// A path that leads out of the directory that must hold everything.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is outside of the directory {}, which confines this run", top.display())]
 pub struct Outside {
@@ -292,7 +292,7 @@ impl Disk for Confined<'_> {
         }
     }
 
-    /// The directory for objects is that of the user, whatever is confined.
+    /// The directory for objects belongs to the user, so it is not confined.
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         self.disk.objects(dir)
     }

@@ -363,7 +363,7 @@ impl Write for MemFile<'_> {
     }
 }
 
-/// A private directory in which nothing stays.
+/// A private directory that keeps nothing.
 struct MemPrivateDirectory;
 
 impl PrivateDirectory for MemPrivateDirectory {
@@ -470,7 +470,7 @@ impl<'a> MemHttp<'a> {
         }
     }
 
-    /// Makes a network in which no server answers.
+    /// Makes a network without any server.
     #[must_use]
     pub fn unreachable() -> Self {
         Self::new(|_| {
@@ -518,7 +518,7 @@ impl<'a> MemRun<'a> {
         }
     }
 
-    /// Makes a machine on which no program is installed.
+    /// Makes a machine without any program.
     #[must_use]
     pub fn nothing() -> Self {
         Self::new(|_| Err(io::ErrorKind::NotFound.into()))

@@ -124,7 +124,7 @@ impl Exclusive {
         }
     }
 
-    /// Stands in where the system can give no such right: other processes may write at any time.
+    /// The value for systems that have no such right: other processes may write at any time.
     #[must_use]
     pub fn unsupported() -> Self {
         Self { guard: None }
@@ -168,8 +168,8 @@ pub trait PrivateDirectory: Send + Sync {
     fn make_directory(&self, path: &Path) -> io::Result<()>;
 }
 
-/// A file in the directory in which it gets its name when it is complete; until then it vanishes with the
-/// value.
+/// A file in the directory of its final name, which it gets when it is complete; until then it is removed with
+/// the value.
 ///
 /// Where a process ends without removing it, [`Disk::sweep`] does.
 pub trait DraftFile: Read + Write + Seek + Send {
@@ -190,8 +190,8 @@ pub trait DraftDirectory: Send {
     /// Returns the current path, for reading the directory by the same disk.
     fn path(&self) -> &Path;
 
-    /// Makes a file in the directory, with the missing directories above it. The path is raw bytes, with `/` between
-    /// its parts, none of which is empty, `.` or `..`.
+    /// Makes a file in the directory, with the missing directories above it. The path is raw bytes with `/`
+    /// between its parts. No part is empty, `.` or `..`.
     ///
     /// On Unix the file gets mode 0644 and the bits of `executable`.
     ///

@@ -36,7 +36,7 @@ pub trait Objects: Sync {
 
     /// Returns what is below `above`, which is a key or a part of one that ends before a slash, sorted by key.
     ///
-    /// Whatever has a name that no key has is left out.
+    /// An entry whose name is no valid key is left out.
     ///
     /// # Errors
     /// If that cannot be listed.
@@ -51,7 +51,7 @@ pub trait Objects: Sync {
         Ok(objects.into_iter().map(|object| object.key).collect())
     }
 
-    /// Removes an object, if there is one, whatever it is.
+    /// Removes an object of any kind, if there is one.
     ///
     /// # Errors
     /// If it is still there.
@@ -61,7 +61,7 @@ pub trait Objects: Sync {
 /// An object that is there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectSize {
-    /// The key under which it was put.
+    /// The key of the object.
     pub key: String,
     /// Its length in bytes.
     pub bytes: u64,

@@ -1,4 +1,4 @@
-//! Other programs, and the limits under which they run.
+//! Other programs, and the limits of their time, memory and output.
 
 use std::ffi::OsString;
 use std::io;

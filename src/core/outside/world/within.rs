@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::{DirEntry, FileKind, Files, ReadSeek};
 
-/// The name of the directory in which git keeps credentials of remotes beside its objects.
+/// The name of git's own directory, which holds credentials of remotes beside its objects.
 const GIT_DIRECTORY: &str = ".git";
 
-/// Files of which only those below a directory can be looked at.
+/// Files below one directory; all others are refused.
 ///
 /// A configuration from a pull request may make the address of a module out of
 /// `file("/proc/self/environ")`: the address is shown in messages and sent to the host that it names. So paths that

@@ -152,8 +152,7 @@ impl ProviderAddr {
         &*self.namespace == LEGACY_NAMESPACE
     }
 
-    /// Returns the part for which no lock file that holds this address could be read again, if
-    /// there is one (rules 1.5, 1.7).
+    /// Returns the part that makes a lock file with this address unreadable, if there is one (rules 1.5, 1.7).
     ///
     /// Configuration can name more than a lock file: the one-part form escapes the check of refused
     /// type prefixes, and dots of other scripts become full stops only after those were looked for.

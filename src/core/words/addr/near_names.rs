@@ -194,8 +194,8 @@ fn replaced(
     }
 }
 
-/// The first names by the letter in which they differ: two numbers, two others. For any letter there is
-/// one among them that is neither this letter nor, beside a number, another number.
+/// The first names by the letter that differs: two with a number there, two with another letter. For any
+/// letter, one of them has a different letter there, and no number if the given letter is a number.
 #[derive(Default)]
 struct FirstLetters([Vec<(usize, char)>; 2]);
 

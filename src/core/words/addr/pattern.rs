@@ -36,7 +36,7 @@ pub struct ProviderPattern {
 pub struct ProviderFilter {
     /// Those that are meant; every provider if there is none.
     pub include: Vec<ProviderPattern>,
-    /// Those that are not, whatever `include` says.
+    /// Excluded providers; they win over `include`.
     pub exclude: Vec<ProviderPattern>,
 }
 

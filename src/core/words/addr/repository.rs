@@ -91,7 +91,7 @@ impl RepositoryAddr {
         (is_name(name) && ends_with_a_part).then(|| name.split('/').count())
     }
 
-    /// Returns whether a text is a domain, or an address, for which credentials can be given.
+    /// Returns true if credentials can be given for this text: a domain or an address.
     #[must_use]
     pub fn is_prefix(text: &str) -> bool {
         if text.contains('/') {
@@ -139,7 +139,8 @@ impl fmt::Display for RepositoryAddr {
 fn is_domain(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-:[]_".contains(c);
     let url = format!("https://{text}/").parse::<Url>();
-    // Whatever is no host shifts the parts of the URL; a usual port is left out of them.
+    // The text is a host if the URL parser keeps it as the host: anything else moves into other parts of the
+    // URL. The parser drops the usual port.
     let kept = |url: Url| {
         let host = text.to_ascii_lowercase();
         let host = host.strip_suffix(":443").unwrap_or(&host).to_owned();

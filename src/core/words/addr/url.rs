@@ -1,4 +1,4 @@
-//! URLs from which something is fetched.
+//! URLs of what is fetched.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::Hostname;
 
 /// An absolute `http` or `https` URL, without a fragment.
 ///
-/// Its `Display` leaves out whatever may be a secret: user, password and query.
+/// Its `Display` leaves out what may be a secret: user, password and query.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Url {
     url: Box<url::Url>, // Invariant: the scheme is http or https, there is a host and no fragment.
@@ -63,8 +63,8 @@ impl Url {
         Self::checked(joined.map_err(|error| malformed(reference, error))?)
     }
 
-    /// Resolves a path of these parts, as [`join`](Self::join) would; whatever has a meaning in
-    /// URLs loses it inside a part.
+    /// Resolves a path of these parts, as [`join`](Self::join) would; characters with a meaning in URLs are
+    /// escaped inside a part.
     #[must_use]
     pub fn below<'a>(&self, parts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut url = self.url.clone();

@@ -1,7 +1,7 @@
 //! The part of a program that may hold build information, by the headers at its beginning (rules 1.2).
 
-/// Number of bytes at the beginning of a program in which its headers must lie. Those of Go programs end within
-/// the first 4 KiB; in a Mach-O file for several machines the first program begins at 16 KiB.
+/// Number of bytes at the beginning of a program that are searched for its headers. The headers of Go programs
+/// end within the first 4 KiB; in a Mach-O file for several machines the first program begins at 16 KiB.
 pub(super) const HEAD_BYTES: usize = 64 * 1024;
 
 /// Maximum number of segments that are looked at; real programs have one or two with data.
@@ -15,7 +15,7 @@ const ALIGNMENT: u64 = 16;
 pub(super) struct DataRange {
     /// The first offset whose address is aligned.
     pub(super) start: u64,
-    /// The offset behind the last byte at which it may begin.
+    /// The offset behind the last byte where it may begin.
     pub(super) search_end: u64,
     /// The offset behind the last byte that belongs to it.
     pub(super) end: u64,

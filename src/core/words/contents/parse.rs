@@ -58,7 +58,7 @@ pub(super) fn parse(go_version: &str, text: &str) -> Option<BuildInfo> {
             _ => {}
         }
     }
-    // Go prints no line for a main module of which nothing is known.
+    // Go prints no line for a main module without any information.
     info.main = (main != BuiltModule::default()).then_some(main);
     Some(info)
 }

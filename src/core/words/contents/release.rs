@@ -53,7 +53,7 @@ impl ReleaseBuilds {
     }
 }
 
-/// A difference between packages of one release, all of which should be built from the same source.
+/// A difference between packages of one release; all of them should be built from the same source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildDisagreement {
     /// The packages were built from different commits; the value has the platforms of each commit.

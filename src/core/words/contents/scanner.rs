@@ -65,7 +65,7 @@ struct Search {
 #[derive(Clone, Debug)]
 struct InfoBlock {
     bytes: Vec<u8>,
-    /// The length up to which it can be read before more is known of it.
+    /// The number of bytes to read before the next decision.
     wanted: usize,
     /// Maximum length: up to the end of its segment.
     available: u64,
@@ -271,7 +271,7 @@ fn read_block(block: &[u8]) -> Option<BlockProgress> {
     }
     let [version, framed] = strings;
     let version = std::str::from_utf8(version).ok()?;
-    // A text stands between two marks, and ends with a line feed (rules 2.3).
+    // The text lies between two marks, and ends with a line feed (rules 2.3).
     let text = framed
         .get(MARK_BYTES..framed.len().saturating_sub(MARK_BYTES))
         .filter(|text| text.ends_with(b"\n"))

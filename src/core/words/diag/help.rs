@@ -120,7 +120,6 @@ impl Help {
 /// Advice as it is shown once for several findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdviceText {
-    /// The text.
     pub text: String,
     /// The command that fixes all of them, if a command alone does.
     pub command: Option<String>,

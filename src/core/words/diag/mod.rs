@@ -194,7 +194,7 @@ impl Diagnostic {
 /// Returns the bytes of the character that a byte belongs to; of a byte that is no UTF-8, that byte.
 fn character_at(text: &[u8], at: usize) -> Range<usize> {
     let is_first = |start: &usize| text.get(*start).is_some_and(|byte| byte & 0xC0 != 0x80);
-    // A character has at most four bytes, of which only the first is no continuation.
+    // A character has at most four bytes, and all but the first are continuations.
     let character = (at.saturating_sub(3)..=at)
         .rfind(is_first)
         .and_then(|start| {
@@ -214,7 +214,7 @@ pub const MAX_PROBLEMS: usize = 1000;
 /// Sorts the problems of one file by their place, and cuts a flood of them off: the last of
 /// [`MAX_PROBLEMS`] says so.
 pub fn in_order(problems: &mut Vec<Diagnostic>) {
-    // The sort is stable: problems of one place stay in the order in which they were found.
+    // The sort is stable: problems of one place stay in the order of their discovery.
     problems.sort_by_key(|problem| problem.primary.as_ref().map(|label| label.span));
     if problems.len() <= MAX_PROBLEMS {
         return;

@@ -28,7 +28,7 @@ pub struct Rule {
     pub page: &'static str,
 }
 
-/// A subject of rules, in the order in which they are listed.
+/// A subject of rules, in the order of the list of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Area {
     /// The lock file by itself.
@@ -50,7 +50,7 @@ pub enum Area {
 }
 
 impl Area {
-    /// Every area, in the order in which they are listed.
+    /// Every area, in the order of the list of rules.
     pub const ALL: [Self; 8] = [
         Self::LockFile,
         Self::Requirements,

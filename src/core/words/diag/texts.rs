@@ -59,7 +59,7 @@ pub struct SharedTexts {
 #[derive(Clone, Debug)]
 struct MountedTexts {
     texts: Arc<[TableText]>,
-    /// The names by which the table knows them, if they are others.
+    /// The names in the table, if they differ from those of the shared part.
     names: Option<Arc<[String]>>,
     /// The own text of the table before which they were read.
     before: FileId,
@@ -78,17 +78,17 @@ impl SharedTexts {
 struct TableText {
     name: String,
     bytes: Arc<[u8]>,
-    /// The offset at which each line starts, found when the first position is asked for.
+    /// The offset of the start of each line, computed on the first query of a position.
     lines: OnceLock<Vec<usize>>,
     /// The number of characters before some of the bytes, found likewise.
     characters: OnceLock<Vec<Checkpoint>>,
 }
 
-/// Distance of checkpoints, in bytes: a line may have megabytes, and many problems, each of which needs its
-/// column.
+/// Distance of checkpoints, in bytes. Without them each problem counts characters from the start of its line,
+/// and a line may have megabytes and many problems.
 const CHECKPOINT_BYTES: usize = 4096;
 
-/// A byte at which a character starts, and the number of characters of the text before it.
+/// The offset of the first byte of a character, and the number of characters of the text before it.
 #[derive(Clone, Copy, Debug)]
 struct Checkpoint {
     offset: usize,
@@ -175,7 +175,7 @@ impl Texts {
         self.shared.insert(shared.part, mounted);
     }
 
-    /// Returns what sorts texts by the order in which they were read into this table.
+    /// Returns a key that sorts texts in the order they were read into this table.
     #[must_use]
     pub fn order(&self, file: FileId) -> impl Ord + use<> {
         match self.shared.get(&file.part) {
@@ -276,7 +276,7 @@ impl Texts {
         }
     }
 
-    /// Returns the offset at which each line starts, the first one at 0.
+    /// Returns the offset of the start of each line; the first one is 0.
     fn starts(&self, file: FileId) -> &[usize] {
         let text = self.text(file);
         let behind = |(at, byte): (usize, &u8)| (*byte == b'\n').then_some(at + 1);

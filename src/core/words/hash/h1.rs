@@ -1,4 +1,4 @@
-//! The hash of package content: names and contents of files, whatever they are wrapped in.
+//! The hash of package content: names and contents of files, equal for a zip and a directory.
 
 use std::io::{self, Read};
 
@@ -46,7 +46,7 @@ pub fn h1<R: Read>(
     h1_of_digests(digests).map_err(|e| io::Error::new(io::ErrorKind::InvalidInput, e))
 }
 
-/// Hashes package content of which the SHA-256 of every file is known.
+/// Hashes package content from the SHA-256 of every file.
 ///
 /// # Errors
 /// If a name holds a line feed: the first such name in byte order.
@@ -54,15 +54,15 @@ pub fn h1_of_digests<'a>(
     files: impl IntoIterator<Item = (&'a [u8], Digest)>,
 ) -> Result<Hash, LineFeedInName> {
     let mut files: Vec<(&[u8], Digest)> = files.into_iter().collect();
-    // Raw bytes of whole paths: `a-b` comes before `a/b`, whatever the order of the directory (rules 2.2).
-    // Equal names are possible in a zip, so that the digest has to decide as well.
+    // Raw bytes of whole paths: `a-b` comes before `a/b`, and the order of the directory does not count (rules
+    // 2.2). Equal names are possible in a zip, so that the digest has to decide as well.
     files.sort_unstable();
     let mut list = Sha256Stream::default();
     for (name, digest) in files {
         if name.contains(&b'\n') {
             return Err(LineFeedInName { name: name.into() });
         }
-        // The format of `sha256sum`, with two spaces, of which a line feed in a name would make two lines (rules 2.3).
+        // The format of `sha256sum`, with two spaces; a line feed in a name would make two lines (rules 2.3).
         for part in [hex_of_digest(&digest).as_bytes(), b"  ", name, b"\n"] {
             list.update(part);
         }

@@ -2,7 +2,7 @@
 
 use super::{Hash, Hashes, Scheme};
 
-/// The hashes of a package, in the situation in which a program looks at it.
+/// The hashes of a package, in the situation when a program checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckedPackage<'a> {
     /// A zip that is to be installed, from a mirror or a registry.
@@ -63,7 +63,7 @@ pub fn matches(recorded: &Hashes, package: &CheckedPackage<'_>) -> Match {
         CheckedPackage::Zip { zh, member_h1 } => &[zh, member_h1],
         CheckedPackage::Unpacked { h1 } | CheckedPackage::Installed { h1 } => &[h1],
     };
-    // One match is enough, whatever else is recorded: the other hashes are those of other platforms.
+    // One match is enough: the other recorded hashes belong to other platforms.
     if let Some(matched) = computed.iter().find(|hash| recorded.contains(hash)) {
         return Match::Matched((**matched).clone());
     }

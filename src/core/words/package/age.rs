@@ -53,7 +53,7 @@ pub enum Undated {
     Refuse,
 }
 
-/// A reason for which a release is not old enough.
+/// The reason why a release is not old enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Youth {
     /// Its latest date is too recent.
@@ -192,7 +192,7 @@ impl AgePolicy {
         (!min_age.is_zero()).then_some(Self { min_age, undated })
     }
 
-    /// Returns the reason for which a release with these dates is not old enough; `None` if it is.
+    /// Returns the reason why a release with these dates is not old enough; `None` if it is.
     ///
     /// The latest date counts. One in the future makes a release too young.
     #[must_use]

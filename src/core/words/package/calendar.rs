@@ -11,7 +11,7 @@ const DAY: u64 = 24 * HOUR;
 const MONTH: u64 = 30 * DAY;
 const YEAR: u64 = 365 * DAY;
 
-/// Each unit, with the span from which on it is used: small numbers of a unit say too little.
+/// Each unit, with the smallest span that uses it: small numbers of a unit say too little.
 const UNITS: [(u64, u64, &str); 5] = [
     (2 * YEAR, YEAR, "year"),
     (2 * MONTH, MONTH, "month"),
@@ -46,8 +46,8 @@ pub fn timestamp(moment: SystemTime) -> String {
     utc(moment).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// Reads a moment as RFC 3339 has it, in any time zone; `None` for any other text, and for a moment
-/// before 1970, at which there was no release.
+/// Reads an RFC 3339 timestamp in any time zone. Returns `None` for any other text, and for a moment before
+/// 1970, because no release is so old.
 #[must_use]
 pub fn read_timestamp(text: &str) -> Option<SystemTime> {
     let seconds = DateTime::parse_from_rfc3339(text).ok()?.timestamp();

@@ -13,10 +13,10 @@ const MAX_HASHES: usize = 1000;
 
 /// A checksum document, parsed when it arrives. Its signature is not checked.
 ///
-/// Each of the programs has two readers that disagree about odd lines. This one accepts what either of
-/// them accepts, and also lines that end in CRLF, blank lines, at which the programs crash, and the `*` of
-/// binary mode before a name, at which they do not find the file. Every other odd line is a fault;
-/// the programs then record a single hash without a message.
+/// Each of the programs has two readers that disagree about odd lines. This one accepts what either of them
+/// accepts. It also accepts lines that end in CRLF; blank lines, although the programs crash on them; and the
+/// `*` of binary mode before a name, although the programs do not find such a file. Every other odd line is a
+/// fault; the programs then record a single hash without a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChecksumList {
     document: Box<[u8]>,
@@ -83,7 +83,8 @@ impl ChecksumList {
         for (index, text) in document.split(|byte| *byte == b'\n').enumerate() {
             match parse_line(text) {
                 Ok(Some(line)) => {
-                    // Every line counts, whatever the file is: the manifest as well (`authenticate` rules 1.3).
+                    // Every line counts, even those of files that are no package, such as the manifest
+                    // (`authenticate` rules 1.3).
                     let hash = zh_of_digest(&line.digest);
                     if line.name.to_ascii_lowercase().ends_with(b".zip") {
                         list.zips.insert(hash.clone());
@@ -127,7 +128,7 @@ impl ChecksumList {
         self.first_fault
     }
 
-    /// Returns the `zh:` of every line, whatever the file is, in lower case.
+    /// Returns the `zh:` hash of every line, in lower case; files that are no package are included.
     #[must_use]
     pub fn hashes(&self) -> &Hashes {
         &self.hashes
@@ -164,7 +165,7 @@ impl ChecksumList {
             .filter_map(|line| std::str::from_utf8(without_mode(&line.name)).ok())
     }
 
-    /// Returns a file for which two documents state different hashes, if there is one.
+    /// Returns a file that has different hashes in the two documents, if there is one.
     #[must_use]
     pub fn disagreement(&self, other: &Self) -> Option<String> {
         let mut digests = BTreeMap::new();
@@ -203,7 +204,7 @@ fn parse_line(line: &[u8]) -> Result<Option<ChecksumLine>, LineFault> {
     Ok(Some(ChecksumLine { digest, name }))
 }
 
-/// Drops the `*` with which `sha256sum --binary` marks a name.
+/// Drops the `*` that `sha256sum --binary` puts before a name.
 fn without_mode(name: &[u8]) -> &[u8] {
     name.strip_prefix(b"*").unwrap_or(name)
 }

@@ -45,8 +45,7 @@ pub enum H1Trust {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimPolicy {
     pub h1: H1Trust,
-    /// The registries whose statements count with [`H1Trust::Claimed`], in the order in which they are
-    /// asked.
+    /// The registries whose statements count with [`H1Trust::Claimed`], in query order.
     pub from: Vec<Hostname>,
 }
 

@@ -48,7 +48,7 @@ pub struct LocalPackage {
     pub place: Local,
 }
 
-/// A place from which a package can be read.
+/// The place of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     Local(Local),
@@ -72,7 +72,7 @@ pub struct Blob {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageMeta {
     pub id: PackageId,
-    /// The place from which it can be read.
+    /// The place of the package.
     pub location: Location,
     /// The evidence that the source hands over to prove that it is genuine; mirrors hand over none.
     pub evidence: Option<Evidence>,
@@ -85,11 +85,10 @@ pub struct PackageMeta {
     pub download_retries: Option<usize>,
 }
 
-/// The evidence with which a registry proves that a package is genuine (`sources` rules 3). Nothing of it
-/// has been checked.
+/// The evidence of a registry that a package is genuine (`sources` rules 3). Nothing of it has been checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// The name by which the checksum document lists the zip.
+    /// The file name of the zip in the checksum document.
     pub filename: String,
     /// The SHA-256 of the zip, as the registry states it.
     pub shasum: Digest,
@@ -173,7 +172,7 @@ impl KeyId {
 }
 
 impl Local {
-    /// Returns the path, whatever the form.
+    /// Returns the path of either form.
     #[must_use]
     pub fn path(&self) -> &std::path::Path {
         match self {
@@ -212,18 +211,18 @@ impl fmt::Display for PackageId {
     }
 }
 
-/// Platforms for which hashes are wanted: all of these together.
+/// Platforms whose hashes are wanted: all of these together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WantedSet {
     /// Platforms that must exist in the release.
     pub named: Vec<Platform>,
     /// Each that a release offers.
     pub preset: Vec<Platform>,
-    /// Whatever a release offers.
+    /// Every platform that a release offers.
     pub all: bool,
 }
 
-/// Platforms for which the hashes of each provider are wanted.
+/// Platforms whose hashes are wanted, for each provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WantedPlatforms {
     /// Of every provider that has none of its own.
@@ -249,7 +248,7 @@ pub enum PlatformsOrigin {
 }
 
 impl WantedPlatforms {
-    /// Wants the same platforms for every provider, each of which must exist.
+    /// Wants the same platforms for every provider; each of them must exist.
     #[must_use]
     pub fn every(platforms: Vec<Platform>) -> Self {
         Self {
@@ -262,7 +261,7 @@ impl WantedPlatforms {
         }
     }
 
-    /// Returns true if the same platforms are wanted, whatever a release offers.
+    /// Returns true if both name the same platforms; `all` is not compared.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         let known = |wanted: &Self| -> BTreeMap<ProviderAddr, Vec<Platform>> {
@@ -275,7 +274,7 @@ impl WantedPlatforms {
         self.every.known() == other.every.known() && known(self) == known(other)
     }
 
-    /// Returns the platforms that are wanted for a provider whatever its release offers, sorted.
+    /// Returns the platforms that are wanted for a provider by name, sorted; they do not depend on its release.
     #[must_use]
     pub fn known(&self, provider: &ProviderAddr) -> Vec<Platform> {
         self.of(provider).known()

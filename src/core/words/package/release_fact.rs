@@ -44,7 +44,7 @@ pub struct ReleasePackage {
 }
 
 impl SignerKey {
-    /// Returns true if `key` names it: the primary key, which stands for its subkeys, or the subkey itself.
+    /// Returns true if `key` names it: the primary key, which also names its subkeys, or the subkey itself.
     #[must_use]
     pub fn is(&self, key: &KeyId) -> bool {
         std::iter::once(&self.fingerprint)
@@ -86,7 +86,7 @@ impl ReleaseFact {
     ///
     /// A release may get further packages later, so listed files are never taken away.
     pub fn add(&mut self, later: &Self) {
-        // The lists of a release replace each other; those of single platforms stand side by side.
+        // A list of a whole release replaces an earlier one; lists of single platforms are added up.
         if later.lists_release {
             self.signers.clone_from(&later.signers);
         } else {

@@ -1,4 +1,4 @@
-//! Work in which a panic ends nothing else.
+//! Work that contains a panic: other work goes on.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

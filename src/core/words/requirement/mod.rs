@@ -33,7 +33,7 @@ pub struct Requirements {
 pub struct Requirement {
     /// The conditions stated there; empty if there are none.
     pub constraints: Arc<Constraints>,
-    /// The module it stands in.
+    /// The module with the requirement.
     pub module: ModulePath,
     /// The kind of construct that states it.
     pub origin: RequirementOrigin,
@@ -67,7 +67,7 @@ pub struct CoreVersion {
 pub struct MissingValues {
     /// The names of the variables that have no value, in the order of their places.
     pub variables: Vec<String>,
-    /// The files of values that could not be read, in the order in which they count.
+    /// The files with values that could not be read, in order of precedence.
     pub files: Vec<UnreadValues>,
 }
 
@@ -76,7 +76,7 @@ pub struct MissingValues {
 pub struct UnreadValues {
     /// Its path, as messages show it.
     pub path: String,
-    /// git-crypt encrypted it.
+    /// The file is encrypted by git-crypt.
     pub is_encrypted: bool,
 }
 
@@ -208,8 +208,8 @@ pub enum Refusal {
     /// The built-in provider is constrained.
     #[error("a built-in provider has no versions")]
     BuiltinVersion,
-    /// A part of the address can stand in configuration, but in no lock file: the programs accept
-    /// it and then write one that they cannot read (`addr` rules 1.5), a deliberate difference.
+    /// A part of the address is valid in configuration, but in no lock file: the programs accept it and then
+    /// write a lock file that they cannot read (`addr` rules 1.5). This is a deliberate difference.
     #[error("a lock file with this address could not be read again")]
     Unlockable(AddrErrorKind),
 }
@@ -254,8 +254,8 @@ impl Refusal {
 /// counts as not seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnseenCall {
-    /// The module that is called; the first one, if several ways lead here. The root stands for the
-    /// whole configuration.
+    /// The module that is called; the first one, if several paths lead here. The root means the whole
+    /// configuration.
     pub module: ModulePath,
     /// The number of ways from the root to this call.
     pub ways: usize,

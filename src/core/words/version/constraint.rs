@@ -259,7 +259,7 @@ impl Constraints {
     #[must_use]
     pub fn example(&self) -> Option<Version> {
         // Between two neighbouring bounds every release meets the same terms but for exceptions, so one
-        // candidate behind each bound stands for all.
+        // candidate behind each bound is enough.
         let free = self.next_free();
         let start = Version::release(0, 0, 0);
         let bounds = self.terms.iter().map(|term| &term.version);

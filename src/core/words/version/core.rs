@@ -179,8 +179,8 @@ impl CoreConstraints {
     /// ```
     #[must_use]
     pub fn allows_some(&self, major: u64, minor: u64) -> bool {
-        // Behind the greatest patch that a term names nothing changes any more, so the neighbours of each
-        // named one stand for all.
+        // Behind the greatest patch that a term names the answer does not change any more, so it is enough to
+        // try the neighbours of each named patch.
         let allows = |patch| self.allows(&Version::release(major, minor, patch));
         allows(0)
             || self.terms.iter().any(|term| {
@@ -193,8 +193,8 @@ impl CoreConstraints {
 }
 
 impl Version {
-    /// Reads a version by the older grammar, in which registries list those of modules: a prefix `v` and
-    /// leading zeros are fine, and missing numbers are zero (rules 6.7).
+    /// Reads a version by the older grammar, which registries use for modules: a prefix `v` and leading zeros
+    /// are valid, and missing numbers are zero (rules 6.7).
     ///
     /// ```
     /// use lockctl_core::version::Version;
@@ -304,7 +304,7 @@ fn by_prerelease(left: &str, right: &str) -> Ordering {
     }
 }
 
-/// Compares two parts, of which a missing one counts as empty.
+/// Compares two parts; a missing one counts as empty.
 ///
 /// Numbers are below words. An empty part is below a number but above a word, so `rc` is above
 /// `rc.a`, and of two spellings of one number the left is below (rules 6.6). Digits beyond

@@ -35,7 +35,7 @@ impl PartialOrd for Metadata {
     }
 }
 
-/// Compares part by part, where running out of dots first is lower whatever the parts say.
+/// Compares part by part; a suffix with fewer dots is always lower.
 ///
 /// So `beta` is below `alpha.1`: SemVer would compare the first parts, the programs do not.
 fn by_parts(left: &str, right: &str) -> Ordering {

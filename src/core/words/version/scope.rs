@@ -7,7 +7,7 @@ use super::{Constraints, Operator, Version};
 /// The change of the set of allowed versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScopeChange {
-    /// The same versions, whatever the text.
+    /// The same versions, perhaps in another text.
     Same,
     /// More versions than before, and all that were allowed before.
     Widened,

@@ -9,7 +9,7 @@ use super::Version;
 pub enum VersionStep {
     /// The versions are equal.
     Same,
-    /// To a lower version, whichever number sinks.
+    /// To a lower version: any of its numbers is lower.
     Down,
     /// To a higher version, or to one with other metadata.
     Up(Upgrade),

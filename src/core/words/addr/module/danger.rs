@@ -1,4 +1,4 @@
-//! Sources that are unsafe by their text alone, whatever the programs make of them (rules 5.9).
+//! Sources that are unsafe by their text alone, even if the programs accept them (rules 5.9).
 
 use super::{ModuleSource, Query, RemoteModule};
 

@@ -1,14 +1,14 @@
-//! Shorthands: what a remote source without a scheme stands for (rules 5.6).
+//! Shorthands: the full address of a remote source without a scheme (rules 5.6).
 
 use super::ModuleSourceErrorKind as Kind;
 use super::query::{self, Query};
 use super::reference::{self, UrlForm};
 
-/// The address that a shorthand stands for; it may be forced to a kind, and may hold a subdirectory.
+/// The address that a shorthand means; it may be forced to a kind, and may hold a subdirectory.
 type Detected = Result<Option<String>, Kind>;
 
-/// Returns the full address of a package that may be written as a shorthand, with the kind that it is
-/// forced to. Behind a `//` may stand a directory that the shorthand holds.
+/// Returns the full address of a package that may be written as a shorthand, with the kind that it is forced
+/// to. A subdirectory of the shorthand follows behind a `//`.
 pub(super) fn address(text: &str) -> Result<String, Kind> {
     let (force, rest) = split_force(text);
     if reference::form_of(rest) == UrlForm::WithScheme {

@@ -74,7 +74,7 @@ const MAX_PART_CHARS: usize = 64;
 impl ModuleSource {
     /// Reads the source of a call without a version and brings it to normal form (rules 5.1).
     ///
-    /// No request is made, and a kind of package that nobody can fetch is no error.
+    /// No request is made. A kind of package that the programs cannot fetch is no error.
     ///
     /// # Errors
     /// If the text is an address of no kind, or its subdirectory leads out of the package.
@@ -163,7 +163,7 @@ impl RegistryModule {
             _ => return Err(refused(ModuleSourceErrorKind::Nothing)),
         };
         let host: Option<Hostname> = host.parse().ok();
-        // An address at one of these hosts is that of a repository, whatever its form (rules 5.4).
+        // An address at one of these hosts names a repository, in any form (rules 5.4).
         let host = host.filter(|host| {
             host.unicode().contains('.') && !REPOSITORY_HOSTS.contains(&host.unicode())
         });
@@ -297,8 +297,8 @@ impl RemoteModule {
     }
 }
 
-/// Splits the subdirectory off an address: it stands between the first `//` behind the scheme and the
-/// query (rules 5.7).
+/// Splits the subdirectory off an address: the part between the first `//` behind the scheme and the query
+/// (rules 5.7).
 fn split_sub(text: &str) -> (String, String) {
     let (path, query) = match text.find('?') {
         Some(at) => text.split_at(at),

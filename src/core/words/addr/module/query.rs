@@ -133,7 +133,7 @@ pub(super) fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte)
 }
 
-/// Appends a byte, escaped unless it may stand as it is.
+/// Appends a byte, escaped unless `stands` is true.
 pub(super) fn push_escaped(text: &mut String, byte: u8, stands: bool) {
     if stands {
         text.push(char::from(byte));

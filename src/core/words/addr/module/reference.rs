@@ -13,7 +13,7 @@ pub(super) enum UrlForm {
 
 /// Finds out what a text is.
 pub(super) fn form_of(text: &str) -> UrlForm {
-    // A control character is bad wherever it stands.
+    // A control character is bad at any position.
     if text.bytes().any(|b| b < 0x20 || b == 0x7f) {
         return UrlForm::Bad;
     }
@@ -81,7 +81,7 @@ fn is_authority(text: &str) -> bool {
     let in_user = |b: u8| b.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&b);
     let good_user = user.bytes().all(in_user) && query::unescape(user).is_some();
     let port = match host.strip_prefix('[') {
-        // What is in the brackets is looked at by whoever asks the host.
+        // The text in the brackets is not checked here; a request to the host fails if it is no address.
         Some(rest) => match rest.rsplit_once(']') {
             Some((_, port)) => port,
             None => return false,
