@@ -51,7 +51,7 @@ pub struct Verifier {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Verification {
-    /// The findings, in the order in which `lockctl verify` reports them.
+    /// The findings, in the order of `lockctl verify`.
     pub findings: Vec<Finding>,
     /// The program whose rules were applied.
     pub flavor: Flavor,

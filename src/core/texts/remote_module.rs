@@ -1,7 +1,7 @@
 //! Requests for remote modules, and the packages that answer them.
 //!
-//! Whoever reads configuration asks through [`RemoteModules`] and knows neither the network nor a cache; a
-//! package is a tree of files that never touches the disk.
+//! Readers of configuration use [`RemoteModules`], which hides the network and the cache; a package is a tree
+//! of files that never touches the disk.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,13 @@ use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 pub trait RemoteModules: Sync {
     /// Finds the module that a call asks for.
     ///
-    /// Whoever asks twice for one package within a run gets the same files.
+    /// Two requests for one package within a run get the same files.
     ///
     /// # Errors
     /// If the module may not be fetched, could not be, or must not be used.
     fn find(&self, request: &ModuleRequest<'_>) -> Result<FoundModule, ModuleFailure>;
 
-    /// Announces what will be asked one after the other, so that it can be found side by side. What fails is
-    /// reported only to whoever asks.
+    /// Announces later requests, so that they can be answered in parallel. Only `find` reports what fails.
     fn prepare(&self, _requests: &[ModuleRequest<'_>]) {}
 }
 
@@ -34,7 +33,7 @@ pub struct ModuleRequest<'a> {
     pub key: &'a str,
     /// The source of the call.
     pub source: RequestedSource<'a>,
-    /// The rules by which sources and versions are read.
+    /// The rules for reading sources and versions.
     pub flavor: Flavor,
 }
 

@@ -1,4 +1,4 @@
-//! What is done with many packages: lock runs, mirrors, comparisons with registries.
+//! Work with many packages: lock runs, mirrors, comparisons with registries.
 
 #[doc(hidden)]
 pub mod locker;

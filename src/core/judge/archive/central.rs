@@ -55,7 +55,7 @@ pub(super) struct EntryList {
 }
 
 impl ZipEntry {
-    /// Returns whether the name alone makes it a directory, for which no content is ever read.
+    /// Returns true if the name alone makes it a directory; then its content is never read.
     pub(super) fn is_named_directory(&self) -> bool {
         self.name.ends_with(b"/")
     }

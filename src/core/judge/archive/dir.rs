@@ -96,7 +96,7 @@ pub fn program_contents(
     limits: &Limits,
     type_name: &str,
 ) -> Result<ProgramContents, ArchiveError> {
-    // Listed in the order of the names' bytes, in which the programs look for it.
+    // In the byte order of names, as the programs search for it.
     let entries = files.list(dir).map_err(at(dir))?;
     let names = entries
         .iter()
@@ -218,7 +218,7 @@ fn walk(
                         let name = name.into();
                         take(FoundFile { name, path })?;
                     }
-                    // The programs fail on these as well, save for a FIFO, at which Terraform waits for ever
+                    // The programs fail on these as well, except for a FIFO, where Terraform waits for ever
                     // (rules 2.3).
                     FileKind::Directory => return Err(ArchiveError::LinkToDirectory { path }),
                     FileKind::Symlink | FileKind::Other => {

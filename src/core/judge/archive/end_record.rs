@@ -1,9 +1,9 @@
 //! Finds the list of entries of a zip as the programs find it.
 //!
-//! A file can be built so that it holds two lists, and readers differ in which they take. The programs use
-//! the zip reader of the Go library, so its choice is made here first: the last end record, and offsets
-//! counted from the start of the file if they lead to a list. The `zip` crate, which reads the list itself,
-//! is then shown this one choice only.
+//! A file can be built so that it holds two lists, and readers choose differently. The programs use the zip
+//! reader of the Go library, so its choice is made here first: the last end record, and offsets counted from
+//! the start of the file if they lead to a list. The `zip` crate, which reads the list itself, then sees only
+//! this one.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -93,7 +93,7 @@ pub(super) fn find_end(reader: &mut (impl Read + Seek)) -> Result<End, ArchiveEr
     })
 }
 
-/// Finds the 64-bit end record, to which a locator before the end record points; returns it with its offset.
+/// Finds the 64-bit end record through the locator before the end record; returns it with its offset.
 fn find_end64(
     reader: &mut (impl Read + Seek),
     end: u64,

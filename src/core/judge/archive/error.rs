@@ -1,4 +1,4 @@
-//! Reasons for which a package has no hash.
+//! Reasons why a package has no hash.
 
 use std::io;
 use std::path::PathBuf;

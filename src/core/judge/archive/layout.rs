@@ -38,7 +38,7 @@ pub(super) fn unpacked_files(
         let inside: Box<[u8]> = [path, &b"/"[..]].concat().into();
         let next_file = files.range(inside.clone()..).next().map(|(next, _)| next);
         let next_directory = directories.range(inside.clone()..).next();
-        // To unpack such a zip fails in the programs, in whichever order the entries come.
+        // The programs fail to unpack such a zip, with the entries in either order.
         if directories.contains(path)
             || next_file.is_some_and(|next| next.starts_with(&inside))
             || next_directory.is_some_and(|next| next.starts_with(&inside))

@@ -55,8 +55,8 @@ pub struct Limits {
     pub depth: usize,
 }
 
-/// Unpacked size up to which the ratio is not checked, in bytes. Hashing that much takes a fraction of a
-/// second, so that is no attack.
+/// Unpacked size without a check of the ratio, in bytes. Hashing that much takes a fraction of a second, so
+/// that is no attack.
 pub const FREE_UNPACKED_BYTES: u64 = 256 * 1024 * 1024;
 
 /// A provider has a handful of files; those that bring their own run-time have some thousands. So
@@ -79,7 +79,7 @@ const MAX_DEPTH: usize = 128;
 /// The largest public repositories of modules have some 30,000 files.
 const MAX_MODULE_ENTRIES: u64 = 200_000;
 
-/// 200,000 entries with names of 80 bytes, and what stands beside each name.
+/// 200,000 entries with names of 80 bytes, and the other fields of each entry.
 const MAX_MODULE_LIST_BYTES: u64 = 32 * 1024 * 1024;
 
 /// The largest public repositories of modules hold some 300 MB.

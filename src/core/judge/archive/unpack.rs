@@ -34,9 +34,9 @@ pub enum UnpackedContent {
 /// Unpacks a zip into memory and hands every file and directory on, in the order of the entries; those that
 /// are replaced by later ones are left out.
 ///
-/// Every content is read and checked; only that of the files for which `wanted` holds, given path and length
-/// in bytes, is kept. Accepts and refuses what [`hash_zip`](super::zip::hash_zip) does, but for names with a line
-/// feed, which no `h1` covers.
+/// Every content is read and checked, but kept only if `wanted`, given path and length in bytes, returns true.
+/// Accepts and refuses what [`hash_zip`](super::zip::hash_zip) does, except for names with a line feed, which
+/// no `h1` covers.
 ///
 /// # Errors
 /// The first fault of the zip, or what `put` returns.

@@ -71,7 +71,7 @@ pub enum Oddity {
 }
 
 impl fmt::Display for Oddity {
-    /// Describes the oddity in words by which a user can decide whether it matters.
+    /// Describes the oddity so that a user can decide if it matters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, what) = match self {
             Self::HashesDiffer => {
@@ -243,7 +243,7 @@ fn read_contents(
             oddities.push(Oddity::HeaderDiffers { name: name() });
         }
         if entry.is_named_directory() {
-            // To the member hash its content is empty, whatever the entry holds (rules 4.1).
+            // The member hash takes its content as empty, even if the entry holds bytes (rules 4.1).
             digests.push(Sha256Stream::default().finish());
             continue;
         }

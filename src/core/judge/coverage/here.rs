@@ -14,7 +14,7 @@ pub fn predict_here(
     machine: MachinePackages,
     flavor: Flavor,
 ) -> Vec<Prediction> {
-    // `plan` needs the package of an entry to be installed, whatever `init` would install (rules 4.3).
+    // `plan` needs the package of an entry to be installed, even if `init` would install it (rules 4.3).
     let plan = match (state, machine.installed) {
         (LockState::EntryState(_), None) => RouteVerdict::fails(NOT_THERE),
         (LockState::EntryState(entry), Some(is_recorded)) => {
@@ -63,8 +63,8 @@ fn install_here(
 ) -> RouteVerdict {
     let state = &LockState::EntryState(*entry);
     let is_linked = machine.cached == Some(true);
-    // The source is asked first, whatever is installed (rules 5.1); but OpenTofu asks no source for a package
-    // in its cache (rules 5.5).
+    // The source is queried first, even if a package is installed (rules 5.1); but OpenTofu queries no source
+    // for a package in its cache (rules 5.5).
     match machine.source {
         _ if is_linked && flavor.is_opentofu() => {}
         MachineSource::NoVersion => return RouteVerdict::fails(flavor.no_version_title()),
@@ -86,7 +86,8 @@ fn install_here(
             fetched.assumed_if(!fails)
         }
         _ => match machine.cached {
-            // The cached package matches an `h1:`, so it is that of the platform, whatever was guessed.
+            // The cached package matches an `h1:`, so that is the hash of the platform; this replaces the
+            // guess.
             Some(true) => init(&machine.with(entry, true), PackageKind::Cache, flavor),
             Some(false) => past_cache(entry, machine, source, flavor),
             None if machine.installed == Some(false) => unpack_over(entry, machine, source, flavor),

@@ -1,9 +1,8 @@
 //! Coverage of the wanted platforms by a lock entry, and the behaviour of the programs where one is missing.
 //!
-//! Without facts it is unknown which hash belongs to which platform, so `h1:` hashes are counted
-//! (rules 1.1); a package that was hashed shows it for its own platform, now or as the fact that an
-//! [attribution](Attribution) has. [`predict`] derives the outcome of each [route](Route) from the entry as
-//! one [platform sees it](LockState).
+//! Without facts it is unknown which hash belongs to which platform, so `h1:` hashes are counted (rules 1.1). A
+//! hashed package shows the hash of its own platform, now or as the fact of an [attribution](Attribution).
+//! [`predict`] derives the outcome of each [route](Route) from the entry as one [platform sees it](LockState).
 
 mod attribution;
 mod here;
@@ -76,7 +75,7 @@ pub fn coverage(
     wanted: &[Platform],
     known: &BTreeMap<Platform, Hash>,
 ) -> Coverage {
-    // A hash of the wrong form matches no package, so it must not stand for a platform.
+    // A hash of the wrong form matches no package, so it must not count for a platform.
     let hashes = hashes.matchable();
     let recorded = hashes.of(Scheme::H1).count();
     let mut wanted = wanted.to_vec();

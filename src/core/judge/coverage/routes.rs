@@ -50,12 +50,12 @@ pub struct Prediction {
     pub route: Route,
     /// The outcome that is most likely.
     pub outcome: Outcome,
-    /// The title of the warning or error that the program prints, if there is one; `…` stands for
-    /// words that differ from provider to provider, and others may follow.
+    /// The title of the warning or error that the program prints, if there is one; `…` replaces words that
+    /// depend on the provider, and others may follow.
     pub title: Option<Cow<'static, str>>,
     /// The package is compared with nothing.
     pub unchecked: bool,
-    /// Something on which the outcome depends is unknown, so that it could be different.
+    /// The outcome depends on something unknown, so that it could be different.
     pub assumed: bool,
 }
 
@@ -149,7 +149,8 @@ pub(super) enum PackageKind {
     Signed,
     /// Zips of a mirror.
     Zips,
-    /// Zips of which OpenTofu compares the digest before it downloads them (`hash` rules 3.6).
+    /// Zips from a registry of OCI artifacts: OpenTofu compares the digest before the download (`hash` rules
+    /// 3.6).
     OciZips,
     /// Directories of a mirror.
     Directories,

@@ -193,7 +193,7 @@ impl<T> Guess<T> {
         }
     }
 
-    /// Turns each case into others, the first of which is the likely one.
+    /// Turns each case into others; the first of them is the likely one.
     #[must_use]
     pub fn each<U>(self, mut cases: impl FnMut(T) -> Guess<U>) -> Guess<U> {
         let Guess {
@@ -308,12 +308,11 @@ fn lacks_stated(counts: &SchemeCounts, facts: KnownPackage<'_>) -> Guess<bool> {
     }
 }
 
-/// Guesses the extent of the `zh:`, some of which may match nothing, from the view of a platform whose `h1:`
-/// is recorded or not.
+/// Guesses the extent of the `zh:` for a platform whose `h1:` is recorded or not; some `zh:` may match nothing.
 ///
-/// `zh:` that are no list of a release were left by a mirror or belong to a release with one package for
-/// each `h1:`; either names the zips of those platforms alone. `listed` counts all `zh:` of the entry: one of
-/// the wrong form may stand in the place of any zip, so a list with one is not whole for certain.
+/// `zh:` that are no list of a release were left by a mirror or belong to a release with one package for each
+/// `h1:`; either names the zips of those platforms alone. `listed` counts all `zh:` of the entry: one of the
+/// wrong form may replace that of any zip, so a list with one is not complete for certain.
 fn zh(hashes: &Hashes, facts: KnownPackage<'_>, own_h1: bool, listed: usize) -> Guess<Zh> {
     let SchemeCounts { h1, zh, .. } = SchemeCounts::of(hashes);
     let is_recorded = facts.zh.map(|zh| hashes.contains(zh));

@@ -21,7 +21,7 @@ pub struct ConstraintConflict<'r> {
 /// The relation between conflicting places and the offered versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConflictKind {
-    /// The places exclude each other: no version could meet them all, whatever is offered.
+    /// The places exclude each other: no version could meet them all.
     Contradiction,
     /// Some version could meet all places, but none that is offered does.
     NotOffered,
@@ -43,7 +43,7 @@ pub struct ConflictPlace<'r> {
 }
 
 impl<'r> ConstraintConflict<'r> {
-    /// Finds the places because of which no offered version of a provider may be selected; `None` if one may.
+    /// Finds the places that exclude every offered version of a provider; `None` if one is allowed.
     ///
     /// Without any offered version only places that exclude each other are found.
     #[must_use]

@@ -7,8 +7,8 @@ use crate::version::Version;
 
 /// The goal for the version of a provider.
 ///
-/// A provider that is not locked gets the newest version that meets its conditions, whatever the
-/// goal, unless that names a version.
+/// A provider that is not locked gets the newest version that meets its conditions, unless the goal names a
+/// version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
     /// A locked version stays, or the provider fails.

@@ -55,7 +55,7 @@ impl ProviderQuery {
                     constraints: constraints.clone(),
                 }))
             }
-            // The programs fail before any request, whatever the registry offers (rules 1.2).
+            // The programs fail before any request, so the offered versions do not matter (rules 1.2).
             (Goal::Keep, Some(locked)) if !constraints.allows(locked) => {
                 Err(Box::new(SelectError::LockedConflict {
                     provider: provider.clone(),

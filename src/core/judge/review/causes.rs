@@ -79,7 +79,7 @@ pub enum Cause {
     VersionMoved(VersionStep),
     /// The version moved, yet some hashes are those of the version before.
     HashesCarriedOver {
-        /// The direction in which the version moved.
+        /// The direction of the step.
         step: VersionStep,
         /// The number of these hashes.
         count: usize,
@@ -186,7 +186,7 @@ pub enum Cause {
     ConstraintsAdded,
     /// The entry states no constraints any more.
     ConstraintsDropped,
-    /// The entry has a fault, for which the programs refuse the file; its title, empty if the syntax is wrong.
+    /// The title of a fault in the entry that makes the programs refuse the file; empty if the syntax is wrong.
     Fault(String),
     /// The entry has no fault any more.
     FaultRemoved,

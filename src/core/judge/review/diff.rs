@@ -25,7 +25,7 @@ pub struct ProviderChange {
     pub kinds: BTreeSet<ChangeKind>,
     /// The known address that the new one may be mistaken for, if the provider was not locked before.
     pub look_alike: Option<LookAlike>,
-    /// The fault that came or went, for which the programs refuse the file.
+    /// The fault that came or went, and that makes the programs refuse the file.
     pub fault: Option<Box<FaultChange>>,
 }
 
@@ -64,7 +64,7 @@ pub struct ProviderSide {
 }
 
 /// A kind of change of an entry.
-// In the order in which they are shown.
+// In display order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -235,7 +235,8 @@ fn switched<'a>(
     let mut pairs = Vec::new();
     // Of the entries that an earlier step paired none is left for a later one.
     for shared in STEPS {
-        // Grouped first: two files may have thousands of entries, none of which is in both.
+        // Grouped first, so that not every pair is compared: two files may have thousands of entries and none
+        // in common.
         let mut groups: BTreeMap<_, (Vec<&ProviderAddr>, Vec<&ProviderAddr>)> = BTreeMap::new();
         for before in &left {
             let key = (before.type_name(), shared(before));

@@ -56,7 +56,7 @@ pub fn explain(change: &ProviderChange) -> Explained {
     Explained::of(causes)
 }
 
-/// The numbers of added hashes of which facts say something else than that they belong to the release.
+/// The numbers of added hashes that facts do not confirm as hashes of the release.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JudgedHashes {
     /// `h1:` that no fact explains, although facts know packages of the release.
@@ -341,7 +341,7 @@ fn of_other_packages(old: &Hashes, new: &Hashes) -> Vec<Cause> {
     let mut causes = Vec::new();
     let (from, to) = (count(old, Scheme::H1), count(new, Scheme::H1));
     causes.extend(match (from, to) {
-        // Whatever `init` gets next is accepted without a check (`hash` rules 3.1).
+        // `init` accepts any package then, without a check (`hash` rules 3.1).
         _ if new.is_empty() && !old.is_empty() => Some(Cause::AllHashesLost),
         (1.., 0) => Some(Cause::AllH1Lost),
         _ if to < from => Some(Cause::FewerPlatforms { from, to }),
@@ -369,7 +369,7 @@ fn unexplained(added: usize, hashes: &Hashes) -> Option<Cause> {
 
 /// Explains hashes that changed while the version did not.
 fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<Cause> {
-    // `init` accepts any package then, whatever else changed about the hashes (`hash` rules 3.1).
+    // `init` accepts any package then, so other changes of the hashes do not matter (`hash` rules 3.1).
     if new.is_empty() && !old.is_empty() {
         return vec![Cause::AllHashesLost];
     }

@@ -36,7 +36,7 @@ pub struct FoldedCause<'a> {
 pub struct FoldedChange<'a> {
     /// The first of the equal changes.
     pub first: &'a ExplainedChange,
-    /// The remark that holds for all of them, with the files for which that is all.
+    /// The remark that applies to all of them, with the files that have no other.
     pub remark: FoldedRemark<'a>,
     /// The further remarks on some of them, the most frequent first; never empty texts.
     pub deviations: Vec<FoldedRemark<'a>>,
@@ -66,7 +66,7 @@ impl FoldedCause<'_> {
 }
 
 impl<'a> FoldedChange<'a> {
-    /// Lists the files in which the provider changed so, with the change: first those without deviations.
+    /// Lists the files with this change of the provider: first those without deviations.
     pub fn files(&self) -> impl Iterator<Item = (&'a str, &'a ExplainedChange)> {
         std::iter::once(&self.remark)
             .chain(&self.deviations)
@@ -87,8 +87,8 @@ pub fn fold<'a>(files: &[(&'a str, &'a FileReview)]) -> FoldedChanges<'a> {
     let mut folded = FoldedChanges::default();
     for (file, review) in files {
         for &cause in &review.causes {
-            // The text of a fold leaves out the old path and the number of comments, in which files differ;
-            // a header of the other program is another change.
+            // The text of a fold leaves out the old path and the number of comments, because files differ
+            // there; a header of the other program is another change.
             let is_equal = |folded: &&mut FoldedCause<'_>| {
                 folded.cause == cause
                     && (cause != FileCause::HeaderSwitched || folded.review.header == review.header)
@@ -103,7 +103,7 @@ pub fn fold<'a>(files: &[(&'a str, &'a FileReview)]) -> FoldedChanges<'a> {
             }
         }
     }
-    // Groups stand in the order of their first changes.
+    // Groups are in the order of their first changes.
     let mut groups: Vec<Vec<(&str, &ExplainedChange)>> = Vec::new();
     let mut indices = BTreeMap::new();
     for (file, review) in files {

@@ -35,7 +35,7 @@ pub struct HistoryChange {
 pub enum HistoryFilter {
     /// Every provider of the file.
     All,
-    /// Those of a type, whatever their registry and namespace.
+    /// Providers of a type, from any registry and namespace.
     Type(String),
     /// One provider, and before that those that it replaced.
     Provider(ProviderAddr),

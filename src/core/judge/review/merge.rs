@@ -130,7 +130,7 @@ pub enum UnknownEntries {
 }
 
 impl From<LockFile> for MergeBase {
-    /// Makes a base of which everything is known.
+    /// Makes a base without unknown entries.
     fn from(lock: LockFile) -> Self {
         Self {
             lock,
@@ -261,8 +261,8 @@ fn entry(
     prefer: MergePreference,
     unfinished: &mut BTreeSet<UnfinishedReason>,
 ) -> Result<Option<ProviderLock>, Clash> {
-    // Whole entries first: an entry that only one side changed, or removed, is taken as it is, whatever a
-    // comparison of its parts would find.
+    // Whole entries first: an entry that only one side changed or removed is taken as it is, before its parts
+    // are compared.
     if ours == theirs || base.is(theirs) {
         return Ok(ours.cloned());
     }

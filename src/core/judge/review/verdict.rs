@@ -86,7 +86,7 @@ fn happened(files: &[(&str, &FileReview)]) -> String {
     }
 }
 
-/// A group of changes of providers, in the order in which they are counted.
+/// A group of changes of providers, in the order of the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ChangeGroup {
     Added,
@@ -236,10 +236,11 @@ fn alarming(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> Strin
     text
 }
 
-/// Names with the files of each, in the order in which they were first added.
+/// Names with the files of each, in the order of the first addition.
 struct NamedAlarms<'a, N> {
     list: Vec<(N, Vec<&'a str>)>,
-    /// The places of the names in the list: two lock files may have thousands of entries, none of which is in both.
+    /// The places of the names in the list, for lookups: two lock files may have thousands of entries and none
+    /// in common.
     places: BTreeMap<N, usize>,
 }
 

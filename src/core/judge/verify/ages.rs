@@ -9,8 +9,8 @@ use crate::diag::{Diagnostic, Finding, rules};
 use crate::package::calendar::day;
 use crate::package::{AgePolicy, ReleaseDates, Youth};
 
-/// Checks that each locked release is as old as the project file of that name wants. A release of which
-/// no date is known is passed over.
+/// Checks that each locked release is as old as the project file of that name requires. A release without a
+/// known date is skipped.
 #[must_use]
 pub fn check(
     subject: CheckedLock<'_>,
@@ -44,7 +44,7 @@ pub fn check(
                 String::new(),
             ),
         };
-        // A locked version stays whatever its age (`locker` rules 3.3), so the version must be named.
+        // A locked version stays even if it is too young (`locker` rules 3.3), so the version must be named.
         let help = subject.advice.update.named_in(|update| {
             format!("{wait}`{update}` with an older version behind `{provider}@` moves to that one")
         });

@@ -192,7 +192,7 @@ fn malformed_hashes(subject: CheckedLock<'_>) -> impl Iterator<Item = Finding> {
                         .parse::<Hash>()
                         .is_ok_and(|lower| lower.is_well_formed());
                 let lock = &subject.advice.lock;
-                // Whoever deletes the only hash of a package here could not lock any more.
+                // An upper-case `zh:` is corrected, not deleted: it may be the only hash of its package.
                 let help = if is_upper_case {
                     Help::from("write its digits in lower case")
                 } else {

@@ -47,8 +47,8 @@ pub(super) fn check(
 
 /// Reports entries none of whose hashes is one of the release, by its signed list and the `h1:` of its packages.
 ///
-/// Some `zh:` that the list lacks is enough: it names the zips of all platforms. An `h1:` may be that of a
-/// package that nobody hashed yet, so there must be more of them than such packages.
+/// A `zh:` that is not in the list is enough: the list names the zips of all platforms. An `h1:` may belong to
+/// a package that was never hashed, so there must be more of them than such packages.
 #[must_use]
 pub(super) fn of_no_release(
     subject: CheckedLock<'_>,

@@ -22,7 +22,7 @@ pub enum CheckGroup {
 }
 
 impl CheckGroup {
-    /// Every group, in the order in which they are run.
+    /// Every group, in the order of execution.
     pub const ALL: [Self; 7] = [
         Self::File,
         Self::Configuration,
@@ -33,7 +33,7 @@ impl CheckGroup {
         Self::Upstream,
     ];
 
-    /// Returns the name by which a user chooses the group.
+    /// Returns the name of the group on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, Finding, rules};
 use crate::lockfile::FILE_NAME;
 use crate::project::IgnoredScope;
 
-/// Reports a lock file, existing or not, that git ignores, so that nobody else gets it.
+/// Reports a lock file, existing or not, that git ignores, so that it is not shared.
 #[must_use]
 pub(super) fn check(root: &RootInputs<'_>) -> Option<Finding> {
     let IgnoredLock {

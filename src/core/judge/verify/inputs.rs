@@ -28,7 +28,7 @@ pub struct RootInputs<'a> {
     pub project: &'a Project,
     /// The project file, as messages name it.
     pub project_file: &'a str,
-    /// The line by which git ignores the lock file, if it does.
+    /// The line that makes git ignore the lock file, if there is one.
     pub ignored: Option<&'a IgnoredLock>,
     /// The directory of installed packages, if git tracks some of it.
     pub tracked_packages: Option<&'a Path>,
@@ -36,7 +36,7 @@ pub struct RootInputs<'a> {
     pub advice: &'a Advice,
 }
 
-/// The line of a `.gitignore` by which git ignores a lock file.
+/// The line of a `.gitignore` that ignores a lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoredLock {
     /// The id of the text of that file.

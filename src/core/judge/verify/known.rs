@@ -25,7 +25,7 @@ pub type ClaimGaps = BTreeMap<ProviderAddr, BTreeMap<Platform, String>>;
 pub struct LockedReleases {
     /// The releases that facts are about, by provider.
     pub releases: BTreeMap<ProviderAddr, ReleaseFact>,
-    /// The moment at which their age is judged.
+    /// The time of the run, for the age of releases.
     pub now: SystemTime,
 }
 
@@ -37,9 +37,9 @@ pub type LockedBuilds = BTreeMap<ProviderAddr, ReleaseBuilds>;
 pub enum PackageOrigin {
     /// The packages that it runs.
     Installed,
-    /// The plugin cache, from which it links them (`cliconfig` rules 6).
+    /// The plugin cache: it links packages from there (`cliconfig` rules 6).
     Cache,
-    /// A filesystem mirror, from which it installs them (`cliconfig` rules 5).
+    /// A filesystem mirror: it installs packages from there (`cliconfig` rules 5).
     Mirror,
     /// Nothing; somebody wants the packages to be checked.
     Named,
@@ -141,7 +141,7 @@ impl LockedReleases {
 }
 
 impl PackageFacts {
-    /// Adds the facts about platforms of which no package is at hand.
+    /// Adds the facts about platforms without a package at hand.
     pub fn complete(&mut self, attributions: &Attributions) {
         for (provider, attribution) in attributions {
             let known = self.known.entry(provider.clone()).or_default();
@@ -155,8 +155,8 @@ impl PackageFacts {
         }
     }
 
-    /// Adds the `h1:` of packages of known releases to entries without any `zh:`, of which no fact about a zip
-    /// can say whose their `h1:` are.
+    /// Adds the `h1:` of packages of known releases to entries without any `zh:`: without a `zh:` no fact about
+    /// a zip attributes their `h1:`.
     pub fn complete_by_releases(&mut self, lock: &LockFile, releases: &LockedReleases) {
         for (provider, release) in &releases.releases {
             let Some(entry) = lock.providers.get(provider) else {
@@ -171,7 +171,7 @@ impl PackageFacts {
                 .values()
                 .filter_map(|package| Some((&package.platform, package.h1.as_ref()?)))
                 .collect();
-            // A release that was published again has two packages for a platform, either of which may be locked.
+            // A release that was published again has two packages for a platform, and either may be locked.
             h1s.sort_by_key(|(_, h1)| !entry.hashes.contains(h1));
             for (platform, h1) in h1s {
                 known.entry(platform.clone()).or_insert_with(|| h1.clone());

@@ -126,7 +126,7 @@ impl<'a> OfflinePolicy<'a> {
     }
 }
 
-/// Counts the providers of which nothing is known; `None` if something is known of each.
+/// Counts the providers without any fact; `None` if each has one.
 fn count<'p>(
     setting: &'static str,
     providers: impl Iterator<Item = &'p ProviderAddr>,

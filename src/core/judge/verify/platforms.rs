@@ -125,8 +125,8 @@ impl EntryCoverage<'_> {
         }
     }
 
-    /// Returns the help for missing hashes. It is the same for all entries for which the same platforms are
-    /// wanted, so that their findings are shown together, and names these platforms once.
+    /// Returns the help for missing hashes. All entries with the same wanted platforms get the same help, so
+    /// that their findings are shown together and the platforms once.
     fn how_to_add(&self, fix: &RootCommand) -> Help {
         let coverage = &self.coverage;
         let wanted = self.wanted();
@@ -215,7 +215,7 @@ fn explanation(coverage: &Coverage) -> String {
     let certain = coverage.certainly_lacking();
     if !certain.is_empty() {
         let none = if coverage.recorded == 0 { "" } else { ", none" };
-        // The help names the wanted list, which would otherwise stand here a second time.
+        // The help names the wanted list, so the note does not repeat it.
         let lacking = match (certain == coverage.wanted, coverage.recorded) {
             (true, 0) => count,
             (true, _) => format!("{count}, none for a wanted platform"),

@@ -1,4 +1,4 @@
-//! All checks of one root, in the order in which their findings are reported.
+//! All checks of one root, in the order of their findings.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ use crate::package::WantedPlatforms;
 pub struct WantedChecks<'a> {
     /// The groups of checks that are run.
     pub groups: &'a Groups,
-    /// The platforms for which each of some providers must have an `h1:`.
+    /// The platforms whose `h1:` each of some providers must have.
     pub platforms: &'a dyn Fn(&[&ProviderAddr]) -> WantedPlatforms,
     /// The faults of the CLI configuration, unless another root of the run reports them.
     pub installation_faults: &'a [Diagnostic],
@@ -70,11 +70,11 @@ pub struct RootVerdict {
 
 /// Runs all wanted checks of a root.
 ///
-/// Findings stand in this order: faults of the configuration, of the CLI configuration and of the
-/// lock file; then the findings of each group, with `packages` before `platforms`, because packages prove
-/// whose the recorded hashes are, and `upstream` before `policy`, because registries name the keys
-/// that a policy may pin. Behind a fault that keeps the lock file from being read nothing else is
-/// judged. A check that cannot be done is a failure in the verdict and keeps no other from running.
+/// Findings have this order: faults of the configuration, of the CLI configuration and of the lock file; then
+/// the findings of each group. `packages` comes before `platforms`, because packages prove the platforms of
+/// recorded hashes, and `upstream` before `policy`, because registries name the keys that a policy may pin.
+/// After a fault that makes the lock file unreadable no further check runs. A check that fails is a failure in
+/// the verdict, and the other checks still run.
 ///
 /// Only `checks.sources` makes network requests or reads the disk.
 ///
@@ -171,7 +171,7 @@ fn check_lock(
     let groups = checks.groups;
     let is_broken = has_errors(lock.diagnostics);
     let repaired = lock.document.repaired(lock.diagnostics);
-    // A file that the programs refuse is reported whichever groups are wanted.
+    // A file that the programs refuse is reported with any choice of groups.
     if is_broken || groups.wants(CheckGroup::File) {
         report_faults(root, lock, repaired.is_some(), verdict);
     }
@@ -447,8 +447,8 @@ impl RootVerdict {
         )
     }
 
-    /// Returns the evidence that each entry has the `h1:` of every wanted platform, whatever level the project
-    /// file states for the rules.
+    /// Returns the evidence that each entry has the `h1:` of every wanted platform. Levels of rules in the
+    /// project file do not change it.
     #[must_use]
     pub fn proof(&self) -> CoverageProof {
         let has = |rule: &str| {

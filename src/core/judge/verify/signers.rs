@@ -12,8 +12,8 @@ use crate::project::Policy;
 /// Checks that each release is signed by the key that the project file of that name pins for its
 /// provider, if it pins one.
 ///
-/// A primary key stands for its subkeys; a subkey stands for itself alone. A release whose
-/// signers are unknown is passed over.
+/// A primary key includes its subkeys; a subkey means itself alone. A release whose signers are unknown is
+/// skipped.
 #[must_use]
 pub fn check(
     subject: CheckedLock<'_>,

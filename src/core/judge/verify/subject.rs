@@ -110,7 +110,7 @@ impl Advice {
         }
     }
 
-    /// Returns the same commands, of which those that fetch packages have the options of the run on their source.
+    /// Returns the same commands; those that fetch packages get the options of this run about its source.
     #[must_use]
     pub fn taking_from(&self, source: &str) -> Self {
         if source.is_empty() {
@@ -123,7 +123,7 @@ impl Advice {
         }
     }
 
-    /// Returns the same commands, of which those for all roots are taken from `all`.
+    /// Returns the same commands, with those for all roots taken from `all`.
     #[must_use]
     pub fn among(&self, all: &Self) -> Self {
         let among = |command: &RootCommand, all: &RootCommand| RootCommand {
@@ -153,8 +153,8 @@ impl<'a> CheckedLock<'a> {
         &self.document.lock.providers[&id.provider].hashes
     }
 
-    /// Returns the help for an entry that nothing requires which `lock` sees: it stands there for a state that
-    /// cannot be seen, or it is left over.
+    /// Returns the help for an entry without a requirement that `lock` can see: a state that is not visible
+    /// needs it, or it is left over.
     pub fn left_over(&self, provider: &ProviderAddr) -> Option<Help> {
         let requirements = self.requirements?;
         let seen = requirements.unseen_calls.is_empty();
@@ -167,7 +167,7 @@ impl<'a> CheckedLock<'a> {
         })
     }
 
-    /// Returns the place at which an entry begins; the start of the file if it has none.
+    /// Returns the place of the header of an entry; the start of the file if it has none.
     pub fn header(&self, provider: &ProviderAddr) -> Span {
         self.places(provider)
             .map_or_else(Span::default, |places| places.header)

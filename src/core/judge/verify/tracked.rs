@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, Finding, Span, rules};
 
 /// Reports installed packages that came with the repository, and not from `init`.
 ///
-/// Whoever commits a package writes its `h1:` into the lock file as well, so that the one proves the other.
+/// An attacker who commits a package also writes its `h1:` into the lock file, so that each confirms the other.
 #[must_use]
 pub(super) fn check(root: &RootInputs<'_>) -> Option<Finding> {
     let dir = root.tracked_packages?;

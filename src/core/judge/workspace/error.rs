@@ -89,7 +89,7 @@ pub enum WorkspaceError {
     /// A search found no root.
     #[error("no root in {} or below", listed(tops))]
     NoRoot {
-        /// The directories in which the search began.
+        /// The directories where the search began.
         tops: Vec<PathBuf>,
         /// The directories with configuration.
         not_locked: Vec<PathBuf>,
@@ -106,9 +106,9 @@ pub enum WorkspaceError {
 pub enum SpecialDirectory {
     /// A git submodule that is not checked out.
     MissingSubmodule,
-    /// A Terraform Stack.
+    /// A Terraform Stack, a project of several components.
     Stack,
-    /// A stack of Terragrunt, from which units are generated.
+    /// A stack of Terragrunt, which generates units.
     UnitStack,
     /// A file that units of Terragrunt include is here, under the name of a unit file.
     UnitParent,

@@ -68,7 +68,7 @@ pub(super) fn lock_sign(lock: Option<&[u8]>) -> Option<SignedProgram> {
 
 /// Returns the program by the names of the files in a directory, if they show it.
 pub(super) fn by_files(files: &dyn Files, dir: &Path) -> Option<SignedProgram> {
-    // Terraform ignores `.tofu` files, so whoever writes them uses OpenTofu.
+    // Terraform ignores `.tofu` files, so they show that OpenTofu is used.
     let entries = files.list(dir).unwrap_or_default();
     holds_tofu_files(&entries).then_some((Program::OpenTofu, FlavorSign::Files))
 }
@@ -111,8 +111,8 @@ impl ToolStatements {
 /// Returns whose rules apply by the lock file that a directory has in the reviewed revision, if anything there shows
 /// that.
 ///
-/// Whoever changes the header of a lock file would choose by which rules the change is checked: a `main.tofu` hides
-/// `main.tf` from OpenTofu alone.
+/// Otherwise a change of the header would choose the rules for its own check: a `main.tofu` hides `main.tf`
+/// from OpenTofu alone.
 pub(super) fn reviewed_sign(
     reviewed: &dyn Files,
     dir: &Path,

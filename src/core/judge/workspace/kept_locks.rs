@@ -43,8 +43,7 @@ impl KeptLocks {
         }
     }
 
-    /// Returns the bytes with which a root is opened, only once: a root that is opened again was written
-    /// meanwhile.
+    /// Returns the bytes for opening a root, only once: a root that is opened again was written meanwhile.
     pub(super) fn take(&self, path: &Path) -> Option<Arc<[u8]>> {
         let mut memory = self.memory();
         let kept = memory.locks.get_mut(path).filter(|kept| !kept.is_used)?;

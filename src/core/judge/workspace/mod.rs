@@ -44,7 +44,7 @@ pub use unit::{UNIT_CACHE, UnitFile, UnitLockUse};
 /// Opens roots, and searches for them.
 pub struct Workspace<'a> {
     files: &'a dyn Files,
-    /// Whose rules apply, whatever project files say.
+    /// The chosen rules; they win over project files.
     flavor: FlavorChoice,
     projects: Projects<'a>,
     /// The evidence of git about roots.
@@ -92,8 +92,8 @@ pub struct Searched {
 impl<'a> Workspace<'a> {
     /// Prepares to open roots by the rules that `flavor` states; if it states none, each root decides.
     ///
-    /// `project` is a project file that is used instead of the nearest one of each root; it stands in,
-    /// or below, the working directory. Settings of project files that have ended by `now` do not count.
+    /// `project` is a project file that is used instead of the nearest one of each root; it is in the working
+    /// directory or below. Settings of project files that have ended by `now` do not count.
     ///
     /// # Errors
     /// If the working directory could not be determined.
@@ -279,7 +279,8 @@ impl<'a> Workspace<'a> {
         self.submodules.get(&top.absolute().to_owned(), missing)
     }
 
-    /// Returns the files that say what the repository is: a branch must not choose by which rules it is checked.
+    /// Returns the files of the reviewed revision, if there is one: a branch must not choose the rules of its
+    /// own check.
     fn reviewed_files(&self) -> &'a dyn Files {
         self.git.reviewed.unwrap_or(self.files)
     }

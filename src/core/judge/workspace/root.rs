@@ -84,7 +84,7 @@ pub enum EnvironmentUse {
     Hidden,
 }
 
-/// The sources and options from which the configuration of roots is read.
+/// The sources and options for reading the configuration of roots.
 #[derive(Clone, Copy)]
 pub struct Reading<'a> {
     /// The files of the root, and its remote modules.

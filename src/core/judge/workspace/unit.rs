@@ -19,10 +19,10 @@ use crate::version::CoreConstraints;
 use crate::workspace::EnvironmentUse;
 use crate::world::{DirEntry, DirectoryMemo, Env, FileKind, Files, ReadSeek, clean};
 
-/// The directory in which Terragrunt runs a unit.
+/// The directory where Terragrunt runs a unit.
 pub const UNIT_CACHE: &str = ".terragrunt-cache";
 
-/// The title of a unit of which something is not known.
+/// The title for a unit with unknown parts.
 const NOT_KNOWN: &str = "Terragrunt unit is not visible";
 
 /// The key of the module of a unit, where a call has the names on the way to it.
@@ -41,7 +41,7 @@ pub struct UnitFile {
 }
 
 impl UnitFile {
-    /// Returns the directory outside of which functions look at no file.
+    /// Returns the directory that functions may read files below.
     fn top<'u>(&'u self, unit: &'u EvaluatedUnit) -> &'u Path {
         self.repository.as_deref().unwrap_or(&unit.dir)
     }

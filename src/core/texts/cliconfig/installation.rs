@@ -17,7 +17,7 @@ pub struct Installation {
     pub file: FileId,
     /// The word that begins the block.
     pub span: Span,
-    /// The methods that can be understood, in the order in which they are tried.
+    /// The methods without a fault, in query order.
     pub methods: Vec<Method>,
 }
 
@@ -41,7 +41,7 @@ pub enum MethodKind {
     DevOverrides(BTreeMap<ProviderAddr, PathBuf>),
     /// From the registry of each provider.
     Direct,
-    /// From a directory: as written, seen from the directory in which the program runs.
+    /// From a directory: as written, relative to the working directory.
     FilesystemMirror(PathBuf),
     /// From a host that speaks the protocol of mirrors.
     NetworkMirror {
@@ -70,7 +70,7 @@ const KINDS: [(&str, Option<&str>); 5] = [
 const EVERYWHERE: [&str; 2] = ["include", "exclude"];
 
 impl Installation {
-    /// Returns whether it has a `direct` method, whatever that includes.
+    /// Returns true if there is a `direct` method, with any `include`.
     #[must_use]
     pub fn is_direct(&self) -> bool {
         self.methods

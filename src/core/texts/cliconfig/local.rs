@@ -11,7 +11,7 @@ use crate::flavor::Flavor;
 /// A filesystem mirror that the program looks into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalMirror {
-    /// The directory, as seen from that in which the program runs.
+    /// The directory, relative to the working directory.
     pub dir: PathBuf,
     /// The providers that it serves.
     pub providers: ProviderFilter,
@@ -21,8 +21,8 @@ pub struct LocalMirror {
 }
 
 impl CliConfig {
-    /// Lists the filesystem mirrors, in the order in which they are asked: those of the
-    /// `provider_installation` blocks, or the implied ones if there is no block.
+    /// Lists the filesystem mirrors in query order: those of the `provider_installation` blocks, or the implied
+    /// ones if there is no block.
     #[must_use]
     pub fn local_mirrors(&self) -> Vec<LocalMirror> {
         // A block replaces the implied mirrors, even if it is empty (rules 5.1).
@@ -90,7 +90,7 @@ impl ConfigPlace<'_> {
         dirs
     }
 
-    /// Lists the directories in which a credentials helper may be (rules 4.3).
+    /// Lists the directories that are searched for a credentials helper (rules 4.3).
     pub(super) fn helper_directories(self, flavor: Flavor) -> Vec<PathBuf> {
         let dir = self.default_directory(flavor);
         dir.into_iter().map(|dir| dir.join("plugins")).collect()
@@ -105,7 +105,7 @@ impl ConfigPlace<'_> {
             out += before;
             let (name, after) = variable(behind);
             match name {
-                // A dollar sign without a name stands for itself.
+                // A dollar sign without a name is plain text.
                 None => out.push('$'),
                 Some(name) => {
                     let value = self.env.var(name).unwrap_or_default();

@@ -17,7 +17,7 @@ pub(super) enum MissingFile {
     Fine,
 }
 
-/// The files to read, in the order in which later ones win.
+/// The files to read; later ones win.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ConfigPaths {
     pub(super) main: Option<(PathBuf, MissingFile)>,

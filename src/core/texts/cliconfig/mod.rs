@@ -6,9 +6,8 @@
 //! `credentials` and `netrc` say which credentials go to which host; `installation`, `following`
 //! and `local` say where packages come from.
 //!
-//! Invariant: no token leaves this room but as a [`crate::world::Secret`]. The texts that
-//! diagnostics point into hold `*` in place of whatever could be one, at unchanged offsets; `veil`
-//! decides what is shown.
+//! Invariant: tokens leave this room only as a [`crate::world::Secret`]. The texts that diagnostics point into
+//! hold `*` for everything that could be a token, at unchanged offsets; `veil` decides what is shown.
 
 mod blocks;
 mod credentials;
@@ -65,7 +64,7 @@ pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// Maximum number of files in the configuration directory.
 pub const MAX_DIRECTORY_FILES: usize = 100;
 
-/// Errors of the system for a path at which nothing exists.
+/// Errors of the system for a path that does not exist.
 const ABSENT: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
 
 /// The files and blocks of the CLI configuration that are read.
@@ -90,12 +89,11 @@ pub struct CliConfig {
     pub helper: Option<HelperProgram>,
     /// Retries and time limits of requests to registries.
     pub protocols: RegistryProtocols,
-    /// The files that were read, in the order in which later ones win.
+    /// The files that were read; later ones win.
     pub files: Vec<PathBuf>,
     /// The `provider_installation` blocks, in the order of the files.
     pub installations: Vec<Installation>,
-    /// The directory in which unpacked packages are shared, as seen from the directory in which the program runs
-    /// (rules 6).
+    /// The directory of shared unpacked packages, relative to the working directory (rules 6).
     pub cache_dir: Option<PathBuf>,
     /// A package of that directory may be used although the lock file does not hold its hash
     /// (rules 6.2).
@@ -118,7 +116,7 @@ pub struct HelperProgram {
     pub name: String,
     /// The arguments before the verb.
     pub args: Vec<String>,
-    /// The directories in which the program may be, in the order in which they are searched.
+    /// The directories that may hold the program, in search order.
     pub dirs: Vec<PathBuf>,
 }
 

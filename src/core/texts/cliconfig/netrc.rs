@@ -50,8 +50,8 @@ impl Netrc {
 
     /// Reads the text of a `.netrc`; what makes no sense is passed over.
     ///
-    /// Words may stand in double quotes with `\` before a character that means itself. A `#` where
-    /// a keyword could stand begins a comment. A macro ends with the next empty line.
+    /// A word may be in double quotes, with `\` before a character that means itself. A `#` in the place of a
+    /// keyword begins a comment. A macro ends with the next empty line.
     ///
     /// ```
     /// use lockctl_core::cliconfig::Netrc;

@@ -234,7 +234,7 @@ impl OciBlockReader {
         is_sound.then_some(read)
     }
 
-    /// Reports what cannot be meant; what it stands for is left out.
+    /// Reports an error about a span. The caller leaves the statement out.
     fn wrong(&mut self, span: Span, note: &str) {
         let title = format!("Invalid {} block", self.block);
         let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);

@@ -19,9 +19,7 @@ const MAX_ENTRIES: usize = 10_000;
 /// The credentials of the CLI configuration, and those that other tools keep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OciLogins {
-    /// The credentials for a domain or the beginning of an address, in the order in which the first
-    /// of
-    /// several counts.
+    /// The credentials for a domain or the beginning of an address; the first of several counts.
     stated: Vec<(String, OciLogin)>,
     /// Credential helpers for every domain, in the same order.
     helpers: Vec<OciLogin>,
@@ -179,7 +177,7 @@ fn decoded(text: &str) -> Option<OciLogin> {
 }
 
 impl ConfigPlace<'_> {
-    /// Lists the files in which other tools keep credentials, the first one first (rules 7.5).
+    /// Lists the files where other tools keep credentials, the first one first (rules 7.5).
     fn docker_files(self) -> Vec<PathBuf> {
         let home = match self.habits {
             Habits::Unix => self.path("HOME"),

@@ -15,7 +15,7 @@ const NAMES: [&str; 3] = ["hostname", "namespace", "type"];
 /// Maximum length of a template, in bytes.
 const MAX_BYTES: usize = 4096;
 
-/// Parts of an address with which a template is tried.
+/// The parts of an address that each template is tested with.
 const EXAMPLE: [&str; 3] = ["example.com", "example-namespace", "example-type"];
 
 /// A template of repository addresses, as in `ghcr.io/acme/${namespace}/${type}`.
@@ -65,12 +65,12 @@ pub enum TemplateError {
         /// The name as it is written.
         name: String,
     },
-    /// The template does not use a name that stands for several things.
+    /// The template does not use a name that has several values.
     #[error("it does not use {name}, and `include` does not state exactly one {subject}")]
     Unused {
         /// The name that is missing.
         name: &'static str,
-        /// The part of the address that it stands for.
+        /// The part of the address that the name is replaced by.
         subject: &'static str,
     },
     /// The result is no address of a repository.

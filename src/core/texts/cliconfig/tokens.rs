@@ -241,7 +241,7 @@ fn escape(text: &str) -> Option<(String, usize)> {
         Some((char::from_u32(code)?.to_string(), start + digits.len()))
     };
     let plain = |c: char| Some((c.to_string(), 2));
-    // The escapes of Go's `strconv` inside double quotes, by which HCL 1 reads strings; `\'` is none of them.
+    // The escapes of Go's `strconv` inside double quotes, as HCL 1 reads them; `\'` is not one.
     match *text.as_bytes().get(1)? {
         b'a' => plain('\u{7}'),
         b'b' => plain('\u{8}'),

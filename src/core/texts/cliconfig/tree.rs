@@ -13,15 +13,13 @@ use crate::world::Secret;
 
 /// A file taken apart.
 pub(super) struct Parsed {
-    /// The text for [`crate::diag::Texts`]: as long as the file, with `*` over whatever may be
-    /// secret.
+    /// The text for [`crate::diag::Texts`]: as long as the file, with `*` over everything that may be secret.
     pub(super) shown: Vec<u8>,
     /// The entries of the file; as in the programs, nothing holds where it cannot be parsed.
     pub(super) tree: Result<Vec<ConfigEntry>, Vec<ConfigFault>>,
 }
 
-/// Takes a file apart. What begins with `{` is JSON, whatever the name of the file says
-/// (rules 1.4).
+/// Parses a file. A text that begins with `{` is JSON, even if its name says otherwise (rules 1.4).
 pub(super) fn parse(bytes: &[u8]) -> Parsed {
     let (mut shown, tree) = match std::str::from_utf8(bytes) {
         Ok(text) if text.trim_start().starts_with('{') => (veil::outline(bytes), json(text)),

@@ -31,7 +31,7 @@ pub(super) fn is_known(word: &str) -> bool {
 /// Shows the names of a file that was parsed: those of blocks and their arguments, the labels of
 /// `host`, `credentials` and `oci_credentials` blocks, the names of services, and those of installation methods.
 ///
-/// What stands deeper has no name that could be known, and stays hidden.
+/// Deeper items have no known names, and stay hidden.
 pub(super) fn show_names(entries: &[ConfigEntry], bytes: &[u8], shown: &mut [u8]) {
     let mut show = |entry: &ConfigEntry| {
         let span = entry.key.span.start..entry.key.span.end;

@@ -118,7 +118,7 @@ pub enum ValueOrigin {
 }
 
 impl ComputedCall {
-    /// Counts the arguments and the values, each of which is one line to read.
+    /// Counts the lines to show: one for each argument and each value.
     #[must_use]
     pub fn lines(&self) -> usize {
         self.arguments().count() + self.values.len()

@@ -23,7 +23,7 @@ pub const DEFAULT_DATA_DIR: &str = ".terraform";
 /// Settings for reading a configuration, besides its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The rules by which files are read.
+    /// The rules for reading files.
     pub flavor: Flavor,
     /// The directory that holds test files beside those of the root, from the root on, if it is not
     /// `tests` (rules 6.1).
@@ -124,7 +124,7 @@ pub struct ModuleNode {
     pub dir: Option<PathBuf>,
     /// The title of the note about a module that is not visible; `None` if it is visible.
     pub unseen: Option<&'static str>,
-    /// Its files in the order in which they count: those that declare, then those that override.
+    /// Its files in order of precedence: those that declare, then those that override.
     pub files: Arc<[ModuleFile]>,
 }
 

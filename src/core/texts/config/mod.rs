@@ -1,5 +1,5 @@
-//! Configuration to requirements: which providers the modules of a root need, and with which
-//! constraints ([`rules`]).
+//! Configuration to requirements: the providers that the modules of a root need, with their constraints
+//! ([`rules`]).
 //!
 //! `module_config` reads the files of one module. Here, `tree` chooses the files of a directory, walks
 //! from the root along the calls, and resolves all names to requirements.
@@ -54,7 +54,7 @@ pub fn load(files: &dyn Files, texts: &mut Texts, root: &Path, settings: &Settin
     load_with(ConfigSources { files, modules }, texts, root, settings)
 }
 
-/// The sources from which configuration is read.
+/// The sources of configuration.
 #[derive(Clone, Copy)]
 pub struct ConfigSources<'a> {
     /// The files of the root and of what is installed for it.

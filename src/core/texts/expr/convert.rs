@@ -118,8 +118,8 @@ fn sequence(given: Typed, ty: &Type, item: &Type, shapes: &mut Shapes) -> Fit {
             Value::Tuple(values) => values,
             _ => Vec::new(),
         };
-        // A set of this type is in its order already. Other items are ordered by their new type: numbers as
-        // strings stand elsewhere (rules 2.5).
+        // A set of this type is in its order already. Other items are ordered by their new type: the order of
+        // numbers changes when they become strings (rules 2.5).
         if !is_set || from != Type::Set(item_type.clone()) {
             values = as_set(values)?;
         }

@@ -1,5 +1,5 @@
-//! The frame for evaluators of named values, each of which is computed when an expression needs it first: the
-//! values of configuration and those of Terragrunt.
+//! The frame for evaluators of named values: the values of configuration and those of Terragrunt. Each value is
+//! computed on the first use.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const MAX_CHAIN: usize = 200;
 pub enum NoValue<R> {
     /// The program refuses the value.
     Refused(R),
-    /// The program may have a value; the diagnostic says what stands in the way here.
+    /// The program may have a value; the diagnostic says why it is not known here.
     Uncertain(Arc<Diagnostic>),
 }
 

@@ -69,7 +69,7 @@ pub fn evaluate(
     evaluate_at(0, file, expr, scope, budget)
 }
 
-/// Evaluates an expression as if it stood this deep in another one.
+/// Evaluates an expression at this depth of nesting.
 ///
 /// # Errors
 /// All problems of the expression.

@@ -1,4 +1,4 @@
-//! Reasons for which an expression has no value, or a value no counterpart of a type.
+//! Reasons why an expression has no value, or a value no counterpart of a type.
 
 use std::iter::Chain;
 use std::vec::IntoIter;

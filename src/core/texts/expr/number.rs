@@ -1,4 +1,4 @@
-//! Numbers: exact decimals that stand for the programs' binary floats of 512 bits.
+//! Numbers: exact decimals that represent the programs' binary floats of 512 bits.
 //!
 //! A decimal of up to 38 digits and its rounding to 512 bits determine each other, so order,
 //! equality and text follow from the decimal. Arithmetic is certain only if the operands are

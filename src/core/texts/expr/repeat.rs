@@ -51,7 +51,7 @@ impl<'e> Evaluator<'e> {
             (Type::Bool | Type::Number | Type::String, _) => {
                 return self.wrong(collection.span, "Iteration over non-iterable value");
             }
-            // An unknown collection gives an unknown result, whatever the body is (rules 5.1).
+            // An unknown collection gives an unknown result for every body (rules 5.1).
             (_, Value::Unknown) => None,
             (Type::Set(_), _) => {
                 // The key of an item of a set is the item.

@@ -30,7 +30,7 @@ pub struct EvalScope<'s> {
 pub enum NameValue {
     /// A whole value, of any type.
     Value(Arc<Typed>),
-    /// An object of which only the attributes that are used need to be here.
+    /// An object; the attributes that are not used may be missing here.
     Attributes(BTreeMap<String, Arc<Typed>>),
 }
 
@@ -74,8 +74,7 @@ pub trait ExtraFunctions {
 
     /// Calls a function that [`knows`](Self::knows) has accepted.
     ///
-    /// # Errors
-    /// The reason for which it has no result.
+    /// # Errors The reason why it has no result.
     fn call(&self, call: ExtraCall<'_>) -> Result<Typed, ExtraFault>;
 }
 
@@ -89,11 +88,11 @@ pub struct ExtraCall<'c> {
     pub span: Span,
     /// The nesting of the call in expressions; what it evaluates counts from there.
     pub depth: usize,
-    /// A failure of the call is caught: it stands inside of `try` or `can`.
+    /// The call is inside `try` or `can`, which catch its failure.
     pub is_guarded: bool,
 }
 
-/// A fault for which a call of [`ExtraFunctions`] has no result.
+/// The reason why a call of [`ExtraFunctions`] has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExtraFault {
     /// The program refuses the argument at this place, from 0, for this reason.

@@ -1,4 +1,4 @@
-//! The order in which the programs walk through the items of a set (rules 2.5).
+//! The order of the items when the programs walk through a set (rules 2.5).
 //!
 //! Primitive items are ordered by value, others by the bytes of a text that the programs make of each of them. The
 //! text never shows, but the result of a `for` over such a set depends on it.
@@ -35,7 +35,7 @@ pub(super) fn as_set(values: Vec<Value>) -> Fit<Vec<Value>> {
 enum SetOrderKey {
     Bool(bool),
     Number(Number),
-    /// Strings stand for themselves, structures for their text.
+    /// A string by itself, a structure by its text.
     Text(String),
     Null,
 }

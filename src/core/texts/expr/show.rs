@@ -11,7 +11,7 @@ const EPHEMERAL: &str = "(ephemeral value)";
 /// The text of an unknown value, as in a plan.
 const UNKNOWN: &str = "(known after apply)";
 
-/// Writes a value in one line of at most so many characters; `…` stands for a rest.
+/// Writes a value in one line of at most so many characters; `…` replaces the rest.
 ///
 /// ```
 /// use lockctl_core::expr::{Value, in_one_line};
@@ -84,7 +84,7 @@ impl ShortLine {
                 }
                 self.push("]");
             }
-            // Spaces stand inside of the braces only if there are attributes.
+            // Braces have spaces inside only if there are attributes.
             Value::Object(items) if items.is_empty() => self.push("{}"),
             Value::Object(items) => {
                 for (at, (name, item)) in items.iter().enumerate() {

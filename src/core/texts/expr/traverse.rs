@@ -35,7 +35,7 @@ impl<'e> Evaluator<'e> {
             }
         }
         let (value, indexes) = joined(value, problems.or_value(indexes))?;
-        // Only the part is copied: a name may hold megabytes, of which an expression uses one attribute.
+        // Only the part is copied: a value may hold megabytes, and the expression uses one attribute of it.
         let (part, taken) =
             ValuePart::new(&value.ty, &value.value, Marks::default()).after(&indexes);
         self.charge(base.span, part.weight())?;

@@ -46,14 +46,14 @@ impl Type {
         refused(file, expr.span, title, "write the type without quotes")
     }
 
-    /// Selects the attributes that stand twice in a type expression from all keys in it that do; the
-    /// tree holds only the last of each.
+    /// Selects the repeated attributes of a type expression from all repeated keys in it; the tree holds only
+    /// the last of each.
     #[must_use]
     pub fn repeated(expr: &Expr, mut keys: Vec<Span>) -> Vec<Span> {
         if keys.is_empty() {
             return keys;
         }
-        // Keys of values may stand twice.
+        // Keys of default values may be repeated.
         let mut values = Vec::new();
         defaults(expr, &mut values);
         values.sort_unstable();
@@ -128,7 +128,7 @@ fn refused<T>(
 }
 
 fn of_variable(file: FileId, expr: &Expr) -> Outcome<Type> {
-    // At the top, but not inside of other types, these two may stand without the type of their items.
+    // At the top, but not inside of other types, these two are valid without the type of their items.
     match keyword(expr) {
         Some("list") => Ok(Type::List(Box::new(Type::Any))),
         Some("map") => Ok(Type::Map(Box::new(Type::Any))),

@@ -9,8 +9,8 @@ use super::value::{Marks, Value};
 
 /// A value with its type, which does not follow from the value alone for lists, sets, maps and null.
 ///
-/// Lists and sets are held as tuples, maps as objects. Items of a set are in the order in which the
-/// programs walk through them.
+/// Lists and sets are held as tuples, maps as objects. Items of a set are in the order that the programs walk
+/// through them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typed {
     /// The type of the value; no attribute in it is optional.

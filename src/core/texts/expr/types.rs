@@ -44,9 +44,9 @@ pub struct AttributeType {
 pub enum Presence {
     /// An object without the attribute does not have the type.
     Required,
-    /// `optional(T)`: null stands in for it.
+    /// `optional(T)`: a missing attribute is null.
     Optional,
-    /// `optional(T, D)`: this value, which has the type already, stands in for it, and for null.
+    /// `optional(T, D)`: this value, which has the type already, replaces a missing attribute and null.
     Default(Typed),
 }
 

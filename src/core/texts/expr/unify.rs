@@ -58,8 +58,8 @@ fn all_possible<'t>(types: impl Iterator<Item = &'t Type>, to: &Type) -> Fit<boo
     }
 }
 
-/// Determines the type to which values of all these types are converted where a type is open; `None` if the program
-/// has none, either.
+/// Determines the common type of these types, for the places where a type is open; `None` if the program has
+/// none, either.
 pub(super) fn unify(types: &[&Type]) -> Fit<Option<Type>> {
     if types.windows(2).all(|pair| pair[0] == pair[1]) {
         return Ok(types.first().map(|ty| (*ty).clone()));

@@ -84,8 +84,8 @@ pub(super) fn has_too_many_tokens(text: &str) -> bool {
 
 /// Cuts `region` of `text` into tokens; the last one is [`HclTokenKind::End`]. Stops after [`MAX_TOKENS`].
 ///
-/// Closing brackets are forgiving: `}` closes whatever is open inside its braces, a closing
-/// bracket without its opening one closes nothing, and a quoted string ends with its line.
+/// Closing brackets are forgiving: `}` closes everything that is open inside its braces, a closing bracket
+/// without its opening one closes nothing, and a quoted string ends with its line.
 pub(super) fn tokens(text: &str, region: Span) -> Vec<HclToken> {
     let mut scanner = Scanner::new(&text[..region.end], region.start);
     while scanner.at < region.end && scanner.tokens.len() < MAX_TOKENS {
@@ -327,7 +327,7 @@ impl<'t> Scanner<'t> {
             .map(|(index, _)| index)
     }
 
-    /// Closes the nearest brace or template sequence and whatever is open inside it.
+    /// Closes the nearest brace or template sequence, and everything that is open inside it.
     fn close_brace(&mut self, len: usize) {
         let Some(open) = self.enclosing() else {
             return self.push(HclTokenKind::CloseBrace, len);
@@ -466,7 +466,7 @@ fn literal_len(text: &str, quoting: Quoting) -> usize {
             byte @ (b'$' | b'%') if next == Some(byte) && bytes.get(at + 2) == Some(&b'{') => {
                 at += 3;
             }
-            // Whatever is escaped is text, unless it is a line end or no single byte.
+            // An escaped byte is text, unless it is a line end or the first of several.
             b'\\' if quoted && next.is_some_and(|b| b.is_ascii() && b != b'\n' && b != b'\r') => {
                 at += 2;
             }
@@ -476,8 +476,8 @@ fn literal_len(text: &str, quoting: Quoting) -> usize {
     at
 }
 
-/// Finds `<<MARKER` or `<<-MARKER` with nothing behind it on its line: lengths of what stands
-/// before the marker, and of the marker.
+/// Finds `<<MARKER` or `<<-MARKER` with nothing behind it on its line: the lengths of the operator and of the
+/// marker.
 fn heredoc_marker(text: &str) -> Option<(usize, usize)> {
     let after = text.strip_prefix("<<")?;
     let name = after.strip_prefix('-').unwrap_or(after);

@@ -1,7 +1,7 @@
 //! Templates: strip markers and heredoc indentation, applied the way HCL does.
 //!
-//! HCL works on a flat row of pieces in which each line of a heredoc is a piece of its own; so a
-//! strip marker takes space off one line only, and indentation counts inside directives too.
+//! HCL works on a flat row of pieces, and each line of a heredoc is a piece. So a strip marker takes space off
+//! one line only, and indentation counts inside directives too.
 
 use super::tree::{Expr, ExprKind, TemplateFor, TemplateIf, TemplatePart};
 
@@ -25,7 +25,7 @@ pub(super) enum Sequence {
     EndFor,
 }
 
-/// The sides on which a sequence has a `~`.
+/// The sides of a sequence that have a `~`.
 #[derive(Clone, Copy)]
 pub(super) struct Strip {
     pub(super) before: bool,

@@ -26,7 +26,7 @@ pub enum Item {
 /// A piece of text with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The text, decoded where it stood in quotes.
+    /// The text, decoded if it was in quotes.
     pub text: String,
     /// The bytes of the word, quotes included.
     pub span: Span,

@@ -355,7 +355,7 @@ enum StringFault {
     Escape(usize),
 }
 
-/// Decodes a string that stands in quotes.
+/// Decodes a string in quotes.
 fn decode(quoted: &[u8]) -> Result<String, StringFault> {
     let [b'"', inside @ .., b'"'] = quoted else {
         return Err(StringFault::Open);

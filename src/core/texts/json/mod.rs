@@ -111,9 +111,9 @@ pub struct JsonFault {
     pub remark: &'static str,
     /// Inside of what the text ends, if that is the fault.
     pub ends_in: Option<Unfinished>,
-    /// The line at which reading had arrived, from 1.
+    /// The line of the fault, from 1.
     pub line: usize,
-    /// The byte of the line at which reading had arrived, from 1.
+    /// The byte in that line, from 1.
     pub column: usize,
 }
 
@@ -173,7 +173,7 @@ pub fn parse(bytes: &[u8]) -> Result<JsonValue, Vec<JsonFault>> {
     // Reading from memory does not fail.
     let parsed = read(bytes, &Members::All).unwrap_or_else(|_| Err(Vec::new()));
     parsed.map_err(|mut faults| {
-        // The reader goes byte by byte; whoever shows a fault, or cuts it out, needs whole characters.
+        // The reader goes byte by byte; code that shows or cuts out a fault needs whole characters.
         for fault in &mut faults {
             fault.span = Span::within(bytes, fault.span.start, fault.span.end);
         }

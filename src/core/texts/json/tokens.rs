@@ -94,7 +94,7 @@ impl<R: BufRead> JsonTokens<R> {
                     };
                     let is_of_it = next & 0xC0 == 0x80;
                     if is_of_it || self.text.len() == 1 {
-                        // UTF-16 begins with two bytes of which the second is only looked at.
+                        // UTF-16 begins with two bytes, and the second is only peeked at.
                         self.text.push(next);
                     }
                     if !is_of_it {

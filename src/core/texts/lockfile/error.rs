@@ -18,7 +18,7 @@ impl LockFileError {
     pub(super) fn new(bytes: &[u8], diagnostics: Vec<Diagnostic>) -> Self {
         let mut texts = Texts::default();
         let file = texts.add("", bytes);
-        // The diagnostics hold byte offsets only, and whoever prints the error has no text any more.
+        // The diagnostics hold byte offsets only, and the text is gone when the error is printed.
         let positions = diagnostics
             .iter()
             .map(|diagnostic| {

@@ -51,9 +51,9 @@ pub struct WrongForm {
 pub enum EntryPart {
     /// The address of the provider.
     Label,
-    /// The version.
+    /// The attribute that holds the version.
     Version,
-    /// The constraints.
+    /// The attribute that holds the constraints.
     Constraints,
 }
 

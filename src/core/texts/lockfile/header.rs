@@ -14,7 +14,7 @@ pub fn header_of(bytes: &[u8]) -> Option<Program> {
         })
 }
 
-/// Counts the lines at the top that are the header's, whichever program wrote it.
+/// Counts the lines at the top that belong to the header of either program.
 pub(super) fn header_lines(bytes: &[u8]) -> usize {
     let Some(program) = header_of(bytes) else {
         return 0;

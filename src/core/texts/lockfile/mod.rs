@@ -59,7 +59,7 @@ pub struct ProviderLock {
     pub hashes: Hashes,
 }
 
-/// A lock file as it was read: the model, and where its parts stand in the text.
+/// A lock file as it was read: the model, and the places of its parts in the text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     /// The entries without a fault.
@@ -93,8 +93,8 @@ pub struct Places {
 }
 
 impl LockFile {
-    /// Reads the text of a lock file by the rules of a flavor; it need not be UTF-8, because comments
-    /// may hold anything. [`parse`] also says where each entry stands.
+    /// Reads the text of a lock file by the rules of a flavor; it need not be UTF-8, because comments may hold
+    /// anything. [`parse`] also returns the place of each entry.
     ///
     /// # Errors
     /// If a program would refuse the file; the error holds everything that is wrong with it.
@@ -117,8 +117,8 @@ impl LockFile {
         Ok(document.lock)
     }
 
-    /// Adds the entries that OpenTofu reads into a lock file of Terraform, and returns the pairs
-    /// (entry that stood there, entry that was added).
+    /// Adds the entries that OpenTofu reads into a lock file of Terraform, and returns the pairs (existing
+    /// entry, added entry).
     ///
     /// An entry `registry.terraform.io/hashicorp/T` without a sibling on OpenTofu's registry gets
     /// one with the same version and constraints and no hashes (rules 5.1). Other flavors

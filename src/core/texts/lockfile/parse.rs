@@ -470,7 +470,7 @@ impl DocumentReader {
     fn hash(&mut self, element: &Expr) -> Option<(Hash, Span)> {
         let value = self.constant(element)?;
         let text = self.text(&value, element.span)?;
-        // Every element with a scheme is kept, whatever its value (rules 2.7).
+        // Every element with a scheme is kept, even if its value is malformed (rules 2.7).
         match text.parse::<Hash>() {
             Ok(hash) => Some((hash, element.span)),
             Err(_) => {

@@ -30,7 +30,7 @@ pub struct IgnoredAdvisory {
     pub id: String,
     /// The reason, in the words of the project file.
     pub reason: String,
-    /// The day on which the exception ends, if there is one.
+    /// The day when the exception ends, if there is one.
     pub until: Option<SettingEnd>,
     /// The place of the identifier in the file.
     pub place: SettingPlace,

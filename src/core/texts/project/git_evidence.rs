@@ -22,7 +22,7 @@ pub struct GitEvidence<'a> {
 }
 
 impl GitEvidence<'_> {
-    /// Says nothing.
+    /// No evidence.
     pub const NONE: GitEvidence<'static> = GitEvidence {
         tracked: &|_| Vec::new(),
         changed: &BTreeSet::new(),

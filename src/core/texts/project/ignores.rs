@@ -90,8 +90,8 @@ impl Ignores {
         self.costs.pop();
     }
 
-    /// Begins a repository inside of this one, to which no pattern applies so far; returns the patterns that
-    /// apply again behind it. They stay in memory, so they count.
+    /// Begins a repository inside of this one, without any pattern at first; returns the patterns that apply
+    /// again after it. They stay in memory, so they count.
     pub(super) fn begin_repository(&mut self) -> Self {
         let inner = Self {
             matchers: Vec::new(),
@@ -110,7 +110,7 @@ impl Ignores {
         self.deciding(dir, true).is_some()
     }
 
-    /// Returns the pattern by which a path is ignored, with the directory of its file.
+    /// Returns the pattern that ignores a path, with the directory of its file.
     fn deciding(&self, path: &Path, is_dir: bool) -> Option<(&Path, &Glob)> {
         for matcher in self.matchers.iter().rev() {
             // A pattern that ends with a slash matches directories only (gitignore(5)).
@@ -182,9 +182,9 @@ impl IgnoringLine {
     }
 }
 
-/// Finds the line of a `.gitignore` by which a file is ignored, if git does not track it.
+/// Finds the line of a `.gitignore` that ignores a file, if git does not track it.
 ///
-/// Files of the user or of the repository that are no `.gitignore` are left out: nobody else has them.
+/// Other files with patterns, those of the user and of `.git/info`, are left out: they are not shared.
 #[must_use]
 pub fn ignoring_line(files: &dyn Files, dir: &ProjectPlace, file: &OsStr) -> Option<IgnoringLine> {
     let mut places = vec![dir.clone()];

@@ -144,7 +144,7 @@ impl YamlNode {
         }
     }
 
-    /// Returns the value of a key, where several stand that of the last one; what `<<` merges counts less.
+    /// Returns the value of a key. The last of several counts, and what `<<` merges counts less.
     fn member(&self, name: &str) -> Option<Rc<Self>> {
         let YamlValue::Mapping(members) = &self.value else {
             return None;

@@ -19,7 +19,7 @@ pub(super) const REPOSITORY: &str = ".git";
 /// Maximum number of directories that are looked at above a root.
 const MAX_LEVELS: usize = 256; // Linux allows 4,096 bytes, and names have about 16.
 
-/// Errors of the system for a path at which nothing exists.
+/// Errors of the system for a path that does not exist.
 const ABSENT: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
 
 /// A directory as it was written, and where it is.
@@ -47,7 +47,7 @@ pub struct ProjectFile {
 /// All project files that were looked for in a run.
 pub struct Projects<'a> {
     files: &'a dyn Files,
-    /// The time at which settings have ended or not.
+    /// The time that ends of settings are compared with.
     now: SystemTime,
     /// The one file that counts instead of all others.
     stated: Option<Arc<ProjectFile>>,
@@ -230,8 +230,8 @@ impl<'a> Projects<'a> {
                     break;
                 }
             }
-            // The search ends at the top of the repository (rules 2.1): a directory above it may be
-            // shared, and whoever writes there must not decide what may be locked.
+            // The search ends at the top of the repository (rules 2.1): other users may be able to write to a
+            // directory above it, and they must not decide what may be locked.
             let is_top = self.files.kind(&here.file(REPOSITORY)).is_ok();
             if !is_top && passed.len() < MAX_LEVELS {
                 next = here.parent();

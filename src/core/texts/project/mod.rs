@@ -48,7 +48,7 @@ pub use patterns::RootPatterns;
 /// The name of the file, in the directory of a root or in one above.
 pub const FILE_NAME: &str = ".lockctl.hcl";
 
-/// Time before the end of a setting in which a note says that it will end.
+/// The time before the end of a setting when a note announces it.
 const NOTICE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Maximum size of a project file, in bytes.
@@ -61,7 +61,7 @@ pub struct Project {
     pub platforms: Vec<PlatformName>,
     /// The program and version whose rules apply.
     pub flavor: FlavorChoice,
-    /// Patterns of directories that are roots whatever is in them.
+    /// Patterns of directories that always are roots.
     pub roots: RootPatterns,
     /// The file of another tool that names more of them.
     pub roots_from: Option<RootsFrom>,
@@ -132,7 +132,7 @@ pub struct RuleSetting {
 /// `until = "…"` of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettingEnd {
-    /// The first moment at which the setting does not count any more.
+    /// The first moment when the setting does not count any more.
     pub moment: SystemTime,
     /// The place of the day in the file.
     pub place: SettingPlace,
@@ -148,7 +148,7 @@ pub struct Trust {
     /// The place that demands signed packages even where the program accepts unsigned ones; `None`
     /// if there is none.
     pub require_signature: Option<SettingPlace>,
-    /// Facts that others computed stand for a download.
+    /// Imported facts may replace a download.
     pub imported_facts: bool,
 }
 

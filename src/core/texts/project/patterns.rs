@@ -8,7 +8,7 @@ use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 /// Maximum length of a pattern, in bytes; nested alternatives cost stack.
 pub(super) const MAX_PATTERN_BYTES: usize = 512;
 
-/// Patterns of directories that are roots whatever is in them, by their path from the project file.
+/// Patterns of directories that always are roots, by their path from the project file.
 #[derive(Clone, Debug, Default)]
 pub struct RootPatterns {
     globs: GlobSet,
@@ -37,7 +37,7 @@ pub(super) enum RootPatternError {
 }
 
 impl RootPatterns {
-    /// Combines patterns, of which one has to match.
+    /// Combines patterns; a directory must match one of them.
     ///
     /// # Errors
     /// If they are too large all in all.
@@ -53,8 +53,8 @@ impl RootPatterns {
         })
     }
 
-    /// Reads a pattern: `*` stands for any part of a name, `**` for any number of directories, `.`
-    /// for the directory of the project file itself.
+    /// Reads a pattern: `*` matches any part of a name, `**` any number of directories, `.` the directory of
+    /// the project file itself.
     ///
     /// # Errors
     /// If the text is no pattern.

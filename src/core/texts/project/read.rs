@@ -135,7 +135,7 @@ fn project(body: &Body, reader: &mut ProjectReader) -> Project {
     project
 }
 
-/// Returns the only block of a kind that may stand once and takes no label.
+/// Returns the only block of a kind that takes no label and must not be repeated.
 fn only<'b>(blocks: &[&'b Block], reader: &mut ProjectReader) -> Option<&'b Block> {
     let (first, others) = blocks.split_first()?;
     reader.no_label(first);

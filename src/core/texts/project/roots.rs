@@ -32,7 +32,7 @@ pub const MAX_DIRECTORIES: usize = 100_000;
 /// The name of the file that makes a directory a root; only looked for here, never read.
 pub(super) const LOCK_FILE: &str = ".terraform.lock.hcl";
 
-/// Directories that belong to programs, whatever is in them.
+/// Directories that belong to programs; they are never searched.
 const SKIPPED: [&str; 3] = [REPOSITORY, ".terraform", ".terragrunt-cache"];
 
 /// The inputs of a search for roots.
@@ -162,7 +162,7 @@ struct VisitedDirectory {
 struct GlancedDirectory {
     shown: PathBuf,
     kind: DirectoryKind,
-    /// The rules by which its files were read; `None` if there is no configuration.
+    /// The rules that its files were read by; `None` if there is no configuration.
     flavor: Option<Flavor>,
     unit: UnitKind,
     has_unit_stack: bool,
@@ -170,10 +170,10 @@ struct GlancedDirectory {
     glance: Glance,
 }
 
-/// The kind of a directory, whatever calls it.
+/// The kind of a directory, without regard to its callers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DirectoryKind {
-    /// A root, whatever calls it.
+    /// A root, even if another one calls it.
     Locked,
     /// A root, unless another one calls it.
     Candidate,

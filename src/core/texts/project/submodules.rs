@@ -14,7 +14,7 @@ const FILE_NAME: &str = ".gitmodules";
 /// Maximum size of the file, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Length of a path from which on no system has it, in bytes.
+/// Length in bytes of a path that is too long for every system.
 const MAX_PATH_BYTES: usize = 4096;
 
 /// Lists the submodules of a repository that are not checked out; none if the list cannot be read.

@@ -14,7 +14,7 @@ use super::locate::ProjectPlace;
 /// Maximum size of a file that is read for nothing but the program, in bytes; larger ones state nothing.
 const MAX_TOOL_FILE_BYTES: u64 = 256 * 1024;
 
-/// The reader of each kind of file, in the order in which they count within a directory.
+/// The reader of each kind of file, in order of precedence within a directory.
 const READERS: [(&str, ReadStatements); 8] = [
     (".terraform-version", |text| {
         version_file(Program::Terraform, text)

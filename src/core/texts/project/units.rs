@@ -10,7 +10,7 @@ use super::roots::{LOCK_FILE, holds};
 /// The name of the file that makes a directory a unit, unless there is one of a stack.
 pub(super) const UNIT_FILE: &str = "terragrunt.hcl";
 
-/// The name of the file from which Terragrunt generates units.
+/// The name of the file that Terragrunt generates units from.
 pub const STACK_FILE: &str = "terragrunt.stack.hcl";
 
 /// A file that is merged over a unit.

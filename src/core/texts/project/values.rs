@@ -42,7 +42,7 @@ impl ProjectReader {
         self.push(error.at(self.file, at, remark).help(help));
     }
 
-    /// Adds an error about something that stands twice.
+    /// Adds an error about a repeated statement.
     pub(super) fn twice(&mut self, title: &str, at: Span, first: Span) {
         let error = Diagnostic::error(rules::PROJECT_INVALID, title)
             .at(self.file, at, "stated again")
@@ -240,7 +240,7 @@ impl ProjectReader {
         None
     }
 
-    /// Reads the day on which a setting ends.
+    /// Reads the day when a setting ends.
     pub(super) fn day(&mut self, text: &Located<String>) -> Option<SettingEnd> {
         let Some(moment) = calendar::read_day(&text.value) else {
             let help = "write a day as YEAR-MONTH-DAY, as in 2027-03-01; it begins at 00:00 UTC";

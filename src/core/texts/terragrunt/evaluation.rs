@@ -43,7 +43,7 @@ pub(super) struct Evaluation<'a> {
     bytes_left: u64,
     pub(super) budget: Budget,
     pub(super) chain: DemandChain,
-    /// The nesting of the expression in which files are read.
+    /// The nesting of the expression that reads files.
     pub(super) depth: usize,
     read_depth: usize,
     /// Causes of unknown values since the innermost [`Evaluation::traced`] began.
@@ -86,7 +86,7 @@ pub(super) struct Include {
 
 /// The parent of a file, as functions like `path_relative_to_include` find it.
 pub(super) enum IncludedParent {
-    /// There is none: the file itself stands for it.
+    /// There is none: the file itself is used.
     None,
     /// The parent has this path.
     At(PathBuf),

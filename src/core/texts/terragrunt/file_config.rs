@@ -40,7 +40,7 @@ pub(super) struct GenerateBlock {
     pub(super) place: FilePlace,
 }
 
-/// The block `remote_state`, or the attribute that stands for it: that may be unknown as a whole.
+/// The block `remote_state`, or the attribute instead of it, which may be unknown as a whole.
 #[derive(Clone, Debug)]
 pub(super) struct RemoteState {
     pub(super) arguments: Outcome<Arguments>,
@@ -238,7 +238,7 @@ impl FileConfig {
     }
 }
 
-/// Splits the value of an attribute that stands for a block into arguments.
+/// Splits the value of an attribute that replaces a block into arguments.
 fn parts(slot: &Slot) -> Outcome<Arguments> {
     let value = slot.outcome.clone()?;
     match value.value {
@@ -260,7 +260,7 @@ fn parts(slot: &Slot) -> Outcome<Arguments> {
     Ok(value.attributes().into_iter().map(argument).collect())
 }
 
-/// Refuses two `generate` blocks with one label, whichever files hold them (rules 3.3).
+/// Refuses two `generate` blocks with one label, in one file or in several (rules 3.3).
 pub(super) fn same_name(label: &str, place: FilePlace) -> Stop {
     let title = "Detected generate blocks with the same name";
     let note = format!("another generate block is named {label:?}, too");

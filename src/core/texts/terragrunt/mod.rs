@@ -1,11 +1,11 @@
 //! Units of Terragrunt, evaluated without running it: which module a unit runs, which files are
 //! generated, and which files lie in the directory that Terraform sees.
 //!
-//! `evaluation` holds the files of a unit and the values that were computed, each when an expression needs it
-//! first: only the local values that decide source, copying and generated files must be known. `expressions`
+//! `evaluation` holds the files of a unit and the computed values. Each value is computed on its first use:
+//! only the local values that decide source, copying and generated files must be known. `expressions`
 //! evaluates, `names` finds the values of names, `functions` are Terragrunt's own. `include` and `merge` join a
 //! unit with its parents; `source`, `generate` and `unit` make plain values of the result. `passes` runs all of
-//! that, `notes` adds the errors at which Terragrunt would stop. `assembled` is the directory that Terraform sees,
+//! that, `notes` adds the errors that would stop Terragrunt. `assembled` is the directory that Terraform sees,
 //! as files.
 //!
 //! Invariant: a value that only a run of Terragrunt knows is unknown, with the reason and its place. No program

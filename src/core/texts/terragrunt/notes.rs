@@ -1,4 +1,4 @@
-//! Notes on errors at which Terragrunt stops; they change no requirement (rules 2.4).
+//! Notes on errors that stop Terragrunt; they change no requirement (rules 2.4).
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -88,8 +88,7 @@ fn refusals(config: &FileConfig, stops: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Collects errors of a configuration in which every argument has a value: inputs of another type, missing
-/// directories.
+/// Collects the errors that remain if every argument has a value: inputs of another type, missing directories.
 pub(super) fn beyond_values(evaluation: &Evaluation<'_>, config: &FileConfig) -> Vec<Diagnostic> {
     let mut stops = Vec::new();
     let mut add = |title: &str, place: FilePlace, note: &str| {

@@ -163,7 +163,7 @@ impl Stop {
 }
 
 impl Slot {
-    /// Returns the reason for which a part of the value is unknown.
+    /// Returns the reason why a part of the value is unknown.
     pub(super) fn unknown(&self) -> UnitUnknown {
         match self.causes.first() {
             Some(cause) => UnitUnknown::in_run(cause.place, cause.text.as_str()),

@@ -58,7 +58,7 @@ pub(super) enum SourceFault {
     Unknown(String),
 }
 
-/// Parses the source of a unit; `None` stands for a unit without one (rules 6.2 to 6.9).
+/// Parses the source of a unit; `None` means a unit without one (rules 6.2 to 6.9).
 pub(super) fn understand(
     written: Option<&str>,
     unit_dir: &Path,
@@ -236,7 +236,7 @@ fn registry(
         ("", None) => "registry.terraform.io".to_owned(),
         (host, _) => host.to_owned(),
     };
-    // Terragrunt takes no subdirectory here: that stands behind `//` (rules 6.6).
+    // Terragrunt accepts no subdirectory here, only behind `//` (rules 6.6).
     if path.split('/').count() != 3 {
         let reason = "a module of a registry is NAMESPACE/NAME/SYSTEM".to_owned();
         return Err(SourceFault::Refused(reason));

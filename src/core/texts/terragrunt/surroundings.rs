@@ -76,7 +76,7 @@ pub enum SourceOverride {
 }
 
 impl<'a> UnitSurroundings<'a> {
-    /// Makes surroundings in which nothing is set.
+    /// Makes surroundings without any setting.
     #[must_use]
     pub fn new(documents: &'a Documents) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! An evaluated unit: its source, its generated files, and the rules by which files are copied.
+//! An evaluated unit: its source, its generated files, and the rules for copying files.
 
 use std::path::{Path, PathBuf};
 
@@ -70,7 +70,7 @@ impl EvaluatedUnit {
         Some(source.package == UnitPackage::Own)
     }
 
-    /// Returns the first reason for which the requirements of the unit are not all known.
+    /// Returns the first reason why the requirements of the unit are not all known.
     #[must_use]
     pub fn unseen(&self) -> Option<&UnitUnknown> {
         let source = self.source.as_ref().err();
@@ -85,7 +85,7 @@ impl EvaluatedUnit {
     }
 }
 
-/// Makes a unit of which nothing is known.
+/// Makes a unit without any known part.
 pub(super) fn all_unknown(unit_dir: &Path, path: &Path, unknown: &UnitUnknown) -> EvaluatedUnit {
     EvaluatedUnit {
         dir: unit_dir.to_owned(),

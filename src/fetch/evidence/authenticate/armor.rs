@@ -18,7 +18,7 @@ pub(super) fn public_key(text: &str) -> Result<Vec<u8>, KeyFault> {
     }
 }
 
-/// Returns the content of the first block of a text, whatever its label is, as Terraform does.
+/// Returns the content of the first block of a text, with any label, as Terraform does.
 pub(super) fn signature(text: &str) -> Result<Vec<u8>, SignatureFault> {
     if text.len() > MAX_ARMOR_BYTES {
         return Err(SignatureFault::TooLong);

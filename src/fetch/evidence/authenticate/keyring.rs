@@ -1,4 +1,4 @@
-//! The keys of a key block, with whatever they have proved about themselves.
+//! The keys of a key block, with the properties that their self-signatures prove.
 
 use pgp::crypto::public_key::PublicKeyAlgorithm;
 use pgp::packet::{Packet, PublicKey, PublicSubkey, Signature, SignatureType, UserId};

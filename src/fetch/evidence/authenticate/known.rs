@@ -14,7 +14,7 @@ const MAX_REMEMBERED: usize = 64;
 /// Maximum length of a remembered block, in bytes; real ones have some thousands.
 const MAX_REMEMBERED_BYTES: usize = 64 * 1024;
 
-/// The keys of a block, or the reason for which it is refused.
+/// The keys of a block, or the reason why it is refused.
 type KeyringResult = Result<Arc<Keyring>, KeyFault>;
 
 /// The blocks that were read so far; one that is being read is waited for.
@@ -29,12 +29,12 @@ static RELEASE_KEY: LazyLock<Arc<Keyring>> = LazyLock::new(|| Arc::new(read(&REL
 static PARTNERS_KEY: LazyLock<Keyring> =
     LazyLock::new(|| read(&block(include_str!("keys/hashicorp-partners.asc"))));
 
-/// Returns the key with which `HashiCorp` signs its own releases.
+/// Returns the key that signs releases of `HashiCorp` itself.
 pub(super) fn release_key() -> &'static Keyring {
     &RELEASE_KEY
 }
 
-/// Returns the key with which `HashiCorp` signs the keys of partners.
+/// Returns the key of `HashiCorp` that signs the keys of partners.
 pub(super) fn partners_key() -> &'static Keyring {
     &PARTNERS_KEY
 }

@@ -98,7 +98,7 @@ impl Rules {
 /// Displayed as the program says it, e.g. `self-signed, key ID 34365D9472D7468F`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signer {
-    /// The class by which the program names the signature.
+    /// The name of the signature's class in the program.
     pub class: Class,
     /// The 64-bit ID of the primary key, 16 upper-case hexadecimal digits.
     pub key_id: String,
@@ -111,8 +111,8 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// Returns true if `key` names a key that made the signature: the primary key, which stands for its subkeys,
-    /// or the subkey itself.
+    /// Returns true if `key` names a key that made the signature: the primary key, which also names its
+    /// subkeys, or the subkey itself.
     #[must_use]
     pub fn is(&self, key: &KeyId) -> bool {
         self.key().is(key)
@@ -158,7 +158,7 @@ pub enum KeyRemark {
     /// The key, or the subkey that signed, has expired.
     #[error("the key has expired")]
     KeyExpired {
-        /// The time at which it expired.
+        /// The time of its expiry.
         at: SystemTime,
     },
     /// The key, or the subkey that signed, was made after this moment.
@@ -172,7 +172,7 @@ pub enum KeyRemark {
     /// The signature, or one that binds the key, has expired.
     #[error("the signature has expired")]
     SignatureExpired {
-        /// The time at which it expired.
+        /// The time of its expiry.
         at: SystemTime,
     },
     /// The signature, or one that binds the key, was made after this moment.
@@ -263,9 +263,8 @@ struct MatchedKey<'a> {
 /// `OpenTofu` prefers a later key to one that has expired. All packages of a release share the
 /// document, so that it need be asked about once.
 ///
-/// # Errors
-/// The first reason for which the program would refuse. Whether it goes on without a signature where
-/// no key is named is asked before ([`Rules::accepts_unsigned`]).
+/// # Errors The first reason why the program would refuse. Evidence without any key is an error here; the
+/// caller first asks [`Rules::accepts_unsigned`].
 pub fn signature(
     evidence: &Evidence,
     rules: &Rules,

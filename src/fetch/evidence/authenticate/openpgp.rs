@@ -23,7 +23,7 @@ pub(super) struct Detached<'a> {
     document: &'a [u8],
     now: u64,
     signatures: Vec<(Signature, SignatureInfo)>,
-    /// The reason for which the rest of the file cannot be read.
+    /// The reason why the rest of the file cannot be read.
     fault: Option<SignatureFault>,
 }
 
@@ -74,8 +74,8 @@ impl<'a> Detached<'a> {
         }
     }
 
-    /// Looks for a signature by one of the keys: the first that names one of them is the one that
-    /// counts, and whatever comes behind it does not matter.
+    /// Looks for a signature by one of the keys. The first signature that names one of them counts; the rest of
+    /// the file does not matter.
     ///
     /// Returns nothing if none names one of the keys.
     ///
@@ -147,7 +147,7 @@ impl<'a> Detached<'a> {
             signature: involved
                 .iter()
                 .find_map(|info| time_of_signature(info, self.now)),
-            // Both programs accept SHA-1 here, for which collisions have been made since 2017.
+            // Both programs accept SHA-1 here, although collisions have been made since 2017.
             weak_digest: (info.digest == HashAlgorithm::Sha1)
                 .then_some(KeyRemark::WeakDigest { name: "SHA1" }),
         })

@@ -21,9 +21,9 @@ pub(super) struct SignatureInfo {
     pub(super) digest: HashAlgorithm,
     /// Creation time, in seconds since 1970.
     pub(super) created: u64,
-    /// Seconds for which the signature counts; 0 is for ever.
+    /// Lifetime of the signature in seconds; 0 is for ever.
     pub(super) lifetime: u64,
-    /// Seconds for which the key counts, from its own creation; 0 is for ever.
+    /// Lifetime of the key in seconds, from its own creation; 0 is for ever.
     pub(super) key_lifetime: u64,
     /// The key may sign. `None` if there are no key flags.
     pub(super) may_sign: Option<bool>,

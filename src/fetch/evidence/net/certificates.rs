@@ -24,7 +24,7 @@ pub(super) enum Authorities {
     AsOnLinux,
 }
 
-/// Files in which Linux systems keep their list of certificates; the first that exists counts.
+/// Files where Linux systems keep their list of certificates; the first that exists counts.
 const DEFAULT_FILES: [&str; 6] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -34,7 +34,7 @@ const DEFAULT_FILES: [&str; 6] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// Directories in which Linux systems keep single certificates.
+/// Directories where Linux systems keep single certificates.
 const DEFAULT_DIRS: [&str; 2] = ["/etc/ssl/certs", "/etc/pki/tls/certs"];
 
 /// Decides by the environment.

@@ -71,7 +71,7 @@ impl Proxies {
         let host = target.host.trim_matches(['[', ']']).to_lowercase();
         let host = host.strip_suffix('.').unwrap_or(&host);
         let address: Option<IpAddr> = host.parse().ok();
-        // Both programs connect to this machine directly, whatever the variables say (Go's `httpproxy`).
+        // Both programs connect to this machine directly and ignore the variables (Go's `httpproxy`).
         if host == "localhost" || address.is_some_and(|address| address.is_loopback()) {
             return Ok(None);
         }

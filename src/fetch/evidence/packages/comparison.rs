@@ -27,8 +27,8 @@ pub(super) struct PackageComparison<'a, 'm> {
     pub(super) altered: &'a [AlteredPackage],
     pub(super) facts: &'a Attributions,
     pub(super) wanted: Option<&'a WantedPlatforms>,
-    /// The installed packages that match nothing, each with the answer to whether it has files that the right
-    /// one does not have; without those of which that is not known.
+    /// The installed packages that match nothing; the value is true if the package has files that the right one
+    /// does not have. Packages without an answer are left out.
     pub(super) have_stray_files: BTreeMap<PackageId, bool>,
 }
 
@@ -129,7 +129,7 @@ impl<'a> PackageComparison<'a, '_> {
         fact
     }
 
-    /// Finds the evidence about a package of which there is no other copy.
+    /// Finds the evidence about a package without another copy.
     fn known_fact(&self, candidate: &PackageCandidate, hashed: &PackageHashes) -> MismatchEvidence {
         let PackageId {
             provider, platform, ..

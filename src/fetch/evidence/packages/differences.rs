@@ -1,4 +1,4 @@
-//! The files in which two packages differ, and those that alone keep a package from being right.
+//! The files that differ between two packages, and those whose removal would make a package right.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,8 +9,8 @@ use crate::hash::{Digest, Hash, Hashes, h1_of_digests};
 /// Maximum number of files of a kind that are named; the rest is counted.
 const MAX_NAMED: usize = 5;
 
-/// Maximum number of files of which every subset is tried: 4,096 subsets are hashed in milliseconds, and most
-/// packages have fewer files.
+/// Maximum number of files for trying every subset: 4,096 subsets are hashed in milliseconds, and most packages
+/// have fewer files.
 const MAX_FILES_FOR_SUBSETS: usize = 12;
 
 /// The differences of a package from one that is right; names are sorted.
@@ -105,7 +105,7 @@ pub(super) fn strays(files: &[FileDigest], recorded: &Hashes) -> Vec<Box<[u8]>> 
             .find(|stray| is_recorded_without(files, recorded, |index| index == *stray))
             .map_or(Vec::new(), |stray| vec![files[stray].name.clone()]);
     }
-    // Each bit of a subset stands for a file that is left out; the last one would leave out all.
+    // Each bit of a subset is a file that is left out; the last subset would leave out all.
     let mut subsets: Vec<u32> = (1..(1 << count)).collect();
     subsets.pop();
     subsets.sort_by_key(|subset: &u32| subset.count_ones());

@@ -466,7 +466,7 @@ pub(super) fn absent(subject: CheckedLock<'_>, mirror: &AbsentMirror) -> Finding
         .into()
 }
 
-/// Reports a locked version that none of the mirrors has from which the program installs the provider.
+/// Reports a locked version that no mirror has; the program installs the provider from these mirrors.
 pub(super) fn no_mirror(
     subject: CheckedLock<'_>,
     provider: &ProviderAddr,

@@ -16,12 +16,12 @@ use crate::verify::CheckedLock;
 use crate::verify::{MachineFacts, Machines, PackageOrigin, SourcePackage};
 use crate::version::Version;
 
-/// A source from which the program installs a provider.
+/// A source where the program installs a provider from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstallSource {
     /// The registry of the provider.
     Registry,
-    /// The same, but only if no directory holds the provider, in whatever version.
+    /// The same, but only if no directory holds any version of the provider.
     RegistryUnlessHeld,
     /// A mirror that is asked through the network, which is not done here.
     NetworkMirror,
@@ -233,8 +233,8 @@ fn find(
             _ => None,
         })
     };
-    // A directory that the CLI configuration names must exist, or `init` fails for the provider whatever other
-    // sources have (`coverage` rules 5.1).
+    // A directory that the CLI configuration names must exist, or `init` fails for the provider; other sources
+    // do not help (`coverage` rules 5.1).
     if directories().any(|(mirror, must_exist)| must_exist && mirror.is_none()) {
         return FoundSource::nowhere(MachineSource::NoVersion);
     }

@@ -56,7 +56,7 @@ pub(super) struct ZipOnly {
     pub(super) member_h1: Hash,
 }
 
-/// The moment at which a program compares a package.
+/// The moment when a program compares a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UseMoment {
     /// Before `init` installs the package.
@@ -66,7 +66,7 @@ pub(super) enum UseMoment {
 }
 
 impl UseMoment {
-    /// Returns the moment for which a package is compared: what is installed must match an `h1:`; before an
+    /// Returns the moment of the comparison for a package: an installed one must match an `h1:`; before an
     /// installation a `zh:` counts as well (`hash` rules 3.5).
     pub(super) fn of(origin: PackageOrigin) -> Self {
         match origin {
@@ -149,7 +149,7 @@ impl<'a> PackageMemo<'a> {
         self.scans.entry(key).or_insert_with(scan).clone()
     }
 
-    /// Returns a path by which the same package is found again.
+    /// Returns a path that is the same for all paths to one package.
     pub(super) fn resolved(&self, place: &Local) -> PathBuf {
         // `.terraform/providers` often holds links into the plugin cache: the package behind them is one.
         let path = place.path();

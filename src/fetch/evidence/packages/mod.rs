@@ -42,7 +42,7 @@ use crate::verify::{CheckedLock, PackageOrigin};
 /// The places and packages to check, and their context.
 #[derive(Clone, Copy)]
 pub struct PackageSearch<'a> {
-    /// Directories laid out as mirrors, in the order in which the program asks them.
+    /// Directories laid out as mirrors, in the order of the program's search.
     pub places: &'a [PackagePlace],
     /// Packages that the user names one by one.
     pub singles: &'a [Single],
@@ -50,13 +50,13 @@ pub struct PackageSearch<'a> {
     pub facts: &'a Attributions,
     /// The platforms whose hashes the lock file must hold, if that is checked.
     pub wanted: Option<&'a WantedPlatforms>,
-    /// Returns the sources from which the program installs a provider, in its order.
+    /// Returns the sources that the program installs a provider from, in its order.
     pub sources: &'a dyn Fn(&ProviderAddr) -> Vec<InstallSource>,
-    /// The program may use a cached package of which the lock file holds no hash.
+    /// The program may use a cached package although the lock file holds no hash of it.
     pub cache_may_break: bool,
 }
 
-/// The number of roots of a run, for packages that the user names without saying for which.
+/// The number of roots of a run, for named packages without a stated root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootCount {
     /// A named package must be one of the only lock file.
@@ -193,7 +193,7 @@ pub fn machines(
     machine::of_providers(memo, subject, search, &gathered, &outcomes)
 }
 
-/// Reports entries whose version none of the mirrors has from which the program would install it.
+/// Reports entries whose version is in none of the mirrors that the program would install it from.
 fn lacking(
     subject: CheckedLock<'_>,
     search: PackageSearch<'_>,
@@ -204,7 +204,7 @@ fn lacking(
         return Vec::new();
     }
     let mut lacking = Vec::new();
-    // `init` asks the source first, whatever is installed (`coverage` rules 5.1).
+    // `init` queries the source first, even if a package is installed (`coverage` rules 5.1).
     for (provider, entry) in &subject.document.lock.providers {
         let version = &entry.version;
         if subject.left_over(provider).is_none()
@@ -327,7 +327,7 @@ fn altered(
 
 /// Returns the `h1:` that facts give for the platform of a package, if the package has another one.
 fn expected(known: &Attribution, id: &PackageId, hashed: &PackageHashes) -> Option<Hash> {
-    // A zip of the release is what it is, whatever else is known of the platform.
+    // A zip of the release is known by its `zh:`; other facts about the platform do not matter.
     let is_of_release = |zh: &Hash| !known.platforms_of(zh).is_empty();
     if hashed.zip.iter().any(|zip| is_of_release(&zip.zh)) {
         return None;

@@ -15,14 +15,14 @@ use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::verify::{CheckedLock, PackageOrigin};
 use crate::world::{FileKind, Files, is_outside};
 
-/// A directory laid out as a mirror, in which packages are looked for.
+/// A directory laid out as a mirror, to search for packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackagePlace {
     /// The use that the program makes of it.
     pub origin: PackageOrigin,
     /// The directory that is laid out as a mirror.
     pub dir: PathBuf,
-    /// The providers for which it counts.
+    /// The providers that it serves.
     pub providers: ProviderFilter,
     /// The consequence if it does not exist.
     pub absence: Absence,

@@ -63,7 +63,8 @@ pub type HostCredentials<'a> = dyn Fn(&Hostname) -> Option<Credentials> + Send +
 /// Says why a credentials helper gave no answer, if it was asked and gave none.
 pub type HostHelper<'a> = dyn Fn(&Hostname) -> Option<String> + Send + Sync + 'a;
 
-/// The registries of all hosts, of which each is asked once in a run, whatever is wanted of it.
+/// The registries of all hosts. The discovery document of each host is requested once in a run, for all
+/// purposes.
 pub struct Discovery<'a> {
     net: Net<'a>,
     pub(super) hosts: Hosts<'a>,
@@ -136,7 +137,7 @@ impl<'a> Discovery<'a> {
         (self.hosts.credentials)(host).filter(|_| base.origin().encrypted)
     }
 
-    /// Makes the error of a host that requires credentials; `home` is the origin to which they may be sent.
+    /// Makes the error of a host that requires credentials; `home` is the origin that they may be sent to.
     pub(super) fn unauthorized(
         &self,
         host: &Hostname,
@@ -187,8 +188,8 @@ impl<'a> Discovery<'a> {
         // fetched.
         let document = self.documents.get(host, || {
             let document = match self.hosts.services.get(host) {
-                // A `host` block of the CLI configuration stands for the document, so its relative URLs count
-                // from the usual place of that (rules 1.9).
+                // A `host` block of the CLI configuration replaces the document, so its relative URLs count
+                // from the usual place of the document (rules 1.9).
                 Some(services) => DiscoveryDocument {
                     url: Url::discovery(host).map_err(DiscoveryError::Hostname)?,
                     services: services

@@ -12,7 +12,7 @@ const DOCUMENT_HOPS: usize = 5;
 pub enum DocumentAnswer {
     /// The kept document is current.
     Unchanged,
-    /// A new document.
+    /// The server sent the document, because it is new or has changed.
     Document {
         /// The bytes of the document.
         body: Vec<u8>,

@@ -1,7 +1,7 @@
 //! Packages over the network: repeated when they break off, and resumed where the server can.
 //!
-//! Neither program repeats a body that breaks off. Whatever pieces a package is put together from,
-//! it is hashed as a whole, so that a wrong piece cannot go unnoticed.
+//! Neither program repeats a body that breaks off. A package may be put together from pieces, but it is hashed
+//! as a whole, so that a wrong piece cannot go unnoticed.
 
 use std::io::{self, Read};
 use std::time::{Duration, SystemTime};
@@ -43,7 +43,7 @@ const PROGRESS_BYTES: u64 = 1024 * 1024;
 pub enum Check {
     /// The SHA-256 that it should have.
     Digest(Digest),
-    /// Hashes that are stated for it, with which its content is compared later.
+    /// Hashes that are stated for it; its content is compared with them later.
     Stated,
     /// Nothing but the server that sends it: so no connection on the way may be plain http.
     Server,
@@ -63,11 +63,11 @@ pub struct PackageRequest<'a> {
     pub limit: u64,
     /// The exact length of the package in bytes, if its source states it.
     pub bytes: Option<u64>,
-    /// The encodings in which its bytes may arrive.
+    /// The permitted encodings of its bytes.
     pub transfer: Transfer,
 }
 
-/// The encodings in which the bytes of a package may arrive.
+/// The permitted encodings of the bytes of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
     /// As they are, in pieces where the server gives them.
@@ -109,8 +109,7 @@ struct Partial<F> {
     file: F,
     sha: Sha256Stream,
     bytes: u64,
-    /// A strong entity tag or a date, by which the server decides whether the rest still belongs to the same
-    /// file.
+    /// A strong entity tag or a date, so that the server can decide if the rest still belongs to the same file.
     validator: Option<String>,
     /// The file was put together from the bodies of several answers.
     in_pieces: bool,
@@ -203,7 +202,7 @@ pub fn download_into<F: Scratch>(
     }
 }
 
-/// Ends a download in which the last byte has arrived.
+/// Ends a download after its last byte.
 fn complete<F>(
     net: &Net<'_>,
     request: PackageRequest<'_>,
@@ -276,7 +275,7 @@ fn attempt<F: Scratch>(
     }
     partial.validator = match request.transfer {
         Transfer::Plain => validator(&response),
-        // Pieces are counted in bytes that nobody sees behind the decoder.
+        // Positions of pieces count encoded bytes, which are not visible behind the decoder.
         Transfer::Encoded => None,
     };
     // The length of an answer with a piece is that of the piece.
@@ -427,8 +426,8 @@ impl<F> Partial<F> {
     }
 }
 
-/// Returns the tag or date of a file, by which a piece of another file is recognized; `None` if the server
-/// sends no pieces.
+/// Returns the tag or date of a file, for the detection of pieces of another file; `None` if the server sends
+/// no pieces.
 fn validator(response: &HttpResponse) -> Option<String> {
     // Without `Accept-Ranges` a request for the rest would be answered with the whole package at best.
     let gives_pieces = response.status == 206

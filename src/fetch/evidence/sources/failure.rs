@@ -79,7 +79,7 @@ pub enum FetchError {
     },
 }
 
-/// A failure of a host, whatever was requested from it.
+/// A failure of a host that affects all requests to it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Outage {
     #[error(transparent)]
@@ -100,7 +100,7 @@ impl Outage {
     pub(super) fn of(error: &FetchError) -> Option<Self> {
         match error {
             FetchError::Http { cause, .. } => match cause {
-                // Whatever is requested next would fail in the same way, after the same wait (rules 4.8).
+                // The next request would fail in the same way, after the same wait (rules 4.8).
                 HttpError::Connect { .. } | HttpError::Timeout { .. } => {
                     Some(Self::Http(cause.clone()))
                 }

@@ -68,7 +68,7 @@ pub trait Source: Sync {
     }
 }
 
-/// A source without packages: for runs in which nothing is to be locked.
+/// A source without packages: for runs that lock nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Empty;
 
@@ -200,7 +200,7 @@ impl SourceError {
         self.unknown_provider().is_some()
     }
 
-    /// Returns the provider of which the source has no version, if that is the error.
+    /// Returns the provider without any version in the source, if that is the error.
     #[must_use]
     pub fn unknown_provider(&self) -> Option<&ProviderAddr> {
         match self {
@@ -224,7 +224,7 @@ impl SourceError {
         }
     }
 
-    /// Returns true if both errors are of one kind of source and have one cause, whatever was asked for.
+    /// Returns true if both errors are of one kind of source and have one cause; their requests may differ.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
@@ -256,7 +256,7 @@ impl SourceError {
         matches!(self, Self::Registry(error) if matches!(**error, RegistryError::Discovery { .. }))
     }
 
-    /// Makes the error of sources none of which has a provider; if there is one, it is its own error.
+    /// Makes the error for a provider that none of several sources has; a single source keeps its own error.
     fn nowhere(provider: &ProviderAddr, answers: Vec<Self>) -> Self {
         match <[Self; 1]>::try_from(answers) {
             Ok([only]) => only,

@@ -26,7 +26,7 @@ pub struct SourceMember<'a> {
     pub download_retries: Option<usize>,
 }
 
-/// Sources in the order in which they are asked.
+/// Sources in query order.
 #[derive(Clone, Default)]
 pub struct Multi<'a> {
     /// The sources in the order of the configuration.

@@ -93,7 +93,7 @@ pub(super) struct Ask<'a> {
     pub(super) redirects: Redirects,
 }
 
-/// The connections to which redirects may lead.
+/// The connections that redirects may lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Redirects {
     /// Anywhere: what is fetched is proved by other means.
@@ -382,7 +382,7 @@ impl Net<'_> {
         })
     }
 
-    /// Returns the URL to which an answer redirects.
+    /// Returns the URL that an answer redirects to.
     fn redirect_target(
         &self,
         url: &Url,
@@ -414,7 +414,7 @@ fn is_relative(reference: &str) -> bool {
     !scheme_ends && !reference.starts_with("//")
 }
 
-/// Returns the time at which a document changed last, as its server states it; `None` if that cannot be read.
+/// Returns the time of a document's last change, as its server states it; `None` if that cannot be read.
 pub(super) fn last_modified(response: &HttpResponse) -> Option<SystemTime> {
     calendar::read_http_date(response.header("last-modified")?.trim())
 }

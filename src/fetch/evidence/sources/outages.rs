@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::{FetchError, Outage};
 use crate::addr::{Origin, Url};
 
-/// The hosts that failed in a run. Whoever shares it asks none of them again.
+/// The hosts that failed in a run. Further requests to them fail at once.
 #[derive(Debug, Default)]
 pub struct Outages {
     log: Mutex<OutageLog>,
@@ -56,7 +56,7 @@ impl Outages {
         }
     }
 
-    /// Notes that the host of a URL gave an answer that counts, whatever it says.
+    /// Notes that the host of a URL gave an answer that counts, even one of refusal.
     pub(super) fn answered(&self, url: &Url) {
         let mut log = self.log();
         log.answers += 1;
@@ -69,8 +69,7 @@ impl Outages {
         log.hosts.insert(url.origin(), host);
     }
 
-    /// Notes the error of a request for which there are no attempts left; the first was made after
-    /// `since`.
+    /// Notes the error of a request without attempts left; the first was made after `since`.
     pub(super) fn gave_up(&self, since: AnswerCount, error: &FetchError) {
         let Some(outage) = Outage::of(error) else {
             return;

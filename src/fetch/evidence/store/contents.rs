@@ -41,7 +41,7 @@ pub struct StoredContents {
     pub contents: ProgramContents,
     /// The run or the import that it comes from.
     pub origin: FactOrigin,
-    /// The time at which it was put into the store, in seconds since 1970.
+    /// The time of its storage, in seconds since 1970.
     pub since: u64,
 }
 

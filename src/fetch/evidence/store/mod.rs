@@ -1,14 +1,14 @@
 //! Facts that outlive a run: the content of the zip with a `zh:` hash.
 //!
-//! An `h1:` is a function of the zip that a `zh:` names, so a fact is true for ever, and whoever knows it
-//! need not download that zip again. Each fact is one small object under a key that its `zh:` gives: there is
-//! no index and nothing needs a list, so any number of processes may read and write at once, and any place
-//! that keeps objects by key will do. An object carries a check, which finds damage, not forgery: the store
-//! is as trustworthy as its directory.
+//! An `h1:` is a function of the zip that a `zh:` names, so a fact is true for ever, and replaces another
+//! download of that zip. Each fact is one small object under a key that its `zh:` gives: there is no index and
+//! nothing needs a list, so any number of processes may read and write at once, and any storage of objects by
+//! key will do. An object carries a check, which finds damage, not forgery: the store is as trustworthy as its
+//! directory.
 //!
-//! Beside them stands one object for each release, under a key that its provider and version give: the files
-//! of its signed lists, its signers and its dates. The build information of a package's program is an object of its
-//! own, too, since few commands need it.
+//! Beside the facts there is one object for each release, under a key that its provider and version give: the
+//! files of its signed lists, its signers and its dates. The build information of a package's program is an
+//! object of its own, too, since few commands need it.
 //!
 //! Nothing here stops a run. An object that cannot be read counts as missing, and a note gives the reason.
 
@@ -53,7 +53,7 @@ pub const MAX_OBJECT_BYTES: u64 = 16 * 1024;
 /// Maximum number of facts with the same first two digits of their `zh:`; there are 256 such groups.
 pub const MAX_PER_GROUP: usize = 128;
 
-/// Age at which a fact is removed. A run that still needs the package computes it again.
+/// Age when a fact is removed. A run that still needs the package computes it again.
 pub const MAX_AGE: Duration = Duration::from_secs(2 * 365 * 24 * 60 * 60);
 
 /// Maximum difference between the clocks of machines that share a store, in seconds.
@@ -71,7 +71,7 @@ pub struct StoredFact {
     pub fact: Fact,
     /// The run or the import that it comes from.
     pub origin: FactOrigin,
-    /// The time at which it was put into the store, in seconds since 1970.
+    /// The time of its storage, in seconds since 1970.
     pub since: u64,
 }
 
@@ -81,7 +81,7 @@ pub struct StoredRelease {
     pub release: ReleaseFact,
     /// The runs or the import that it comes from.
     pub origin: FactOrigin,
-    /// The time at which it was changed last, in seconds since 1970.
+    /// The time of its last change, in seconds since 1970.
     pub since: u64,
 }
 
@@ -115,7 +115,7 @@ pub trait Facts: Sync {
     fn keep_contents(&self, zh: &Hash, contents: &ProgramContents);
 }
 
-/// A store without facts, in which none can be kept.
+/// A store without facts that keeps none.
 #[derive(Clone, Copy, Debug)]
 pub struct NoFacts;
 
@@ -235,7 +235,7 @@ impl Facts for Store<'_> {
 }
 
 impl StoredFact {
-    /// Returns the time at which it was put into the store.
+    /// Returns the time of its storage.
     #[must_use]
     pub fn since(&self) -> SystemTime {
         UNIX_EPOCH

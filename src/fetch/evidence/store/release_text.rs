@@ -47,7 +47,7 @@ pub(super) enum StatedH1s {
     LeftOut,
 }
 
-/// Makes a release of which nothing is known yet.
+/// Makes a release without any known property.
 pub(super) fn unknown(provider: ProviderAddr, version: Version) -> ReleaseFact {
     ReleaseFact {
         provider,

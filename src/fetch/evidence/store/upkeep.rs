@@ -22,7 +22,7 @@ pub struct Inventory {
     pub old: Vec<StoredFact>,
     /// The releases that count, in the order of their keys.
     pub releases: Vec<StoredRelease>,
-    /// The reasons for which other objects are not used, with their numbers.
+    /// The reasons why other objects are not used, with their numbers.
     pub broken: BTreeMap<String, usize>,
     /// The number of contents, including broken and old ones.
     pub contents: usize,
@@ -37,7 +37,7 @@ pub struct ImportCounts {
     pub new: usize,
     /// The number of facts that were in the store already.
     pub known: usize,
-    /// The number of facts for which the store has no room.
+    /// The number of facts that do not fit into the store.
     pub left_out: usize,
     /// Those that contradict the store; if there are any, nothing was kept.
     pub contradictions: Vec<Contradiction>,
@@ -143,7 +143,8 @@ impl Store<'_> {
     /// Keeps facts that others computed, unless one of them contradicts the store: then the others are worth
     /// nothing, either.
     ///
-    /// Nothing makes room for them: whoever sends many could otherwise remove what was computed here.
+    /// No stored fact is removed to make room: a sender of many facts could otherwise remove what was computed
+    /// here.
     ///
     /// # Errors
     /// If the objects cannot be used, listed or written. What was written until then stays: each fact
@@ -162,7 +163,7 @@ impl Store<'_> {
                 Some(kept) if !self.is_old(&kept) => result.known += 1,
                 _ => {
                     let used = used.entry(group(&key).to_owned()).or_default();
-                    // No room is made for imports (rules 4.3): whoever sends many could otherwise push out
+                    // No room is made for imports (rules 4.3): a sender of many facts could otherwise push out
                     // what this machine has computed.
                     if *used < MAX_PER_GROUP {
                         *used += 1;

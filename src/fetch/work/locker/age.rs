@@ -14,7 +14,7 @@ pub const MAX_DATED_RELEASES: usize = 30;
 pub struct AgeSearch {
     /// The least age that the root demands.
     pub policy: AgePolicy,
-    /// The time by which ages were computed.
+    /// The time that ages are computed from.
     pub now: SystemTime,
     /// The releases that are too young, the greatest version first.
     pub passed_over: Vec<PassedOver>,

@@ -345,8 +345,7 @@ fn oddities(packages: &[HashedPackage]) -> Vec<(Platform, Oddity)> {
     oddities
 }
 
-/// Returns the name by which a package is signed, if that is not the one of its own version and
-/// platform.
+/// Returns the signed file name of a package, if it is not that of its own version and platform.
 ///
 /// Nothing else ties a signed zip to them: a registry could hand out an old release for a new one.
 fn misnamed(package: &HashedPackage) -> Option<(Platform, String)> {

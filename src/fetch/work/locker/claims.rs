@@ -39,7 +39,7 @@ pub(super) struct ClaimedZip {
     pub(super) h1: Hash,
 }
 
-/// The rules by which claims about a provider count.
+/// The rules for claims about a provider.
 #[derive(Clone, Copy)]
 pub(super) struct ClaimTrust<'a> {
     request: &'a RootRequest<'a>,
@@ -91,7 +91,7 @@ impl<'a> ClaimTrust<'a> {
             && (self.trusts(self.provider.hostname()) || self.elsewhere().next().is_some())
     }
 
-    /// Returns the addresses under which other registries are asked about a provider.
+    /// Returns the addresses of a provider at the other registries to ask.
     pub(super) fn elsewhere(self) -> impl Iterator<Item = ProviderAddr> + 'a {
         let has_registries = self.request.source.registries.is_some();
         self.request
@@ -172,8 +172,8 @@ impl CountedClaims {
             .map(|claims| &*claims.by)
     }
 
-    /// Finds the packages of which one `h1:` is claimed beside the `zh:` that a list has under their
-    /// name; that the list is signed is checked later.
+    /// Finds the packages with a claimed `h1:` beside the `zh:` that a list has under their name; the signature
+    /// of the list is checked later.
     ///
     /// The `zh:` ties the claim to the signed bytes: a package that another registry built anew has another
     /// one, and its `h1:` must not count here (rules 4.4).
@@ -228,7 +228,7 @@ pub enum ClaimAgainst {
     Form,
 }
 
-/// The hashes of a package about which something is claimed.
+/// The hashes of a package with claims about it.
 pub struct KnownContent {
     /// Its `h1:`; of an unusual zip those of both programs.
     pub h1: Vec<Hash>,

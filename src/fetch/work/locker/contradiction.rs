@@ -127,8 +127,9 @@ fn is_contradicted(
     let is_whole = zips == RecordedZips::WholeList;
     let has_h1 = recorded.contains(&package.content.h1);
     if list.is_some_and(|list| !list.is_signed) {
-        // Where no signature covers the zip, an `h1:` alone is no reason to accept it: whoever alters what the
-        // registry states may have slipped that in before, and withholds the key now (`sources` rules 9.5).
+        // Without a signature that covers the zip, an `h1:` alone is no reason to accept it: an attacker who
+        // alters the statements of the registry may have added the `h1:` before, and withholds the key now
+        // (`sources` rules 9.5).
         let has_zips = recorded.of(Scheme::Zh).next().is_some();
         has_zips && !recorded.contains(zh) && (is_whole || has_h1)
     } else {
@@ -237,7 +238,8 @@ impl Unvouched {
         errors
     }
 
-    /// Takes out the hashes that are shown to be wrong; those stay of which some are, and it is unknown which.
+    /// Removes the hashes that are shown to be wrong. Hashes stay if some of them are wrong and it is unknown
+    /// which.
     fn replace(&mut self) -> Vec<ContradictedHash> {
         let mut replaced = Vec::new();
         for zh in self.unlisted.drain(..) {
@@ -322,8 +324,8 @@ pub(super) fn false_claims(
     })
 }
 
-/// Returns the hashes of a package about which something is claimed: of the package of the platform, else of
-/// another one with the same zip, else of a fact about the zip.
+/// Returns the hashes of a package with claims: of the package of the platform, else of another one with the
+/// same zip, else of a fact about the zip.
 fn known_content(
     platform: &Platform,
     claimed: &ClaimedPackage,

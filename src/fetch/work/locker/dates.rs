@@ -34,8 +34,8 @@ enum SearchStep {
 
 /// Selects a version for every provider: the greatest that may be selected and is old enough.
 ///
-/// A version that is locked already stays, whatever its age, so that no search leads below it. Where no
-/// least age is stated nothing is asked.
+/// A locked version stays even if it is too young, so that no search leads below it. Without a least age there
+/// are no requests for dates.
 pub(super) fn select<'a>(
     sources: &[&FlavorSource<'_>],
     settings: &LockSettings,
@@ -158,7 +158,7 @@ fn next_step(
         not_asked: 0,
     };
     for version in choice.candidates.iter().take(MAX_DATED_RELEASES) {
-        // A locked version stays, whatever its age (rules 3.3).
+        // A locked version stays at any age (rules 3.3).
         if choice.query.locked.as_ref() == Some(version) {
             return SearchStep::Selected(version.clone(), Some(search));
         }

@@ -49,7 +49,7 @@ pub(super) fn find(
         if of_platform.is_empty() && has_unexplained {
             dropped.unknown.push(platform.clone());
         } else if attribution.may_share_zips() {
-            // The zip may be that of a wanted platform, too, of which no fact says so.
+            // The zip may also be that of a wanted platform without a fact.
             if removable.next().is_some() {
                 dropped.unknown.push(platform.clone());
             }

@@ -88,7 +88,7 @@ pub enum LockError {
         version: Version,
         /// The platforms that it does have, or is said to have.
         offered: Vec<Platform>,
-        /// Wanted platforms are among them, for which there is nothing.
+        /// Wanted platforms are among them, and have no package.
         announced: bool,
     },
     /// Nothing proves that a package is genuine.
@@ -252,8 +252,8 @@ pub enum LockError {
     },
 }
 
-/// The `h1:` of an entry that belong to none of the packages that were hashed, and of which no fact says
-/// whose they are.
+/// The `h1:` of an entry that belong to none of the packages that were hashed, and that no fact attributes to a
+/// platform.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnattributedH1 {
     /// Those that are recorded.
@@ -339,7 +339,7 @@ impl LockError {
 
     /// Returns what the evidence of an alarm shows: each hash that is wrong, and how many of others are.
     ///
-    /// No list is cut: whoever looks for the origin of a wrong hash needs all of it.
+    /// No list is cut: finding the origin of a wrong hash needs all of it.
     #[must_use]
     pub fn wrong_hashes(&self) -> Vec<String> {
         let (unlisted, surplus) = match self {
@@ -407,7 +407,7 @@ impl LockError {
         }
     }
 
-    /// Returns the release whose packages, or whose evidence, are at fault, whoever asks for them.
+    /// Returns the release whose packages or evidence are at fault; the fault is the same for all roots.
     #[must_use]
     pub fn broken_release(&self) -> Option<(&ProviderAddr, &Version)> {
         match self {

@@ -25,12 +25,12 @@ use crate::sources::download::{Check, Downloaded, PackageRequest, download};
 use crate::store::{Facts, StoredFact};
 use crate::world::Disk;
 
-/// Maximum number of packages that are downloaded at once, whatever the number of cores: enough to fill a
-/// line, and few enough that none of them starves.
+/// Maximum number of parallel downloads, on machines with any number of cores: enough to fill a line, and few
+/// enough that none of them starves.
 pub const DOWNLOADS: NonZeroUsize = NonZeroUsize::new(8).expect("positive");
 
-/// The location of a package and its expected content. Packages that are equal in this are hashed once,
-/// whatever their providers, platforms and roots.
+/// The location of a package and its expected content. Packages that are equal in this are hashed once, for all
+/// providers, platforms and roots.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct WantedPackage {
     location: WantedLocation,
@@ -108,7 +108,7 @@ impl WantedPackage {
     }
 }
 
-/// The reason why the hashes of a package are not known, whichever root needs them.
+/// The reason why the hashes of a package are not known, for all roots that need them.
 enum ContentError {
     Download(FetchError),
     /// The hash of its bytes is not the one that its registry states.
@@ -282,7 +282,7 @@ fn hashed_provider(
 }
 
 impl Proven {
-    /// Returns the packages that no claim stands for.
+    /// Returns the packages without a claim that replaces their download.
     fn to_hash(&self) -> impl Iterator<Item = &Arc<PackageMeta>> {
         self.offered
             .metas
@@ -316,7 +316,7 @@ impl Hasher<'_> {
                 bytes,
                 retries,
             } => {
-                // A fact stands for the download where a signed list names the `zh:` (`store` rules 1.2).
+                // A fact replaces the download if a signed list names the `zh:` (`store` rules 1.2).
                 if let Some(fact) = self.known_fact(wanted, *check) {
                     return Ok(PackageContent::by_fact(fact));
                 }
@@ -481,7 +481,7 @@ fn in_words(failure: &LockError) -> String {
     }
 }
 
-/// Returns the fact about a zip in a signed list, if it can stand for the package (`store` rules 1.1); `offered`
+/// Returns the fact about a zip in a signed list, if it may replace the package (`store` rules 1.1); `offered`
 /// are the platforms that the list has packages for.
 #[must_use]
 pub fn fact_about(
@@ -490,7 +490,7 @@ pub fn fact_about(
     id: &PackageId,
     offered: BTreeSet<Platform>,
 ) -> Option<Fact> {
-    // Programs disagree about such a zip, so one `h1:` could not stand for it.
+    // Programs disagree about such a zip, so one `h1:` could not represent it.
     if zip.h1 != zip.member_h1 || !zip.oddities.is_empty() {
         return None;
     }

@@ -33,7 +33,7 @@ pub(super) fn keep(facts: &dyn Facts, roots: &[RootWork<'_, HashedProvider>]) {
             .filter_map(|package| Some((package, package.content.zh()?)))
         {
             let content = &package.content;
-            // One `h1:` stands for the package, and this machine has computed it (`store` rules 1.1).
+            // One `h1:` represents the package, and this machine has computed it (`store` rules 1.1).
             let is_own = content
                 .fact
                 .as_ref()

@@ -1,4 +1,4 @@
-//! Packages of which the signed list of their release is enough.
+//! Packages that need only the signed list of their release.
 //!
 //! A registry has a document for each package, which says where that is. A package that need not be
 //! downloaded needs no more than the list, which comes with the document of any other package of the release

@@ -23,7 +23,7 @@ pub(super) struct Proof {
     pub(super) lists_release: bool,
     /// The signers; as a rule one.
     pub(super) signers: Vec<Signer>,
-    /// The times at which the documents were signed, and changed last.
+    /// The times of the signatures of the documents, and of their last changes.
     pub(super) dates: ReleaseDates,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct UnsignedList {
     pub(super) hashes: Hashes,
     /// Those of the hashes that are of packages.
     pub(super) zips: Hashes,
-    /// The times at which the documents were changed last.
+    /// The times of the last changes of the documents.
     pub(super) dates: ReleaseDates,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Attested {
     listed: Arc<ChecksumList>,
     /// `None` if the registry names no key, and need not.
     signature: Option<GoodSignature>,
-    /// The time at which the document was changed last, by its server.
+    /// The time of the document's last change, by its server.
     changed: Option<SystemTime>,
 }
 
@@ -145,7 +145,8 @@ fn attest<'m>(
             checked => checked?,
         }
     }
-    // A registry that names a key must sign, whatever the program accepts without one (`authenticate` rules 4.1).
+    // A registry that names a key must sign, even if the program accepts lists without one (`authenticate`
+    // rules 4.1).
     let signature = if evidence.keys.is_empty() && rules.accepts_unsigned(&meta.id.provider) {
         None
     } else {
@@ -224,7 +225,7 @@ pub(super) fn unite(
     (lists, errors)
 }
 
-/// Returns a file for which documents of one release state different hashes.
+/// Returns a file with different hashes in documents of one release.
 ///
 /// Each of them may be signed; united they would let two packages pass for one.
 fn disagreement(documents: &[&ChecksumList]) -> Option<String> {

@@ -1,8 +1,8 @@
 //! Lock files completed while no source may be asked: from their own records and from facts.
 //!
-//! A recorded `zh:` takes the place of the signed list: whoever trusts it trusts the files of that zip, and
-//! a fact says what these hash to (`store` rules 1.2). A platform that neither shows is an error, unless enough
-//! recorded `h1:` are left that may be the missing ones.
+//! A recorded `zh:` takes the place of the signed list: who trusts it trusts the files of that zip, and a fact
+//! holds their hash (`store` rules 1.2). A platform without either is an error, unless enough recorded `h1:`
+//! are left that may be the missing ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 

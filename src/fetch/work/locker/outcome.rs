@@ -42,7 +42,7 @@ pub struct ProviderOutcome {
     pub selected: bool,
     /// The version that was locked before, if it was another one.
     pub moved_from: Option<Version>,
-    /// The newest release that the source offers, whatever the constraints.
+    /// The newest release that the source offers, even if the constraints exclude it.
     pub newest: Option<Version>,
     /// The warnings of the source about the provider.
     pub warnings: Vec<String>,
@@ -84,8 +84,8 @@ pub struct ProviderOutcome {
     pub skipped: Vec<Platform>,
     /// A mirror lacks the skipped platforms; the release may have packages for them.
     pub lacked_by_mirror: bool,
-    /// Wanted platforms of which nothing is known, because no source was asked; as many recorded `h1:` or
-    /// more belong to no platform that is known.
+    /// Wanted platforms without any fact, because no source was asked; there are at least as many recorded
+    /// `h1:` without a known platform.
     pub unknown: Vec<Platform>,
     /// Those of the skipped platforms that the source announces all the same.
     pub missing: Vec<Platform>,
@@ -111,7 +111,7 @@ pub struct Detour {
 pub struct Dropped {
     /// The recorded hashes that were removed, each with the dropped platforms whose package has it.
     pub hashes: BTreeMap<Hash, Vec<Platform>>,
-    /// Dropped platforms of which it is unknown which recorded `h1:` is theirs, sorted: one may be.
+    /// Dropped platforms whose recorded `h1:` could not be identified, sorted; there may be one.
     pub unknown: Vec<Platform>,
 }
 
@@ -126,7 +126,7 @@ pub struct EvidenceByHash {
     pub(super) claimed: Arc<BTreeMap<Hash, String>>,
 }
 
-/// A package that was hashed, or of which a fact says what it holds.
+/// A package with known content: it was hashed, or a fact describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SeenPackage {
     pub(super) h1: Hash,

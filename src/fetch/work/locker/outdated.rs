@@ -97,7 +97,7 @@ struct Comparing<'a> {
 /// Roots that share a source ask it each question once. A provider that fails keeps no other from being
 /// compared. A date is worth knowing, and no more: where it cannot be found out there is none.
 ///
-/// `rules` are those by which signatures are checked for a flavor.
+/// `rules` returns the rules for signatures of a flavor.
 #[must_use]
 pub fn outdated(
     rules: &(dyn Fn(Flavor) -> Rules + Sync),
@@ -268,7 +268,7 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, source: usize) -> Comparing<'a> {
     let requirements = request.requirements;
     let mut lock = request.lock.clone();
     let carried_over = lock.carry_over(flavor, |addr| requirements.providers.contains_key(addr));
-    // As `init -upgrade` moves versions, whatever is locked (`resolve` rules 1.3).
+    // As `init -upgrade` moves versions; the locked ones do not matter (`resolve` rules 1.3).
     let goal = Goal::Newest(Reach::Any);
     let goals = Goals {
         others: request.named.is_empty().then(|| goal.clone()),

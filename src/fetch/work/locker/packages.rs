@@ -1,4 +1,4 @@
-//! The packages of every selected version: for which platforms, and their documents.
+//! The packages of every selected version: their platforms and their documents.
 //!
 //! Sources are asked in two rounds. The first one asks for one package where statements may replace a
 //! download, because the list that comes with it decides about the others; the second one asks for the rest.
@@ -267,7 +267,7 @@ impl Planned {
             .collect()
     }
 
-    /// Takes the statements that count, and finds the packages that they stand for.
+    /// Takes the statements that count, and finds the packages whose download they replace.
     fn count_claims(
         &mut self,
         source: usize,
@@ -303,7 +303,7 @@ impl Planned {
             self.want(platform, PlatformNeed::Named);
         }
         self.wanted.sort();
-        // From here on every platform is asked for that neither a fact nor a claim stands for.
+        // From here on, every platform is requested that has neither a fact nor a claim.
         self.first = None;
     }
 

@@ -16,8 +16,8 @@ use crate::platform::Platform;
 
 /// Checks the evidence of all packages, and unites it for each provider of each root.
 ///
-/// Checking a signature costs more than all else here, so it is done once for a release, whatever
-/// the number of roots.
+/// Checking a signature costs more than all else here, so it is done once for a release, for any number of
+/// roots.
 pub(super) fn prove<'a>(
     sources: &[&FlavorSource<'_>],
     settings: &LockSettings,
@@ -43,8 +43,8 @@ pub(super) fn prove<'a>(
             errors.extend(faults.iter().cloned());
             let lists = lists.clone();
             for meta in &offered.metas {
-                // Stated hashes of which no scheme is known refuse the package (`sources` rules 8.4), which needs no
-                // download.
+                // A package whose stated hashes all have unknown schemes is refused (`sources` rules 8.4)
+                // before its download.
                 if let Err(cause) = authenticate::checkable(&meta.stated) {
                     errors.push(LockError::unproven(meta, cause));
                 }
@@ -95,7 +95,7 @@ fn check_releases(
 
 /// Reports the packages and lists that are not signed as the root demands (rules 3.4).
 ///
-/// A package of a mirror comes without a signature, whatever a registry may sign.
+/// A package of a mirror comes without a signature, even if its registry signs.
 fn unmet_demands(
     demands: &SignatureDemands,
     offered: &Offered,

@@ -47,7 +47,7 @@ pub struct ReleaseList {
     pub signers: Vec<Signer>,
     /// The packages that it names, each with its platform.
     pub zips: BTreeSet<(Platform, Hash)>,
-    /// The times at which it was signed, and changed last.
+    /// The times of its signature and of its last change.
     pub dates: ReleaseDates,
     /// The URL of one of the packages.
     pub package: Option<Url>,

@@ -159,7 +159,7 @@ pub struct LockSettings {
 }
 
 impl LockSettings {
-    /// Returns the rules by which a signature is judged.
+    /// Returns the rules for signatures.
     pub(super) fn rules(&self, flavor: Flavor) -> Rules {
         Rules {
             flavor,

@@ -21,7 +21,7 @@ pub(super) struct Choice {
     pub(super) query: ProviderQuery,
     /// At least one, the preferred one first.
     pub(super) candidates: Vec<Version>,
-    /// The newest release that is offered, whatever the constraints.
+    /// The newest release that is offered, even if the constraints exclude it.
     pub(super) newest: Option<Version>,
     /// The warnings of the source about the provider.
     pub(super) warnings: Vec<String>,
@@ -49,7 +49,7 @@ pub(super) struct Selected {
     pub(super) constraints: Constraints,
     /// The version that was in the lock file.
     pub(super) locked: Option<Version>,
-    /// The newest release that is offered, whatever the constraints.
+    /// The newest release that is offered, even if the constraints exclude it.
     pub(super) newest: Option<Version>,
     /// The warnings of the source about the provider.
     pub(super) warnings: Vec<String>,
@@ -100,7 +100,7 @@ pub(super) struct ReleasePlatforms {
     pub(super) skipped: Vec<Platform>,
     /// A mirror lacks the skipped platforms; the release may have packages for them.
     pub(super) lacked_by_mirror: bool,
-    /// Wanted platforms of which nothing is known, because no source was asked.
+    /// Wanted platforms without any fact, because no source was asked.
     pub(super) unknown: Vec<Platform>,
 }
 
@@ -168,7 +168,7 @@ impl HashedPackage {
     }
 }
 
-/// The content of a package, whichever root needs it.
+/// The content of a package, for all roots that need it.
 pub(super) struct PackageContent {
     /// The hash of the unpacked directory: this is recorded.
     pub(super) h1: Hash,
@@ -223,7 +223,7 @@ impl PackageContent {
         }
     }
 
-    /// Returns the form in which `init` compares the package with a lock entry.
+    /// Returns the package as `init` compares it with a lock entry.
     pub(super) fn as_installed_from(&self) -> CheckedPackage<'_> {
         match &self.form {
             Form::Zip { zh, member_h1 } => CheckedPackage::Zip { zh, member_h1 },

@@ -115,7 +115,7 @@ pub(super) fn compare(
             if hashes.contains(&package.h1) {
                 continue;
             }
-            // An `h1:` of unknown origin is usually that of the machine on which the file was written.
+            // An `h1:` of unknown origin is usually that of the machine where the file was written.
             if is_covered {
                 covered_by_zip |= hashes.of(Scheme::H1).next().is_some();
                 continue;

@@ -1,8 +1,8 @@
 //! Packages of many lock files in one directory, which serves as filesystem mirror and as network mirror.
 //!
-//! [`run`] takes all lock files at once: each release is looked at once, whatever the number of roots. A
-//! package is placed only if the signed list of its registry names its `zh:`, or if that cannot be asked for
-//! and the lock file names it. Its bytes may then come from anywhere, since the hash names them.
+//! [`run`] takes all lock files at once: each release is looked up once, for any number of roots. A package is
+//! placed only if the signed list of its registry names its `zh:`, or if that list cannot be requested and the
+//! lock file names it. Its bytes may then come from anywhere, since the hash names them.
 //!
 //! Invariant: nothing has its final name before it was hashed and compared with every lock file. Each file and each
 //! unpacked package is written beside its place and renamed; the documents of a provider come after its packages, and
@@ -130,7 +130,7 @@ fn by_provider(releases: &[MirroredRelease]) -> BTreeMap<&ProviderAddr, Vec<&Mir
 
 /// Removes the packages that no lock file of a run needs, and adds them to its outcome.
 ///
-/// Only for a run in which every lock file could be read: what others need would be removed.
+/// Only for a run that could read every lock file: packages of the others would be removed.
 pub fn prune(
     disk: &dyn Disk,
     facts: &dyn Facts,

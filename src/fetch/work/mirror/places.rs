@@ -67,7 +67,7 @@ pub(super) enum ArrivedPackage<'d> {
 /// The outcome of asking all places for a package.
 pub(super) enum PlacesAnswer<'d> {
     Fetched(ArrivedPackage<'d>, ByteOrigin),
-    /// No place has the package, which need not exist; the error is for a release of which none has any.
+    /// No place has the package, which need not exist; the error counts if the release has no package at all.
     Lacking(MirroringError),
 }
 
@@ -411,7 +411,7 @@ fn named_zip(meta: &PackageMeta, wanted: &SoughtPackage<'_>) -> Result<Check, Pl
         named(&hash::zh_of_digest(&evidence.shasum), wanted)?;
         return Ok(Check::Digest(evidence.shasum));
     }
-    // The only `zh:` that counts is the one that the package must have, whatever a mirror states.
+    // The only `zh:` that counts is the one that the package must have; statements of a mirror do not.
     let mut zips = wanted.zips.iter();
     if let (Some(only), None) = (zips.next(), zips.next())
         && wanted.h1s.is_empty()
@@ -426,7 +426,7 @@ fn named_zip(meta: &PackageMeta, wanted: &SoughtPackage<'_>) -> Result<Check, Pl
     {
         return Ok(Check::Digest(digest));
     }
-    // Whatever arrives is compared with the lock file.
+    // The received package is compared with the lock file.
     Ok(Check::Stated)
 }
 

@@ -15,7 +15,7 @@ use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::version::Version;
 use crate::world::Disk;
 
-/// A mirror from which packages are removed.
+/// A mirror whose packages are being pruned.
 pub(super) struct Pruning<'a> {
     /// The disk that the mirror is written to, which follows no link.
     pub(super) disk: &'a dyn Disk,

@@ -58,13 +58,13 @@ pub struct MirrorSettings<'a> {
     pub extent: MirrorExtent,
     /// The check of packages that are there already.
     pub existing: ExistingCheck,
-    /// The forms in which packages are placed.
+    /// The forms of placed packages.
     pub layout: MirrorLayout,
     /// The directory of OCI image layouts with the same zips, if such are wanted.
     pub oci_layout: Option<&'a Path>,
 }
 
-/// The forms in which packages are placed.
+/// The forms of placed packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MirrorLayout {
     /// As zips, with the documents that list them.

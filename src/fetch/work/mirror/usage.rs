@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::MirrorOutcome;
 use crate::addr::ProviderAddr;
 
-/// The way in which `init` reaches a mirror.
+/// The way that `init` reaches a mirror.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MirrorUse {
     /// By its path, which is absolute.
@@ -54,7 +54,7 @@ pub fn cli_config(used: &MirrorUse, outcome: &MirrorOutcome, falls_back: bool) -
     format!("provider_installation {{\n  {method} {{\n{place}{include}  }}\n{direct}}}\n")
 }
 
-/// Quotes a text for HCL, in which `${` begins a template.
+/// Quotes a text for HCL, and escapes `${` and `%{`, which begin templates.
 fn quoted(text: &str) -> String {
     let escaped = text
         .replace('\\', "\\\\")

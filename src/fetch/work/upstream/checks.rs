@@ -32,15 +32,15 @@ pub struct RootSources<'a, 'm> {
 pub struct PackageChecks<'a, 'm> {
     /// The packages that were hashed so far in the run.
     pub memo: &'a mut PackageMemo<'m>,
-    /// Directories laid out as mirrors, in the order in which the program asks them.
+    /// Directories laid out as mirrors, in the order of the program's search.
     pub places: &'a [PackagePlace],
     /// Packages that the user names one by one.
     pub singles: &'a [Single],
     /// The number of roots, since a package that the user names may belong to another one.
     pub scope: RootCount,
-    /// Returns the sources from which the program installs a provider, in its order.
+    /// Returns the sources that the program installs a provider from, in its order.
     pub sources: &'a dyn Fn(&ProviderAddr) -> Vec<InstallSource>,
-    /// The program may use a cached package of which the lock file holds no hash.
+    /// The program may use a cached package although the lock file holds no hash of it.
     pub cache_may_break: bool,
 }
 

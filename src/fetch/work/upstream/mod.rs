@@ -46,7 +46,7 @@ pub struct Registries<'a> {
 }
 
 impl<'a> Registries<'a> {
-    /// Starts a run in which a source is asked over a network; `rules` decide on signatures, which must be valid
+    /// Starts a run that queries a source over a network; `rules` decide on signatures, which must be valid
     /// now, by the clock of the network.
     #[must_use]
     pub fn new(source: Box<dyn Source + 'a>, net: Net<'a>, rules: Rules) -> Self {
@@ -60,7 +60,7 @@ impl<'a> Registries<'a> {
         }
     }
 
-    /// Returns the moment at which the run started.
+    /// Returns the start time of the run.
     #[must_use]
     pub fn now(&self) -> SystemTime {
         self.now

@@ -59,7 +59,7 @@ pub(super) fn check(
     findings
 }
 
-/// Finds the platforms of which a registry states an `h1:` that the entry lacks, although the `zh:` of the same
+/// Finds the platforms with an `h1:` that a registry states and the entry lacks, although the `zh:` of the same
 /// package is in the signed list (`coverage` rules 1.4).
 pub(super) fn gaps(
     subject: CheckedLock<'_>,

@@ -14,7 +14,7 @@ use crate::verify::subject::CheckedLock;
 pub(super) struct Draft {
     /// The lock file to write, if anything was repaired.
     pub(super) lock: LockFile,
-    /// The repairs, in the order in which they are reported.
+    /// The repairs, in report order.
     pub(super) repairs: Vec<Repair>,
     /// The findings that need a decision.
     pub(super) left: Vec<Unrepaired>,
@@ -90,8 +90,8 @@ impl Draft {
     /// Repairs the findings about the joined lock file, which is the document of `subject`; `bytes`
     /// are the text as it was read.
     ///
-    /// Findings that are turned off are best left out. Those of other rules need a decision. Whatever
-    /// is repaired, the file is written in canonical form, and that is a repair, too.
+    /// The caller leaves out findings that are turned off. Findings of other rules need a decision. The file is
+    /// always written in canonical form, and that is a repair, too.
     pub(super) fn repair(&mut self, subject: CheckedLock<'_>, bytes: &[u8], findings: &[Finding]) {
         let was_refused = !self.repairs.is_empty();
         for finding in findings {

@@ -1,9 +1,9 @@
 //! Repairs that need no decision, and findings that need one.
 //!
-//! [`plan`] decides in two steps. First it writes texts in their only right form and joins blocks that stand in
-//! the file twice, because the programs refuse a file with such; then it follows findings of the other checks, so that findings that a project
-//! file turns off are left as they are. No version moves, and no hash comes or goes. Only the caller
-//! writes files.
+//! [`plan`] decides in two steps. First it writes texts in their only right form and joins repeated blocks,
+//! because the programs refuse a file with such. Then it follows findings of the other checks, so that findings
+//! that a project file turns off are left as they are. No version moves, and no hash comes or goes. Only the
+//! caller writes files.
 
 mod draft;
 
@@ -34,7 +34,7 @@ pub enum Extent {
 pub struct FixPlan {
     /// The text to be written; `None` if the file stays as it is.
     pub text: Option<String>,
-    /// The repairs in that text, in the order in which they are reported; empty without a text.
+    /// The repairs in that text, in report order; empty without a text.
     pub repairs: Vec<Repair>,
     /// The reason why nothing can be repaired at all.
     pub refusal: Option<FixRefusal>,

@@ -38,7 +38,7 @@ pub struct PredictionRow {
 /// A lock file, as far as it can be read.
 #[derive(Clone, Copy, Debug)]
 pub enum ReadLock<'a> {
-    /// A file without errors; an empty document stands for a missing file.
+    /// A file without errors; an empty document means a missing file.
     Sound(&'a Document),
     /// A file with errors.
     Broken {

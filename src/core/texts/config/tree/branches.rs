@@ -73,7 +73,7 @@ impl BranchKind {
 /// The treatment of branches that repeat others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// Everything is shown wherever it stands.
+    /// Every module is shown at each of its places.
     Full,
     /// Siblings that differ in their names only are one, and what was shown already is named.
     Folded,

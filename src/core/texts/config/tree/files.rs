@@ -95,7 +95,8 @@ const ENDINGS: [FileEnding; 8] = [
 
 /// Picks the files of a module out of a directory listing.
 ///
-/// Real directories are skipped whatever their name; a link counts as a file whatever it points to.
+/// Real directories are skipped, even if their name ends in `.tf`; a link counts as a file, even if it points
+/// to a directory.
 pub(in crate::texts::config) fn choose(
     entries: &[DirEntry],
     backups: Backups,

@@ -85,7 +85,7 @@ struct Resolver<'a> {
     mapped: BTreeMap<&'a str, &'a ProviderAddr>,
     /// The local name that reached each address first.
     reached_by: BTreeMap<ProviderAddr, String>,
-    /// Beginnings of types that were resolved before, of which there are few.
+    /// Beginnings of types that were resolved before; there are few of them.
     implied: BTreeSet<String>,
     needs: Needs,
     found: &'a mut Vec<Diagnostic>,
@@ -126,7 +126,7 @@ impl<'a> Resolver<'a> {
             // 4.6).
             None => names::implied(local_name, self.flavor),
         };
-        // Names that could be no provider were refused where they stand.
+        // An invalid name was already reported at its place.
         if let Some(addr) = addr {
             self.require(local_name, &addr, None, stated, origin);
         }

@@ -12,7 +12,7 @@ use crate::expr::value::Value;
 
 pub(super) type CallResult<T = Typed> = Result<T, CallFault>;
 
-/// A fault for which a function has no result.
+/// The reason why a function has no result.
 pub(super) enum CallFault {
     /// The program refuses the argument at this place, from 0.
     Argument(usize, String),
@@ -98,7 +98,7 @@ impl<'a> CallArguments<'a> {
         items.unwrap_or_default()
     }
 
-    /// Returns the items of a list of strings; `None` stands for null.
+    /// Returns the items of a list of strings; `None` means null.
     pub(super) fn texts(&self, at: usize) -> Vec<Option<&'a str>> {
         let Some(Value::Tuple(items)) = self.values.get(at).map(|arg| &arg.value) else {
             return Vec::new();

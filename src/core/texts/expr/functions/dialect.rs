@@ -1,7 +1,7 @@
 //! Translation of the programs' regular expressions to the dialect of the `regex` crate.
 //!
-//! Theirs are those of RE2, in which `\d`, `\w`, `\s` and `\b` know ASCII only. Patterns that the two dialects read
-//! differently, or that depend on a version of Unicode, are not translated.
+//! The programs use the syntax of RE2: its `\d`, `\w`, `\s` and `\b` match ASCII only. Patterns that the two
+//! dialects read differently, or that depend on a version of Unicode, are not translated.
 
 use std::collections::BTreeSet;
 use std::iter::Peekable;
@@ -122,7 +122,7 @@ impl PatternTranslator<'_> {
         Some(())
     }
 
-    /// Reads counts from behind their brace, unless it is one that stands for itself.
+    /// Reads the counts behind a brace, unless the brace is plain text.
     fn counts(&mut self) -> Option<bool> {
         let mut ahead = self.rest.clone();
         let inside: String = ahead.by_ref().take_while(|c| *c != '}').collect();

@@ -11,7 +11,7 @@ use crate::expr::value::Value;
 use crate::json;
 
 pub(super) fn jsondecode(args: &CallArguments<'_>) -> CallResult {
-    // The parser takes an object or an array at the top; in brackets any value may stand.
+    // The parser expects an object or an array at the top; inside brackets any value is valid.
     let text = args.text(0);
     let parsed = json::parse(format!("[{text}]").as_bytes()).map_err(|faults| {
         // The programs pass over some brackets behind the value.

@@ -6,7 +6,7 @@ use super::arguments::{CallArguments, CallFault, CallResult, text_list};
 use crate::expr::convert::to_number;
 use crate::expr::typed::Typed;
 
-/// Maximum number of bits by which `cidrsubnets` extends a prefix: the limit of the programs.
+/// Maximum number of bits that `cidrsubnets` adds to a prefix: the limit of the programs.
 const MAX_NEW_BITS: i128 = 32;
 
 pub(super) fn cidrhost(args: &CallArguments<'_>) -> CallResult {

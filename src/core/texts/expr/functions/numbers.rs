@@ -12,7 +12,7 @@ use crate::expr::value::Value;
 /// Maximum number of values that `range` gives: the limit of the programs.
 const MAX_RANGE: usize = 1024;
 
-/// Integers below this have an exact 64-bit float, with which the programs compute `pow`.
+/// Integers below this have an exact 64-bit float; the programs compute `pow` with such floats.
 const EXACT_FLOATS: u64 = 1 << 53;
 
 const ROUNDED: CallFault = CallFault::Uncertain("the result may be rounded");

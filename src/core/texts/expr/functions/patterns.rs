@@ -47,7 +47,7 @@ pub(super) fn replace(args: &CallArguments<'_>) -> CallResult {
         let added = matches.saturating_mul(new.len());
         args.allow(added.saturating_add(text.len()))
     };
-    // Between slashes stands a pattern; a lone slash is a text.
+    // Slashes enclose a pattern; a lone slash is a text.
     let inside = old.strip_prefix('/').and_then(|old| old.strip_suffix('/'));
     let Some(inside) = inside.filter(|_| old.len() > 1) else {
         allow(text.matches(old).count())?;
@@ -62,7 +62,7 @@ pub(super) fn replace(args: &CallArguments<'_>) -> CallResult {
         ));
     }
     allow(pattern.find_iter(text).count())?;
-    // A reference in the new text may stand for all that was matched.
+    // A reference in the new text may be replaced by the whole match.
     let references = new.matches('$').count().saturating_mul(text.len());
     args.allow(references.saturating_add(new.len()))?;
     Ok(Typed::string(&*pattern.replace_all(text, new)))

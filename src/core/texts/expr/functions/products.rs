@@ -41,7 +41,7 @@ pub(super) fn matchkeys(args: &CallArguments<'_>) -> CallResult {
         let reason = "length of keys and values should be equal";
         return Err(CallFault::call(reason));
     }
-    // An empty search set selects nothing, whatever the keys are.
+    // An empty search set selects nothing, even if the keys are unknown.
     if !is_known && !wanted.is_empty() {
         return Ok(Typed::unknown(ty).marked(marks));
     }

@@ -8,7 +8,7 @@ use crate::expr::typed::Typed;
 
 const NO_TIMESTAMP: &str = "this is no timestamp as in RFC 3339";
 
-/// Formats a time: runs of one letter are its parts, text stands in quotes.
+/// Formats a time: runs of one letter are its parts, and quotes enclose plain text.
 pub(super) fn formatdate(args: &CallArguments<'_>) -> CallResult {
     let time = timestamp(args.text(1))?.ok_or_else(|| CallFault::argument(1, NO_TIMESTAMP))?;
     let mut out = String::new();

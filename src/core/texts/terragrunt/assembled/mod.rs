@@ -77,7 +77,7 @@ pub enum LockOrigin {
     None,
 }
 
-/// The reason for which the directory of a unit is not known.
+/// The reason why the directory of a unit is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssembleError {
     /// The source or the list of files to copy is not known.
@@ -213,7 +213,7 @@ impl<'f> Assembled<'f> {
         clean(&self.top.join(path))
     }
 
-    /// Returns notes on errors at which Terragrunt stops while it writes the directory.
+    /// Returns notes on errors that stop Terragrunt while it writes the directory.
     #[must_use]
     pub fn problems(&self) -> &[Diagnostic] {
         &self.problems
@@ -276,7 +276,7 @@ impl<'f> Assembled<'f> {
             first_line.is_some_and(|line| line.trim_ascii_end().ends_with(SIGNATURE.as_bytes()))
         });
         let mut stops = false;
-        // A disabled block writes nothing, whatever its `if_exists` says (rules 8.6).
+        // A disabled block writes nothing, with any `if_exists` (rules 8.6).
         match (file.disabled, file.if_exists) {
             (Some(IfDisabled::Skip), _) => return,
             (Some(IfDisabled::Remove), _) => drop(self.generated.insert(path.clone(), None)),

@@ -106,7 +106,7 @@ impl ExtraFunctions for Calls<'_, '_> {
                 without_args(unknown(evaluation, at, &call, reason))
             }
             "get_env" => variable(evaluation, at, &call, &args),
-            // Options of Terragrunt itself stand before the command.
+            // Options of Terragrunt itself precede the command.
             "run_cmd" if args.iter().all(|arg| arg.starts_with("--terragrunt-")) => {
                 Err(ExtraFault::Call("run_cmd needs a command".to_owned()))
             }

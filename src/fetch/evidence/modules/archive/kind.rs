@@ -37,7 +37,7 @@ const NAMES: &[(&str, NamedArchive)] = &[
     ("xz", NamedArchive::SingleFile),
 ];
 
-/// Signatures with which the contents of each kind begin.
+/// The first bytes of the contents of each kind.
 const BEGINNINGS: &[(&[u8], ArchiveKind)] = &[
     (b"PK\x03\x04", ArchiveKind::Zip),
     (b"PK\x05\x06", ArchiveKind::Zip),

@@ -12,7 +12,7 @@ use tar::{Archive, Entry, EntryType, PaxExtensions};
 
 use super::{ArchiveKind, FileContent, PackageBuilder, PackageError, PackageTree, is_kept};
 
-/// Unpacked size up to which the ratio is not checked, in bytes: a second of work.
+/// Unpacked size without a check of the ratio, in bytes: a second of work.
 const FREE_UNPACKED_BYTES: u64 = 256 << 20;
 
 /// Maximum size of the content beyond that, as a multiple of the size of the archive. Text shrinks by 5 to

@@ -33,7 +33,7 @@ pub const MAX_CACHE_BYTES: u64 = 1 << 30;
 /// Maximum number of objects of one kind.
 pub const MAX_OBJECTS: usize = 20_000;
 
-/// Age at which an answer is removed. A run that still needs it asks again.
+/// Age when an answer is removed. A run that still needs it asks again.
 pub const MAX_AGE: Duration = Duration::from_secs(180 * 24 * 60 * 60);
 
 /// Maximum difference between the clocks of machines that share a cache.
@@ -47,7 +47,7 @@ pub enum CacheKind {
     /// The location that a registry states for a version.
     Locations,
     Versions,
-    /// The commit to which a name in a repository leads.
+    /// The commit that a name in a repository points to.
     Refs,
 }
 
@@ -72,7 +72,7 @@ impl CacheKind {
 pub struct CachedAnswer {
     /// The answer, as it was given to [`ModuleCache::keep`].
     pub answer: Vec<u8>,
-    /// The time at which it was kept.
+    /// The time when it was stored.
     pub since: SystemTime,
 }
 
@@ -170,7 +170,7 @@ impl<'a> ModuleCache<'a> {
     /// If the objects cannot be used or listed.
     pub fn removable(&self, wanted: CacheRemoval) -> io::Result<Vec<ObjectSize>> {
         self.objects.check()?;
-        // Objects of all kinds, and whatever else is in the directory.
+        // Objects of all kinds, and other files in the directory.
         let mut objects = self.objects.measure(ANSWERS)?;
         objects.retain(|object| wanted == CacheRemoval::Everything || self.is_old(object.written));
         Ok(objects)

@@ -10,7 +10,7 @@ use super::error::GitFailure;
 use super::{GitLimits, GitWorld};
 use crate::world::{DirectoryRoom, Ended, Executable, Invocation, PrivateDirectory};
 
-/// Settings that override those of the user, whatever they are.
+/// Settings that override those of the user.
 const OPTIONS: [&str; 17] = [
     "--no-pager",
     "-c",
@@ -31,8 +31,7 @@ const OPTIONS: [&str; 17] = [
     "core.hooksPath=/dev/null",
 ];
 
-/// Variables by which git would use another repository than the one that is meant, or write more than
-/// is read.
+/// Variables that would make git use another repository than the intended one, or write more than is read.
 const WITHOUT: [&str; 22] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ATTR_SOURCE",

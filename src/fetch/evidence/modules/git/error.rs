@@ -1,4 +1,4 @@
-//! Reasons for which a repository gives no package.
+//! Reasons why a repository gives no package.
 
 use std::io;
 use std::time::Duration;

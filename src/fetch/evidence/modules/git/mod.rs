@@ -33,7 +33,7 @@ use crate::world::{Disk, Ended, Env, Run};
 pub struct GitWorld<'a> {
     pub run: &'a dyn Run,
     pub disk: &'a dyn Disk,
-    /// The environment, of which git gets nearly everything.
+    /// The environment; git gets nearly all of it.
     pub env: &'a dyn Env,
 }
 
@@ -75,12 +75,12 @@ pub struct GitPackage {
     pub commit: Option<Arc<str>>,
 }
 
-/// The commit to which the ref of an address leads now.
+/// The commit that the ref of an address points to now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedRef {
     /// The commit; `None` for a repository without commits.
     pub commit: Option<Arc<str>>,
-    /// The name in the repository by which the commit can be fetched.
+    /// The name in the repository that the commit can be fetched by.
     name: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Reasons for which there is no package, or no file in it.
+//! Reasons why there is no package, or no file in it.
 
 use std::io;
 

@@ -1,8 +1,8 @@
 //! The files of one package, in memory.
 //!
-//! A package comes from an archive or a repository that nobody has checked. Its files never touch the disk:
-//! [`PackageTree`] implements [`Files`](crate::world::Files), follows the links of the package by itself, and
-//! refuses every path that leads out. Contents that no configuration reads are not kept (rules 1.3).
+//! A package comes from an archive or a repository whose content is not trusted. Its files never touch the
+//! disk: [`PackageTree`] implements [`Files`](crate::world::Files), follows the links of the package by itself,
+//! and refuses every path that leads out. Contents that no configuration reads are not kept (rules 1.3).
 
 mod build;
 mod error;

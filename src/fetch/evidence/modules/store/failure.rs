@@ -1,4 +1,4 @@
-//! Explains failures to find a module in the words of whoever reads a configuration.
+//! Explains failures to find a module to readers of configuration.
 
 use crate::addr::module::{Danger, RemoteModule};
 use crate::archive::ArchiveError;

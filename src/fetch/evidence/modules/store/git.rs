@@ -112,7 +112,7 @@ impl KeptAddress {
         })
     }
 
-    /// Returns the question under which the package of a commit is kept.
+    /// Returns the cache key for the package of a commit.
     fn question(&self, commit: &str) -> String {
         format!("{} {commit}", self.url)
     }

@@ -7,7 +7,7 @@ use crate::sources::modules::ModuleVersions;
 /// An answer about a package in the cache.
 pub(super) enum KeptPackage {
     Here(ModulePackage),
-    /// The question under which the same files are kept.
+    /// The cache key of an answer with the same files.
     Elsewhere(String),
 }
 

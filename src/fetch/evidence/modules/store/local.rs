@@ -138,7 +138,7 @@ impl ModuleStore<'_> {
 fn local_path(text: &str) -> PathBuf {
     let rest = text.strip_prefix("//").unwrap_or(text);
     let path = match rest.split_once('/') {
-        // What stands where a host belongs does not count.
+        // A host in the address does not count.
         Some((_, path)) if text.starts_with("//") => format!("/{path}"),
         _ => rest.to_owned(),
     };

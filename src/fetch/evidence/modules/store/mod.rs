@@ -40,7 +40,7 @@ const MAX_STEPS: usize = 10;
 /// Number of modules that are found side by side. Each may be a request or a run of git.
 const FOUND_AT_ONCE: NonZeroUsize = NonZeroUsize::new(8).expect("positive");
 
-/// The places from which modules may be read.
+/// The places that modules may be read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModuleAccess {
     /// From the cache alone.
@@ -101,7 +101,7 @@ struct ModulePackage {
     tree: Arc<PackageTree>,
     /// The id of the commit, if it is of a repository.
     commit: Option<Arc<str>>,
-    /// The question under which it is kept.
+    /// The cache key of the package, if it is kept.
     kept_as: Option<Arc<str>>,
     /// The directory of this machine that it is, without links, if it is one.
     place: Option<Arc<Path>>,
@@ -188,7 +188,7 @@ impl<'a> ModuleStore<'a> {
         match (force.unwrap_or(&scheme), &*scheme) {
             ("http" | "https", "http" | "https") => self.fetch_web(module, rest, flavor, steps),
             ("file", "file") => self.read_disk(rest, flavor),
-            // A forced kind decides, whatever the scheme: `git::https://…`.
+            // A forced kind decides, with any scheme: `git::https://…`.
             ("git", _) => self.fetch_git(module, named_by, flavor),
             (kind @ ("s3" | "gcs" | "hg"), _) => Err(failure::unsupported(kind, flavor)),
             ("oci", _) if flavor.is_opentofu() => Err(failure::unsupported("oci", flavor)),

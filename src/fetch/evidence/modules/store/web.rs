@@ -190,8 +190,8 @@ impl WebAddress {
         }
     }
 
-    /// Returns the question under which the archive is kept: only a checksum that cannot be forged names one
-    /// archive for ever (rules 8.3).
+    /// Returns the cache key of the archive: only a checksum that cannot be forged names one archive for ever
+    /// (rules 8.3).
     fn kept_as(&self, kind: ArchiveKind) -> Option<String> {
         let Some(WantedChecksum::Stated(checksum)) = &self.checksum else {
             return None;

@@ -1,4 +1,4 @@
-//! Loose markup, in which one element states the address of a module (rules 13.5).
+//! Loose markup: one element states the address of a module (rules 13.5).
 
 /// Markup that is not read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -7,8 +7,8 @@ pub enum MarkupError {
     Charset,
 }
 
-/// Finds the `content` of the first `meta` element with the name `terraform-get`; what stands in the body of a
-/// page does not count.
+/// Finds the `content` of the first `meta` element with the name `terraform-get`; the body of a page does not
+/// count.
 ///
 /// # Errors
 /// If the text declares another charset than UTF-8 or ASCII, or is in none.

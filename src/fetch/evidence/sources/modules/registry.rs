@@ -107,7 +107,7 @@ impl<'a> ModuleRegistries<'a> {
             Ok(list) => list,
             Err(reason) => return Err(ModuleRegistryError::BadDocument { url, reason }),
         };
-        // The programs read the first module only, whatever its name (rules 12.4).
+        // The programs read the first module only, with any name (rules 12.4).
         let Some(first) = list.modules.unwrap_or_default().into_iter().next() else {
             return Err(ModuleRegistryError::NoModule { url });
         };

@@ -44,7 +44,7 @@ fn find(text: &str, name: &str) -> Option<Checksum> {
             }
             None => match line.split_once(char::is_whitespace) {
                 Some((digits, listed)) => (digits.to_owned(), listed.trim_start()),
-                // A list of one checksum alone is for whatever file is asked about.
+                // A list of a single checksum without a name applies to any file.
                 None => (line.to_owned(), name),
             },
         };

@@ -16,7 +16,7 @@ pub struct ModuleVersions {
     pub unreadable: Vec<String>,
 }
 
-/// A requirement for which no version is selected.
+/// The reason why no version meets a requirement.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoSelection {
     #[error("the registry lists no release of it")]

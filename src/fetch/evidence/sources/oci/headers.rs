@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// The scheme by which a registry wants requests to be authenticated.
+/// The authentication scheme that a registry demands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Challenge {
     /// By a user and a password.

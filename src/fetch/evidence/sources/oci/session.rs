@@ -39,7 +39,7 @@ const USUAL_LIFE: Duration = Duration::from_secs(60);
 /// The longest time that a token is believed to hold.
 const LONGEST_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Time before its expiry from which on a token is no longer used for a download.
+/// Time before its expiry when a token is no longer used for a download.
 const MARGIN: Duration = Duration::from_secs(10);
 
 /// Registries of OCI artifacts, with what authenticates requests to them.
@@ -369,7 +369,7 @@ impl Session {
     }
 }
 
-/// Reads the challenge of a registry; one of another server, to which it redirected, does not count.
+/// Reads the challenge of a registry; one from another server, after a redirect, does not count.
 fn challenge_of(answer: &Answer, registry: &Url) -> Shared<Challenge> {
     let challenge = if answer.url.origin() == registry.origin() {
         headers::challenge(answer.header("www-authenticate"))

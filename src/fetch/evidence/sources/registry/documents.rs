@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// The list of versions; whatever else it holds is not read, and there are no further pages.
+/// The list of versions; other fields are not read, and there are no further pages.
 #[derive(Debug, Deserialize)]
 pub(super) struct VersionList {
     #[serde(default)]

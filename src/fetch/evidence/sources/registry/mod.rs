@@ -59,7 +59,7 @@ const DOCUMENT_HOPS: usize = 9;
 /// An answer that many packages may share, or why there is none.
 type Shared<T> = Result<T, Arc<RegistryError>>;
 
-/// A checksum document, with the time at which it changed last, as its server states it.
+/// A checksum document, with the time of its last change as its server states it.
 type DatedList = (Arc<ChecksumList>, Option<SystemTime>);
 
 /// The registries of all hosts.
@@ -182,8 +182,8 @@ impl<'a> Registry<'a> {
         })
     }
 
-    /// Requests the address under which a former provider of HashiCorp is published now, for a hint: a
-    /// source address without a namespace means HashiCorp's (rules 2.7).
+    /// Requests the present address of a former provider of HashiCorp, for a hint: a source address without a
+    /// namespace means HashiCorp's (rules 2.7).
     ///
     /// The fields of the answer were read in the source of Terraform, not observed.
     fn successor(&self, provider: &ProviderAddr) -> Option<ProviderAddr> {

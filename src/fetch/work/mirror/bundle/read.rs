@@ -71,7 +71,7 @@ impl Bundle {
         &self.path
     }
 
-    /// The SHA-256 of the manifest, by which later bundles name this one.
+    /// The SHA-256 of the manifest; later bundles name this one by it.
     #[must_use]
     pub fn digest(&self) -> &Digest {
         &self.digest

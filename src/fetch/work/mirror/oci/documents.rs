@@ -14,7 +14,7 @@ use crate::version::Version;
 /// The annotation that carries the tag of a manifest.
 const TAG: &str = "org.opencontainers.image.ref.name";
 
-/// The annotation that carries the file name of a layer, under which `oras pull` writes it.
+/// The annotation with the file name of a layer; `oras pull` writes the file under that name.
 const FILE_NAME: &str = "org.opencontainers.image.title";
 
 /// The media type of an empty configuration.

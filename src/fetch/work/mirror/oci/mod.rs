@@ -211,7 +211,7 @@ impl OciLayouts<'_> {
         (found == name.name).then_some(text)
     }
 
-    /// Returns the entries of the index that a tag leads to, without packages of which a blob is wrong.
+    /// Returns the entries of the index that a tag leads to, without packages that have a wrong blob.
     fn intact_entries(&self, blobs: &Path, tag: Option<&Value>) -> IndexEntries {
         // A wrong index is ignored: otherwise its packages would be pushed under the right tag.
         let index = tag

@@ -60,7 +60,7 @@ type Outcome<T = Arc<Typed>> = Result<T, Stop>;
 /// The title of the note about a variable of the root without a value.
 const NO_VALUE: &str = "Variable has no value";
 
-/// The way in which a module is entered.
+/// The entry to a module.
 pub(in crate::texts::config) enum Entry {
     Root,
     /// By a call of the module of a node, the one at this place of its calls.
@@ -155,7 +155,7 @@ impl Values {
         Self::new(workspace, settings, given)
     }
 
-    /// Makes the values of a tree in which no variable is given.
+    /// Makes the values of a tree without any given variable.
     pub(in crate::texts::config) fn none(settings: &Settings) -> Self {
         Self::new(String::new(), settings, RootValues::default())
     }
@@ -214,8 +214,7 @@ impl Values {
 
     /// Computes the source and the version of a call in the module of a node.
     ///
-    /// # Errors
-    /// The reason for which one of them has no value. A refused one is reported.
+    /// # Errors The reason why one of them has no value. A refused one is reported.
     pub(in crate::texts::config) fn resolve(
         &mut self,
         node: usize,
@@ -344,7 +343,7 @@ impl Values {
         }
     }
 
-    /// Evaluates an expression in which these names have values.
+    /// Evaluates an expression with these values of names.
     fn with_names(
         &mut self,
         names: BTreeMap<String, NameValue>,
@@ -352,7 +351,7 @@ impl Values {
         reader: &mut Reader<'_>,
     ) -> Outcome {
         let (files, dir) = reader.around();
-        // Whoever types a path with `--var` wants that file to be read.
+        // A path in the value of a `--var` may be read: the user typed it.
         let is_exempt = |path: &Path| {
             files.is_contained(path)
                 || self

@@ -30,15 +30,15 @@ const MAX_VALUE_CHARS: usize = 60;
 /// Maximum number of characters of an expression that are shown.
 const MAX_EXPRESSION_CHARS: usize = 80;
 
-/// The version of a computed call, or the reason for which it has none.
+/// The version of a computed call, or the reason why it has none.
 pub(in crate::texts::config) struct ComputedResult {
     /// The version with its value, where there is one.
     pub(in crate::texts::config) version: CallVersion,
-    /// The reason for which source or version could not be computed, at its place.
+    /// The reason why source or version could not be computed, at its place.
     pub(in crate::texts::config) missing: Option<Label>,
 }
 
-/// A name that stands for a value of a module.
+/// A name with a value in a module.
 struct TracedName<'a> {
     node: usize,
     /// The name with its attributes as it is written.
@@ -111,7 +111,7 @@ struct Trace<'a> {
     texts: &'a Texts,
     /// The names that are listed already, by node.
     listed: BTreeSet<(usize, String)>,
-    /// The reason for which the call has no value, until a row states it.
+    /// The reason why the call has no value, until a row states it.
     missing: Option<&'a Label>,
     list: Vec<TracedValue>,
     is_cut: bool,
@@ -309,8 +309,8 @@ impl Values {
     }
 }
 
-/// Returns a value that was computed, or the place of the reason for which it has none. A value that nothing needed
-/// is not known early.
+/// Returns a value that was computed, or the place of the reason why it has none. A value that was not needed
+/// so far is not known early.
 fn looked_up<'v>(
     module: &'v ModuleValues,
     key: &ValueKey,

@@ -10,7 +10,7 @@ use crate::diag::{Diagnostic, Label, rules};
 use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
 
-/// Stands in for a source that is computed.
+/// The placeholder for a source that is computed.
 const COMPUTED: &str = "the source is computed";
 
 impl TreeWalk<'_> {

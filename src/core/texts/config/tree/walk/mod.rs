@@ -342,8 +342,8 @@ impl TreeWalk<'_> {
                 }
             };
         }
-        // Once, whatever `count`, `for_each` or `enabled` say: what they are may be known at the plan only
-        // (rules 5.1).
+        // A call counts once, with any `count`, `for_each` or `enabled`: their values may be known only at the
+        // plan (rules 5.1).
         match &way.call.source {
             Some(Source::Local { written, module }) => self.local_call(&way, written, &module.path),
             Some(Source::Remote { written, .. }) => {

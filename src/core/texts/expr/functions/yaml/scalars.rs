@@ -141,7 +141,7 @@ fn date(text: &str) -> CallResult<Option<String>> {
     }
 }
 
-/// Takes `2001-12-14` apart, of which month and day may have one digit.
+/// Splits a date such as `2001-12-14`; month and day may have one digit.
 fn date_parts(text: &str) -> Option<(i32, u32, u32)> {
     let mut parts = text.split('-');
     let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
