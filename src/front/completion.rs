@@ -1,8 +1,8 @@
 //! Completion in a shell: beside commands and options, the names of rules and topics, platforms, and the
 //! providers that are locked.
 //!
-//! The script that a shell reads once runs lockctl for each word to complete, with [`VARIABLE`] set: so the
-//! words are always those of the installed version and of the directory in which somebody types.
+//! A shell reads the script once. The script runs lockctl for each word to complete, with [`VARIABLE`] set, so
+//! the words are always those of the installed version and of the working directory.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -21,13 +21,13 @@ use crate::lockfile;
 use crate::platform::Platform;
 use crate::world::Files;
 
-/// The variable by which a script asks for words instead of a run; its value names the shell.
+/// The variable that makes the program print words instead of a run; its value names the shell.
 pub const VARIABLE: &str = "LOCKCTL_COMPLETE";
 
 /// The presets that `--platform` takes beside the names of platforms.
 const PRESETS: [&str; 2] = ["common", "all"];
 
-/// A program to complete, and the files of the directory in which its command line is typed.
+/// A program to complete, and the files of the working directory.
 pub struct Completion<'a> {
     /// The definition of all commands.
     pub program: Command,
@@ -37,7 +37,7 @@ pub struct Completion<'a> {
     pub current: PathBuf,
 }
 
-/// Returns the script by which a shell asks the program for words.
+/// Returns the script that a shell completes words with.
 ///
 /// # Errors
 /// `Unsupported` if the shell has no such script.
@@ -62,7 +62,7 @@ fn adapter(shell: &str) -> io::Result<&'static dyn EnvCompleter> {
 }
 
 impl Completion<'_> {
-    /// Returns the words that may stand where the cursor is, in the form that the script of the shell reads.
+    /// Returns the words that are valid at the cursor, in the form that the script of the shell reads.
     ///
     /// `args` is what the script passes: the name of the program, `--`, and the words as typed; which of them
     /// the cursor is in, the script says by variables of its own.
@@ -99,8 +99,8 @@ impl Completion<'_> {
         }
     }
 
-    /// Returns the providers in the lock file of a directory as they are typed, sorted; none if the file
-    /// cannot be read, since nobody wants a message in the middle of a word.
+    /// Returns the providers in the lock file of a directory as they are typed, sorted; none if the file cannot
+    /// be read, because a message would appear in the middle of a word.
     fn locked(&self, dir: &Path) -> Vec<String> {
         let path = dir.join(lockfile::FILE_NAME);
         let Ok(bytes) = self.files.read(&path, lockfile::MAX_BYTES) else {

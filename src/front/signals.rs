@@ -30,7 +30,7 @@ const ENDING: [i32; 11] = [
 /// ignore `SIGHUP`, and a handler would end it all the same.
 const ALWAYS_HANDLED: [i32; 2] = [SIGINT, SIGTERM];
 
-/// The file in which Linux lists the signals that a process ignores or handles.
+/// The file that lists the signals that a process ignores or handles; Linux has it.
 const STATUS: &str = "/proc/self/status";
 
 static WATCH: Once = Once::new();
@@ -38,7 +38,7 @@ static WATCH: Once = Once::new();
 /// A run that is interrupted says so.
 static IS_ANNOUNCED: AtomicBool = AtomicBool::new(false);
 
-/// Handles signals from the moment at which there is something to undo.
+/// Handles signals from the first temporary file or other change that must be undone.
 pub fn handle() {
     os::watch_with(|| WATCH.call_once(watch));
 }

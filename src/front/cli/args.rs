@@ -277,7 +277,7 @@ impl RootArgs {
         }
     }
 
-    /// Returns those of these roots of which `is_root` returns true.
+    /// Returns the choice with only those roots that `is_root` accepts.
     pub(super) fn retaining(&self, is_root: impl Fn(&Path) -> bool) -> Self {
         let mut roots = self.clone();
         roots.roots.retain(|path| is_root(path));

@@ -1,4 +1,4 @@
-//! The options that leave out roots of which no file changed.
+//! The options that leave out unchanged roots.
 
 use std::ffi::OsString;
 use std::path::Path;

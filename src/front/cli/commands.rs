@@ -142,7 +142,7 @@ const TEMPLATE: &str = "\
 
 {all-args}{after-help}";
 
-/// Returns the definition of the program, in which each command lists its own formats.
+/// Returns the definition of the program, with the own formats of each command.
 pub(super) fn definition() -> clap::Command {
     let program = CommandLine::command();
     let common = program.clone();

@@ -40,7 +40,7 @@ pub(super) enum FormatKind {
 }
 
 impl Format {
-    /// Returns every format with its name, in the order in which help lists them.
+    /// Returns every format with its name, in the order of help.
     ///
     /// Two formats have the name `github`; no command prints both.
     pub(super) fn all() -> impl Iterator<Item = (&'static str, Self)> {

@@ -170,7 +170,7 @@ pub(super) fn worded(kind: ErrorKind, text: String, args: &[OsString]) -> clap::
     command.error(kind, text)
 }
 
-/// Returns true if a word stands where a command is expected, rather than behind a command.
+/// Returns true if a word is in the place of a command, rather than behind a command.
 fn is_first_command(word: &str, args: &[OsString]) -> bool {
     let program = definition();
     !args

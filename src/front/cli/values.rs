@@ -1,4 +1,4 @@
-//! The options that give values to variables, in the order in which they were typed.
+//! The options that give values to variables, in the order of the command line.
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, Error, FromArgMatches, value_parser};

@@ -1,8 +1,8 @@
 //! The table of errors and warnings about providers and lock files that either program prints.
 //!
-//! Titles and texts are those of Terraform 1.11 to 1.16 and of OpenTofu 1.12 (rules 3). The first error that fits
-//! counts: faults of this machine, which may be the cause of any error, come before all others, texts before bare
-//! titles, and the titles under which anything may have gone wrong last.
+//! Titles and texts are those of Terraform 1.11 to 1.16 and of OpenTofu 1.12 (rules 3). The first error that
+//! fits counts: faults of this machine, which may be the cause of any error, come before all others, texts
+//! before bare titles, and the titles that any cause may print come last.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -29,7 +29,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 
 #[derive(Deserialize)]
 struct Table {
-    /// The titles with which an older Terraform, OpenTofu and `validate` begin errors of a lock file.
+    /// The first parts of titles of lock file errors in an older Terraform, in OpenTofu and in `validate`.
     folded: Vec<String>,
     /// The titles of messages that list several faults, each with its provider.
     lists: Vec<String>,
@@ -44,9 +44,9 @@ struct Table {
 pub struct KnownError {
     /// The name of this kind of error; never changes.
     pub name: String,
-    /// The beginnings of the titles under which it is printed; any title if empty.
+    /// The beginnings of its titles; any title if empty.
     pub titles: Vec<String>,
-    /// Texts of which the message has at least one; any text if empty. `…` stands for other text.
+    /// Texts; the message has at least one of them. Any text if empty. `…` matches other text.
     pub says: Vec<String>,
     /// The rule or topic whose page explains it.
     pub(crate) page: String,
@@ -67,7 +67,7 @@ pub fn all() -> &'static [KnownError] {
     &TABLE.symptoms
 }
 
-/// Returns the prefix of a title under which faults of a lock file are folded, and the rest of the title.
+/// Returns the prefix of a title that folds faults of a lock file, and the rest of the title.
 pub(super) fn folded(title: &str) -> Option<(&'static str, &str)> {
     TABLE
         .folded

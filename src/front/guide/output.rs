@@ -33,7 +33,7 @@ const SAMPLE_BYTES: usize = 4096;
 /// Characters before `Error: ` that make it a part of a sentence, a list or a quotation.
 const IN_TEXT: &[char] = &['"', '\'', '`', '(', '-', '*'];
 
-/// The words with which a message begins.
+/// The first words of a message.
 const OPENINGS: [(&str, Severity); 2] = [
     ("Error: ", Severity::Error),
     ("Warning: ", Severity::Warning),
@@ -98,7 +98,7 @@ pub(crate) fn decoded(bytes: &[u8]) -> String {
             .collect();
         String::from_utf16_lossy(&units)
     };
-    // Most characters of a message are of ASCII, of which UTF-16 has one byte of two.
+    // Most characters of a message are ASCII, and in UTF-16 one of their two bytes is zero.
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
     let most_are_zero = |first: usize| {
         let zeros = sample

@@ -56,7 +56,7 @@ pub(crate) fn is_common(word: &str) -> bool {
     WORDS.common.iter().any(|common| common == word)
 }
 
-/// The places of a page in which words are searched, with how much a word counts there.
+/// The searched parts of a page, with the weight of a word in each.
 const NAME: f64 = 8.0;
 const ALIAS: f64 = 6.0;
 const SUMMARY: f64 = 4.0;
@@ -79,7 +79,7 @@ struct SearchedPage {
 struct SearchedLine {
     shown: String,
     words: BTreeSet<String>,
-    /// The score of a word that stands there.
+    /// The score of a word in that part.
     weight: f64,
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn search(text: &str) -> Vec<PageMatchRow> {
         .iter()
         .filter_map(|page| page.matched(&terms))
         .collect();
-    // Pages that fit equally well stand in the order of their names, so that output is the same on every run.
+    // Pages that fit equally well are in the order of their names, so that output is the same on every run.
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.page.cmp(b.1.page)));
     found.truncate(MAX_MATCHES);
     found.into_iter().map(|(_, found)| found).collect()
@@ -228,7 +228,7 @@ impl SearchedPage {
         if covered * 2.0 < wanted || covered == 0.0 {
             return None;
         }
-        // Words that stand together say more than the same words in different sections.
+        // Words on one line say more than the same words in different sections.
         let together = |line: &SearchedLine| {
             let sum: f64 = terms
                 .iter()

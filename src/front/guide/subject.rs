@@ -21,7 +21,7 @@ const AROUND: &[char] = &['"', '\'', '`', '(', ')', '[', ']', ',', ';', ':', '.'
 /// The words before an address without a host; elsewhere two words with a slash are a path or a source.
 const BEFORE_SHORT: &[&str] = &["provider", "installing", "importing", "on", "-"];
 
-/// Looks for the subject in texts, the first of which counts most.
+/// Looks for the subject in texts; the first text counts most.
 ///
 /// `flavor` says what the default host is, which messages leave out.
 pub(crate) fn of(texts: &[&str], flavor: Flavor) -> Subject {

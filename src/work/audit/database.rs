@@ -15,7 +15,7 @@ pub struct AdvisoryDatabase {
     count: usize,
 }
 
-/// The modules about which advisories are needed.
+/// The modules that advisories are needed for.
 #[derive(Clone, Debug, Default)]
 pub struct ModuleSelection {
     /// Paths in lower case, without major suffixes.

@@ -11,7 +11,7 @@ pub struct VersionRange {
     is_faulty: bool,
 }
 
-/// A version at which a range begins or ends.
+/// A version where a range begins or ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RangeEvent {
     /// From this version on, every version is affected; `None` is before all versions.
@@ -62,7 +62,7 @@ impl VersionRange {
         self.is_faulty || self.limits().next().is_some()
     }
 
-    /// Returns the versions at which the range begins or ends.
+    /// Returns the versions where the range begins or ends.
     pub fn limits(&self) -> impl Iterator<Item = &GoVersion> {
         self.events.iter().filter_map(RangeEvent::version)
     }

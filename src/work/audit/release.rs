@@ -35,7 +35,7 @@ pub struct AdvisoryMatch {
     pub advisory: Arc<Advisory>,
     /// Identifiers of the same vulnerability, those of other advisories included, sorted.
     pub aliases: Vec<String>,
-    /// The most important level on which it applies.
+    /// The most important level that it applies to.
     pub level: AuditLevel,
     /// The verdict on the release.
     pub verdict: MatchVerdict,
@@ -68,7 +68,7 @@ pub enum UnknownReason {
 }
 
 impl AuditedRelease<'_> {
-    /// Adds the modules about which advisories are needed.
+    /// Adds the modules that advisories are needed for.
     pub fn select(&self, selection: &mut ModuleSelection) {
         match self.suggested() {
             Some(base) => selection.add_base(&base),

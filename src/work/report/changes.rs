@@ -174,7 +174,7 @@ impl ChangeLine {
         self.remark.is_alarming() && self.files().len() > 1
     }
 
-    /// Returns the row as it reads behind the kinds: in which files, and why.
+    /// Returns the row without the kinds: the files and the reason.
     fn sentence(&self) -> String {
         let text = self.remark.text.clone();
         let place = match &*self.files() {

@@ -9,7 +9,7 @@ pub struct CountedLines<'a> {
 }
 
 impl<'a> CountedLines<'a> {
-    /// Counts from zero.
+    /// Makes a writer with a count of zero.
     pub fn new(out: &'a mut (dyn Write + Send)) -> Self {
         Self { out, count: 0 }
     }

@@ -17,7 +17,7 @@ pub struct Fold {
     pub rule: &'static str,
     /// The severity that all of them share.
     pub severity: Severity,
-    /// The findings, in the order in which they were found.
+    /// The findings, in the order of their discovery.
     pub members: Vec<FindingIndex>,
     /// A title for all of them.
     pub title: String,
@@ -36,7 +36,7 @@ pub struct FindingIndex {
     pub finding: usize,
 }
 
-/// The properties in which findings of one cause agree.
+/// The properties that findings of one cause share.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct FoldKey<'a> {
     rule: &'static str,

@@ -92,7 +92,7 @@ pub fn folded(result: &CommandResult, least: Severity) -> FoldedFindings {
         all: &all,
     };
     let mut own: Vec<Vec<TextBlock>> = results.iter().map(|_| Vec::new()).collect();
-    // Before sorting: within a root, causes stay in the order in which they were found.
+    // Before sorting: within a root, causes stay in the order of their discovery.
     for fold in folds.iter().filter(|fold| fold.root_count() == 1) {
         own[fold.members[0].root].push(view.block(fold));
     }

@@ -25,7 +25,7 @@ impl PartialEq for CheckFormat {
 
 impl Eq for CheckFormat {}
 
-/// Every format that programs of CI read, in the order in which help lists them.
+/// Every format that programs of CI read, in the order of help.
 pub const CHECK_FORMATS: &[CheckFormat] = &[
     CheckFormat {
         name: "sarif",

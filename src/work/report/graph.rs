@@ -182,7 +182,7 @@ fn mermaid(graph: &Graph) -> String {
 fn dot(graph: &Graph) -> String {
     let mut text = "digraph lockctl {\n".to_owned();
     put(&mut text, format_args!("rankdir=LR"));
-    // Without it Graphviz draws ellipses, which stand for providers here.
+    // Without it Graphviz draws ellipses, which mean providers here.
     put(&mut text, format_args!("node [shape=box]"));
     for (at, node) in graph.nodes.iter().enumerate() {
         let shape = match node.shape {
@@ -237,10 +237,9 @@ fn put(text: &mut String, line: std::fmt::Arguments<'_>) {
 
 /// Writes a text as Mermaid reads it inside of quotes.
 ///
-/// Not only quotes matter there: a directive (`%%{…}`) or a Markdown text (in backticks) is found
-/// everywhere, so whatever is not known to mean nothing is written as its number. Formulas
-/// (`$$…$$`) and icons (`fa:fa-…`) are even found when the numbers are read already: a mark without
-/// width breaks them up.
+/// Quotes are not enough: a directive (`%%{…}`) or a Markdown text (in backticks) is found everywhere, so every
+/// character that is not known to be harmless is written as its number. Formulas (`$$…$$`) and icons
+/// (`fa:fa-…`) are found even after the numbers are decoded: a mark without width breaks them up.
 fn mermaid_text(text: &str) -> String {
     let mut out = String::new();
     for c in harmless(text).chars() {

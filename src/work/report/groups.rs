@@ -1,8 +1,8 @@
-//! Values grouped by a key, for texts in which what is equal stands together.
+//! Values grouped by a key, for texts that show equal values together.
 
 use std::collections::BTreeMap;
 
-/// Groups values by their keys, in the order in which the keys first occur.
+/// Groups values by their keys, in the order of the first occurrence of each key.
 pub(super) fn grouped<K: Ord + Clone, V>(
     pairs: impl IntoIterator<Item = (K, V)>,
 ) -> Vec<(K, Vec<V>)> {

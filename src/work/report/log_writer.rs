@@ -1,4 +1,4 @@
-//! Output that may stand in the log of a CI system.
+//! Output that is safe in the log of a CI system.
 
 use std::io::{self, Write};
 
@@ -7,11 +7,11 @@ use super::style::{harmless, steers};
 /// The language of a text, which decides how a character of it is escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EscapedIn {
-    /// Text for people: a replacement character stands for the other.
+    /// Text for people: a replacement character replaces the other.
     Text,
-    /// JSON, in which every character of a string has an escape.
+    /// JSON: every character of a string has an escape.
     Json,
-    /// XML, in which references stand for characters.
+    /// XML: references represent characters.
     Xml,
     /// Commands of GitHub Actions: lines may begin with `::`.
     Commands,
@@ -19,9 +19,9 @@ pub enum EscapedIn {
 
 /// A writer that keeps foreign text from becoming a command of GitHub's runner, which reads each line of a log.
 ///
-/// The runner obeys a line that begins with `::`, whatever space is before it, and one that holds `##[` anywhere. In JSON,
-/// characters that steer a terminal or hide text are escaped as well; all other formats replace them where they
-/// are made, as colours are such characters.
+/// The runner obeys a line that begins with `::` after any space, and one that holds `##[` anywhere. In JSON,
+/// characters that steer a terminal or hide text are escaped as well. In all other formats the renderer
+/// replaces them, because colours are such characters, too.
 pub struct LogWriter<'w> {
     out: &'w mut (dyn Write + Send),
     language: EscapedIn,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::page;
 use super::style::{aligned, harmless};
 
-/// The step by which the further lines of a row are indented.
+/// The indentation of the further lines of a row.
 pub(super) const STEP: &str = "    ";
 
 /// Number of columns between two cells.

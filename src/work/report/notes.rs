@@ -28,7 +28,7 @@ const FEW_PACKAGES: usize = 3;
 /// Number of lines that are few.
 const FEW_LINES: usize = 24;
 
-/// Returns what is printed beside the results, in the order in which it was found.
+/// Returns the text beside the results, in the order of the discovery.
 ///
 /// Failures that roots share are named once, in the place of the first. Of several roots, so many lines are
 /// shown, unless all are wanted.
@@ -229,8 +229,8 @@ fn of_roots(result: &CommandResult, roots: &[RootResult], verbose: bool) -> Vec<
     blocks
 }
 
-/// Shows a failure of some roots of a run. Few are named before it; of many, some are named below it, since
-/// nobody would find the title behind their names.
+/// Shows a failure of some roots of a run. Few roots are named before its title; of many, some are named below
+/// it, since a title behind many names is hard to find.
 #[must_use]
 pub fn failure_of(failure: &Failure, roots: Vec<&str>, of: usize, verbose: bool) -> TextBlock {
     if roots.len() <= MAX_ROOTS {
@@ -442,9 +442,9 @@ fn by_package(faults: &[SeenFault<'_>], of: usize, most: usize) -> Vec<TextBlock
         .collect()
 }
 
-/// Returns the reason for which a module could not be read, beside the title.
+/// Returns the reason why a module could not be read, beside the title.
 fn cause(diagnostic: &Diagnostic) -> Option<&str> {
-    // Of a note, the place says what follows from it, and the reason stands beside.
+    // The place of a note has the consequence, and its first related place has the reason.
     let label = if diagnostic.severity > Severity::Note {
         diagnostic.primary.as_ref()
     } else {

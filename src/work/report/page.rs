@@ -13,7 +13,7 @@ const MAX_COLUMNS: usize = 100;
 /// Minimum width of text, in columns: a word or two must fit.
 const MIN_COLUMNS: usize = 30;
 
-/// Columns by which text is set in below its heading, and code below the text.
+/// Indentation of text below its heading, and of code below the text.
 const STEP: &str = "  ";
 
 /// A part of a page.
@@ -124,7 +124,7 @@ pub(super) fn render(
                 let mut mark = "- ";
                 for line in wrapped(words, columns - mark.len()) {
                     writeln!(out, "{STEP}{mark}{line}")?;
-                    // Further lines stand below the first word, not below the hyphen.
+                    // Further lines align with the first word, not with the hyphen.
                     mark = "  ";
                 }
             }

@@ -9,7 +9,7 @@ use super::rows;
 use super::{TextBlock, Tone};
 use crate::diag::{Counts, Severity, counted};
 
-/// The parts of which the text about roots is made.
+/// The parts of the text about roots.
 #[derive(Clone, Copy)]
 pub struct RootsText<'a> {
     /// Returns what is printed of one root.

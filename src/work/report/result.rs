@@ -19,7 +19,7 @@ use crate::review::{FileComparison, Verdict};
 /// Maximum number of roots that were named whose results are shown root by root.
 const MAX_NAMED_ROOTS: usize = 5;
 
-/// Everything that a command found, in the order in which it found it.
+/// Everything that a command found, in the order of the discovery.
 ///
 /// All formats are renderings of this value; none of them changes it or adds to it.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct CommandResult {
     pub bundle: Option<MirrorBundle>,
     /// A document in its own format; it replaces all other output.
     pub document: Option<String>,
-    /// The texts of the files in which findings are.
+    /// The texts of the files with findings.
     pub texts: Texts,
 }
 
@@ -59,7 +59,7 @@ pub enum ResultSubject {
     Pages(Vec<TopicRow>, Vec<RuleRow>),
     /// Pages that have the words that were searched, the best first.
     Matches(Vec<PageMatchRow>),
-    /// Errors of `terraform` or `tofu`, in the order in which they were printed.
+    /// Errors of `terraform` or `tofu`, in the order of their output.
     Symptoms(Vec<SymptomRow>),
     /// The facts that are kept about packages, and a text as in [`ResultSubject::Text`].
     Store(Box<StoreReport>, Vec<u8>),
@@ -67,7 +67,7 @@ pub enum ResultSubject {
     Text(Vec<u8>),
 }
 
-/// Lock files of which two versions were compared.
+/// Lock files, each with two compared versions.
 #[derive(Clone, Debug)]
 pub struct ComparedFiles {
     /// The files, ordered by path.
@@ -85,7 +85,7 @@ pub struct FileResult {
     pub comparison: FileComparison,
     /// Clean if the file could be compared, and is no worse than is allowed.
     pub status: RootStatus,
-    /// The reasons for which a version could not be read.
+    /// The reasons why a version could not be read.
     pub failures: Vec<Failure>,
 }
 
@@ -138,7 +138,7 @@ pub struct RootResult {
     pub flavor: Option<Flavor>,
     /// The worst that happened to the root.
     pub status: RootStatus,
-    /// Findings, failures and remarks, in the order in which they were made.
+    /// Findings, failures and remarks, in the order of their addition.
     pub entries: Vec<ResultEntry>,
     /// The outcome in one sentence.
     pub verdict: Option<Sentence>,
@@ -155,7 +155,7 @@ pub struct RootResult {
 /// The part of a root's result that only some commands have.
 #[derive(Clone, Debug)]
 pub enum RootDetail {
-    /// No such part.
+    /// The root has no such part.
     Plain,
     /// A lock file that was checked.
     Check(CheckDetail),
@@ -163,7 +163,7 @@ pub enum RootDetail {
     Lock(LockDetail),
     /// The tree of modules.
     Modules(Branches),
-    /// The settings by which git calls lockctl.
+    /// The settings that make git call lockctl.
     GitSettings(Vec<GitSetting>),
     /// The changes of git's settings and attributes, one line each.
     GitChanges(Vec<String>),
@@ -253,7 +253,7 @@ pub enum ResultEntry {
     Detail(Sentence),
 }
 
-/// The way in which people see a finding; programs get every one.
+/// The display of a finding for people; programs get every one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingDisplay {
     /// As a result of the command, with the lines of its place.
@@ -447,7 +447,7 @@ impl RootResult {
         }
     }
 
-    /// Returns what was found, in the order in which it was found.
+    /// Returns the findings, in the order of their discovery.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.entries.iter().filter_map(|entry| match entry {
             ResultEntry::Finding(finding, _) => Some(&**finding),
@@ -479,7 +479,7 @@ impl RootResult {
         self.status = RootStatus::Failed;
     }
 
-    /// Adds findings because of which nothing is done: they are the answer.
+    /// Adds findings that prevent the command; they are its answer.
     pub fn refuse(&mut self, findings: impl IntoIterator<Item = Finding>) {
         self.found_beside(findings);
         self.status = self.status.max(RootStatus::Findings);
@@ -526,7 +526,7 @@ impl RootResult {
         }
     }
 
-    /// Adds a finding with the way in which people see it; it changes no status.
+    /// Adds a finding with its display for people; it changes no status.
     pub fn found(&mut self, diagnostic: &Diagnostic, display: FindingDisplay) {
         let finding = Finding::from(diagnostic.clone());
         self.entries

@@ -8,7 +8,7 @@ use crate::diag::counted;
 /// Maximum number of roots of a fact that are named; more are counted.
 pub const MAX_ROOTS: usize = 5;
 
-/// A fact with the roots in which it is.
+/// A fact with its roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedFact<'a, F> {
     /// The fact that all of them share.
@@ -17,7 +17,7 @@ pub struct SharedFact<'a, F> {
     pub roots: Vec<&'a str>,
 }
 
-/// Puts equal facts together, those of the most roots first, else in the order in which they first occur.
+/// Puts equal facts together, those of the most roots first, else in the order of their first occurrence.
 pub fn shared<'a, F: Ord + Clone>(
     facts: impl IntoIterator<Item = (F, &'a str)>,
 ) -> Vec<SharedFact<'a, F>> {

@@ -7,7 +7,7 @@ use super::shared::SharedFact;
 /// Maximum number of rows about many roots; with the lines around them they fit into 60 lines.
 pub const MAX_ROWS: usize = 40;
 
-/// Minimum width to which a cell is cut, in columns: less shows nothing of a path.
+/// Minimum width of a cut cell, in columns: less shows nothing of a path.
 const MIN_CELL: usize = 16;
 
 /// The shape of a table of facts that several roots share.

@@ -18,7 +18,7 @@ const MAX_SHOWN: usize = 16 * 1024;
 const PART_BEFORE: usize = 60;
 const PART_BEHIND: usize = 140;
 
-/// Maximum length of a title or a remark that stands in a snippet, in characters.
+/// Maximum length of a title or a remark in a snippet, in characters.
 const MAX_REMARK: usize = 1000;
 
 /// Renders a diagnostic; no line feed at the end.
@@ -169,7 +169,7 @@ fn snippet<'a>(
     snippet
 }
 
-/// Returns the line in which a label begins, cut to what fits beside others.
+/// Returns the line of the beginning of a label, cut to the room beside others.
 pub(super) fn source_line(label: &Label, texts: &Texts) -> String {
     let range = texts.line(label.file, label.span.start);
     let bytes = texts.bytes(label.file);

@@ -1,4 +1,4 @@
-//! Roots of which a file changed: their own files, those of local modules, and all else that was read.
+//! Roots with a changed file: their own files, those of local modules, and all others that were read.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -21,7 +21,7 @@ const GOVERNING: [&str; 2] = [project::FILE_NAME, ".gitignore"];
 pub(crate) struct ChangedFiles {
     /// Says in words what they changed since, as in ` since main`; empty if they were named.
     pub(crate) since: String,
-    /// Absolute paths; that of a directory stands for all that is in it.
+    /// Absolute paths; that of a directory includes everything below it.
     pub(crate) paths: BTreeSet<PathBuf>,
     /// The top of the repository that was compared; `None` if the files were named.
     pub(crate) top: Option<PathBuf>,

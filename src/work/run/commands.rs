@@ -34,7 +34,7 @@ pub(crate) fn roots(options: &RunOptions, choice: &RootChoice) -> String {
     }
 }
 
-/// Returns the options by which roots are searched for.
+/// Returns the options that search for roots.
 fn recursive_options(choice: &RootChoice) -> &'static str {
     match (choice.recursive, choice.terragrunt) {
         (true, true) => " -r --terragrunt",

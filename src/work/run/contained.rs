@@ -1,4 +1,4 @@
-//! A fault of lockctl itself, reported as the failure of the work in which it happened.
+//! A fault of lockctl itself, reported as the failure of the work that it interrupted.
 
 use crate::parallel;
 use crate::report::Failure;

@@ -106,7 +106,7 @@ fn find_roots(
     searched.roots
 }
 
-/// Leaves out roots of which no file changed. A root that cannot be opened stays, so that this is reported.
+/// Leaves out roots without a changed file. A root that cannot be opened stays, so that this is reported.
 fn changed_roots(
     workspace: &mut Workspace<'_>,
     inputs: &RunInputs<'_>,
@@ -246,7 +246,7 @@ impl<J: Job> JobRun<'_, '_, J> {
             let next: Vec<(usize, FoundRoot)> = found.drain(..count).enumerate().collect();
             let (reader, texts) = (&self.reader, &self.texts);
             let read = parallel::map(reader.inputs.jobs, &next, |(number, found)| {
-                // The ids of texts depend on the place of the root, not on which thread finishes first.
+                // The ids of texts depend on the place of the root, not on the order of the threads.
                 let mut texts = texts.after(*number);
                 let read = contained(|| Ok(reader.read(found, &mut texts)?));
                 (read, texts)

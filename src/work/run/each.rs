@@ -39,7 +39,8 @@ pub(crate) fn each_loaded(
     let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
     let mut alone: Vec<PathBuf> = Vec::new();
     let mut all = each(options, choice, world, |root, texts, result| {
-        // Whoever asks about all roots below did not say that each has a configuration (`project` rules 3.2).
+        // A run over all roots below a directory does not demand that each has a configuration (`project` rules
+        // 3.2).
         if root.is_alone && choice.recursive {
             alone.push(root.lock_path.clone());
             let reading = modules.reading(configuration);

@@ -45,8 +45,7 @@ impl<'a> UserFacts<'a> {
         }
     }
 
-    /// Finds out what facts and kept signed lists say about the hashes of a lock file; entries of which nothing
-    /// is known are left out.
+    /// Attributes the hashes of a lock file by facts and kept signed lists; entries without any are left out.
     pub(crate) fn about(&self, root: &Root, lock: &LockFile) -> Attributions {
         let trusted = trusted(root);
         let entries = lock.providers.iter().map(|(provider, entry)| {
@@ -71,7 +70,7 @@ impl<'a> UserFacts<'a> {
         }
     }
 
-    /// Returns what is known of the locked releases; those of which nothing is known are left out.
+    /// Returns the known properties of the locked releases; releases without any are left out.
     pub(crate) fn releases(
         &self,
         root: &Root,
@@ -106,7 +105,7 @@ impl<'a> UserFacts<'a> {
 
 /// Returns which facts count for a root.
 pub(crate) fn trusted(root: &Root) -> TrustedFacts {
-    // Imported facts are the word of whoever exported them, so a project file has to accept them.
+    // The origin of imported facts must be trusted, so a project file has to accept them.
     if root.project().trust.imported_facts {
         TrustedFacts::Imported
     } else {

@@ -8,7 +8,7 @@ use crate::project::{self, IgnoringLine, ProjectPlace};
 use crate::run::World;
 use crate::run::root::Root;
 
-/// Returns the line of a `.gitignore` by which git ignores the lock file of a root, existing or not.
+/// Returns the line of a `.gitignore` that makes git ignore the lock file of a root, existing or not.
 ///
 /// git itself is started only where a line matches: it knows whether the file is tracked all the same.
 pub(crate) fn ignoring_line(world: World<'_>, root: &Root) -> Option<IgnoringLine> {

@@ -19,7 +19,7 @@ pub(crate) struct RunInputs<'a> {
     pub(crate) options: &'a RunOptions,
     /// The sources of configuration; `None` if the job needs nothing but lock files.
     pub(crate) reading: Option<Reading<'a>>,
-    /// The files that changed, if only roots of which one changed are worked on.
+    /// The files that changed, if the work is limited to changed roots.
     pub(crate) changed: Option<&'a ChangedFiles>,
     /// The number of roots that are read at once.
     pub(crate) jobs: NonZeroUsize,

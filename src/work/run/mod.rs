@@ -4,7 +4,7 @@
 //! command implements [`Job`]; options arrive as the plain values of [`options`]. What the machine of the
 //! user is configured to is read in [`user`].
 //!
-//! Invariant: results stand in the order of the roots, whatever finished first.
+//! Invariant: results are in the order of the roots, not of their completion.
 
 pub(crate) mod audit;
 pub(crate) mod builds;

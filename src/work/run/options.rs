@@ -15,7 +15,7 @@ use crate::sources::network_mirror::MirrorUrl;
 pub(crate) struct RunOptions {
     /// The directory that relative paths start from; `None` for the working directory.
     pub(crate) dir: Option<PathBuf>,
-    /// The program whose rules apply, whatever the roots hold.
+    /// The program whose rules apply, if it was chosen; else each root decides.
     pub(crate) flavor: FlavorChoice,
     /// Notes and other details are shown.
     pub(crate) verbose: bool,
@@ -29,7 +29,7 @@ pub(crate) struct RunOptions {
     pub(crate) cli_config: Option<PathBuf>,
 }
 
-/// Roots to work on, or directories in which roots are searched for.
+/// Roots to work on, or directories to search for roots.
 #[derive(Clone, Debug)]
 pub(crate) struct RootChoice {
     /// Directories as typed, at least one.
@@ -53,7 +53,7 @@ pub(crate) struct ConfigurationOptions {
     pub(crate) reads_state: bool,
     /// Nothing outside of a directory may be read.
     pub(crate) is_confined: bool,
-    /// Values of variables, in the order in which they were typed.
+    /// Values of variables, in the order of the command line.
     pub(crate) values: Vec<ValueArgument>,
 }
 

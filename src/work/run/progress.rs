@@ -21,7 +21,7 @@ pub(crate) fn size(bytes: u64) -> String {
     DecimalBytes(bytes).to_string()
 }
 
-/// The form in which progress is shown.
+/// The form of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgressForm {
     /// Nothing is shown at all.

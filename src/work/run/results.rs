@@ -14,7 +14,8 @@ pub(crate) struct RootResults {
     pub(crate) texts: Texts,
     /// Directories with configuration that no root covers, if roots were searched for.
     pub(crate) not_locked: Option<Vec<PathBuf>>,
-    /// The number of roots of which no file changed, and since what, if only the others were worked on.
+    /// The number of unchanged roots, and the revision they were compared with, if the work is limited to
+    /// changed roots.
     pub(super) unchanged: Option<(usize, String)>,
     /// The sentence about lock files without configuration that were passed over.
     pub(super) not_compared: Option<String>,

@@ -222,8 +222,8 @@ impl Root {
         }))
     }
 
-    /// As [`sound_lock`](Self::sound_lock), but a root that was searched for may lack a lock file: whoever
-    /// asks about all roots below did not say that each has one. It is noted for programs.
+    /// As [`sound_lock`](Self::sound_lock), but a root that was searched for may lack a lock file: a run over
+    /// all roots below a directory does not demand one. It is noted for programs.
     ///
     /// # Errors
     /// If a root that was named has none.

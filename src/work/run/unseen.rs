@@ -19,7 +19,7 @@ const NAMES: usize = 3;
 /// The reason why a lock file without configuration is compared with none.
 pub(super) const NONE_BESIDE: &str = "there is none beside it";
 
-/// The rules of notes that a sentence of their own stands for.
+/// The rules of notes that have sentences of their own.
 const SAID_ELSEWHERE: [&str; 4] = [
     rules::MODULE_NOT_VISIBLE,
     rules::STATE_NOT_VISIBLE,
@@ -27,7 +27,7 @@ const SAID_ELSEWHERE: [&str; 4] = [
     rules::VARIABLE_NOT_SET,
 ];
 
-/// A configuration about which a question is asked, with what is not visible of it.
+/// A configuration that a command reads, with its parts that are not visible.
 pub(crate) struct UnseenParts<'a> {
     pub(crate) loaded: &'a Loaded,
     /// The state was to be read.
@@ -36,10 +36,10 @@ pub(crate) struct UnseenParts<'a> {
     pub(crate) verbose: bool,
 }
 
-/// The form in which a sentence gives the calls that are not visible.
+/// The form of calls that are not visible, in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallNames {
-    /// By their names.
+    /// The sentence lists their names.
     Listed,
     /// By their number: the results name them.
     Counted,
@@ -222,7 +222,7 @@ pub(crate) fn not_compared<'r>(
     }
 }
 
-/// Takes names to be listed; of many only the first ones, the last of which says how many follow.
+/// Takes names to be listed; if there are many, only the first ones and a count of the others.
 pub(crate) fn some_of(names: impl ExactSizeIterator<Item = String>) -> Vec<String> {
     first_names(names, NAMES)
 }

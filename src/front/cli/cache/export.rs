@@ -108,8 +108,7 @@ pub(super) fn run(
 
 /// Reads what the lock files of roots record.
 ///
-/// # Errors
-/// With the result of a run in which one of them cannot be read: without it, facts would be lost.
+/// # Errors With the result of a run that cannot read one of them: without it, facts would be lost.
 fn recorded(
     common: &Common,
     args: &ExportArgs,
@@ -163,7 +162,7 @@ fn selected<'s>(
             .filter(|fact| recorded.needs(fact))
             .collect(),
     };
-    // Ordered by `zh:`, so that the file is the same whichever machine writes it.
+    // Ordered by `zh:`, so that all machines write the same file.
     facts.into_iter().map(|fact| (&fact.zh, fact)).collect()
 }
 
@@ -213,8 +212,8 @@ fn to_file(
     }
     let (mut facts, mut releases, mut contents) = own;
     if let Some(recorded) = recorded {
-        // Its lines stay as they are (`store` rules 4.4), so that the file is the same whoever writes
-        // it: one zip may be known under several names.
+        // Its lines stay as they are (`store` rules 4.4), so that all machines write the same file: one zip may
+        // be known under several names.
         facts.extend(
             target
                 .stated

@@ -114,7 +114,7 @@ fn result(report: StoreReport, text: Vec<u8>) -> CommandResult {
 }
 
 fn dir(found: UserStore<'_>) -> CommandResult {
-    // Whatever the bytes of the name are: a shell takes them as they are.
+    // The name may be any bytes: a shell takes them as they are.
     let name = found.dir.as_os_str().as_encoded_bytes();
     result(found.report(), [name, b"\n"].concat())
 }

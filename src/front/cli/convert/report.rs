@@ -55,7 +55,7 @@ pub(super) fn entries(
         });
     }
     result.lock_mut().converted = Some(rows);
-    // An entry on the own registry counts, whatever the other one says (`locker` rules 5.1).
+    // An entry on the program's own registry counts, even if the other one differs (`locker` rules 5.1).
     for entry in &conversion.superseded {
         result.providers.push(Provider::Removed(RemovedProvider {
             provider: entry.from.to_string(),

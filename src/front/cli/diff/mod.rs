@@ -193,7 +193,7 @@ fn result(
 
 /// Returns whether a file could be compared, and is no worse than is allowed.
 fn status(file: &FileResult, fail_on: Option<FailOn>) -> RootStatus {
-    // What could not be compared may hide a danger, so it fails whatever `--fail-on` allows.
+    // A part that could not be compared may hide a danger, so it fails with any `--fail-on`.
     let limit = match fail_on {
         _ if file.comparison.is_incomplete() || !file.failures.is_empty() => {
             return RootStatus::Failed;

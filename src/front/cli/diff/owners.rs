@@ -70,7 +70,7 @@ fn judged(change: &ProviderChange, facts: &UserFacts<'_>) -> JudgedHashes {
     let zips = gained(Scheme::Zh).filter(|zh| unlisted.contains(zh) || foreign.contains_key(*zh));
     let of_no_package: Hashes = of_no_package.chain(zips).cloned().collect();
     let both = attribution(side, &of_release(side, change), facts);
-    // The version moved to a release of which others have hashed the packages: that is a change of every day.
+    // If the version moved to a release whose packages other machines have hashed, unknown hashes are normal.
     let is_same_version = [ChangeKind::HashesAdded, ChangeKind::HashesReplaced]
         .iter()
         .any(|kind| change.kinds.contains(kind));

@@ -195,7 +195,7 @@ impl RevisionReader<'_> {
             .repository
             .read(&blobs, lockfile::MAX_BYTES)
             .map_err(|error| advice::git::failure(&error))?;
-        // To open a root reads its lock file, for which git would be started twice more.
+        // Opening a root reads its lock file, which would start git twice more.
         for tree in self.trees.iter().flatten() {
             for (blob, content) in blobs.iter().zip(&contents) {
                 tree.remember(blob.clone(), content.clone());
@@ -207,7 +207,7 @@ impl RevisionReader<'_> {
             let mut failures = Vec::new();
             let mut side = |entry: &Option<TreeEntry>, name: &str| {
                 let entry = entry.as_ref()?;
-                // `contents` has one for each blob, in the order in which the changes name them.
+                // `contents` has one item for each blob, in the order of the changes.
                 let content = entry.blob.as_ref().and_then(|_| contents.next());
                 // A conflict has up to three versions, and none of them is the old or the new one.
                 if change.status == Status::Unmerged {

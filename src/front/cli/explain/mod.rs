@@ -13,7 +13,7 @@ use crate::guide::{TOPICS, Topic};
 use crate::report::{CommandResult, Failure, ResultSubject, Sentence, TextBlock, json};
 pub(in crate::front::cli) use args::ExplainArgs;
 
-/// The argument that stands for standard input.
+/// The argument that means standard input.
 const STANDARD: &str = "-";
 
 /// Maximum number of names that are offered for one that is unknown.

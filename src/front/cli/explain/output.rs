@@ -129,7 +129,7 @@ impl VerifiedHere {
             .is_some_and(|root| root.providers.is_empty() && root.findings().any(is_in_lock))
     }
 
-    /// Returns the address under which a provider is locked: its own, else one of the same name on another
+    /// Returns the address of the lock entry for a provider: its own, else one of the same name on another
     /// host, since a message leaves out the default host.
     fn entry(&self, provider: &ProviderAddr) -> Option<ProviderAddr> {
         let locked: Vec<ProviderAddr> = self
@@ -285,7 +285,8 @@ impl Explainer<'_> {
         format!("{before}{program}{options} {arguments}")
     }
 
-    /// Adds the mirrors from which alone the CLI configuration installs a provider, and what is kept of its release.
+    /// Adds the mirrors, if the CLI configuration installs a provider only from them, and the kept records of
+    /// its release.
     fn add_mirrors(&self, row: &mut SymptomRow, subject: &Subject, is_locked: bool) {
         let Some(provider) = &subject.provider else {
             return;

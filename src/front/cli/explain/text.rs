@@ -72,7 +72,7 @@ fn table(columns: usize) -> Vec<TextBlock> {
         .map(|rule| rule.level().to_string().len())
         .max()
         .unwrap_or_default();
-    // Two spaces stand before the name, before the level and before the meaning.
+    // Two spaces come before the name, before the level and before the meaning.
     let before = names + levels + 6;
     let room = columns.saturating_sub(before).max(MIN_MEANING);
     for area in Area::ALL {

@@ -5,7 +5,7 @@ use crate::diag::Severity;
 use crate::report::json::{FindingRow, SymptomEntry, SymptomRow};
 use crate::report::{TextBlock, page, reading};
 
-/// Columns by which everything below the title is set in.
+/// Indentation of everything below the title.
 const INDENT: &str = "  ";
 
 /// Minimum and maximum width of the text, in columns.

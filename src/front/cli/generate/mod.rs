@@ -110,7 +110,7 @@ fn write_all(program: &clap::Command, dir: &Path, disk: &dyn Disk) -> Result<usi
     Ok(written)
 }
 
-/// Makes a file hold some bytes, whatever it holds now.
+/// Writes some bytes to a file, and replaces its content.
 fn put(path: &Path, bytes: &[u8], disk: &dyn Disk) -> io::Result<()> {
     // `replace` wants the old bytes, so that another writer is noticed.
     let old = match disk.read(path, MAX_PAGE_BYTES) {

@@ -47,8 +47,8 @@ impl Command for GitTextconvArgs {
         let path = common.below(&self.file);
         match world.disk.read(&path, MAX_TEXT_BYTES) {
             Ok(bytes) => {
-                // The driver runs for whatever the attributes match, and git aborts a diff whose driver
-                // fails: what is no lock file is printed as text.
+                // The driver runs for all files that the attributes match, and git aborts a diff whose driver
+                // fails, so other files are printed as text.
                 let lock = (bytes.len() as u64 <= lockfile::MAX_BYTES)
                     .then(|| {
                         // git hands over a temporary file, whose directory says nothing; it runs

@@ -117,7 +117,7 @@ pub(super) fn outcome(
     }
 }
 
-/// Lists the changes of a lock file to which no hash was added.
+/// Lists the changes of a lock file without any added hash.
 fn changes(before: &LockText, locked: &Locked, text: &str) -> String {
     let old = &before.document.lock;
     let stale = locked.providers.iter().filter(|outcome| {

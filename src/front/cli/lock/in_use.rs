@@ -144,7 +144,7 @@ fn table(result: &CommandResult, all: &VersionsInUse, look: Look) -> Vec<Vec<Str
     let head = ["provider", "version", "roots", "where"].map(str::to_owned);
     let mut rows = vec![head.to_vec()];
     for in_use in &all.differing {
-        // Where roots of both programs are compared, one address may stand in two rows.
+        // If roots of both programs are compared, one address may be in two rows.
         let mut name = match flavors.first() {
             Some(flavor) if !is_mixed => in_use.provider.short(*flavor),
             _ => format!("{} ({})", in_use.provider, in_use.program),

@@ -37,7 +37,7 @@ use crate::upstream;
 use crate::verify::{look_alike, policy};
 use crate::world::{Exclusive, FileKind, Replaced, Replacement};
 
-/// The remark on a unit of Terragrunt for which no lock file is created.
+/// The remark on a unit of Terragrunt that gets no lock file.
 const STAYS_IN_CACHE: &str =
     "`copy_terraform_lock_file = false` says that this unit has no lock file; none is created";
 
@@ -55,7 +55,7 @@ pub(in crate::front::cli) struct LockJob<'a> {
     pub(super) facts: UserFacts<'a>,
     settings: LockSettings,
     pub(super) evidence: EvidenceRows,
-    /// The entries of which no source was asked whether the wanted platforms are covered, and their roots.
+    /// The entries whose source was not asked for coverage of the wanted platforms, and their roots.
     pub(super) uncovered: UncoveredEntries,
     /// The versions that the roots have locked so far.
     pub(super) locked: LockedRoots,
@@ -351,7 +351,8 @@ impl LockJob<'_> {
         }
         let old = root.lock.as_ref().map(|lock| &*lock.bytes);
         let changed = line_ends::differs(self.user.world, root, &text);
-        // Said before anything is written: whoever cannot commit the file has locked nothing for others.
+        // Reported before anything is written: without a commit of the file, nothing is locked for other
+        // machines.
         if changed && let Some(line) = ignoring_line(self.user.world, root) {
             result.warn(line.warning());
         }

@@ -42,7 +42,7 @@ pub(in crate::front::cli) struct LockRequest<'a> {
     /// The name of the command.
     pub(in crate::front::cli) command: &'static str,
     pub(in crate::front::cli) roots: &'a RootArgs,
-    /// The files that changed, if only roots of which one changed are locked.
+    /// The files that changed, if only changed roots are locked.
     pub(in crate::front::cli) changed: Option<&'a ChangedFiles>,
     pub(in crate::front::cli) options: &'a LockOptions,
     /// The versions that move, or the providers that are locked; `None` to lock all and move none.

@@ -1,4 +1,4 @@
-//! The text about several roots: what happened to which provider, each change once, on one screen.
+//! The text about several roots: the changes of each provider, each change once, on one screen.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -24,10 +24,10 @@ const MAX_FAILURES: usize = 3;
 /// Number of lines around the changes in Markdown: their fences, and the room that tables keep free.
 const LINES_AROUND_CHANGES: usize = 5;
 
-/// Maximum number of lines about replaced hashes, of which a run with `--repair` has few.
+/// Maximum number of lines about replaced hashes; only a run with `--repair` has such, and few.
 const MAX_EVIDENCE: usize = 8;
 
-/// Maximum number of outcomes of roots; a run has few, and of the others the last line tells the number.
+/// Maximum number of outcomes of roots; a run has few. The last line counts the others.
 const MAX_OUTCOMES: usize = 6;
 
 /// Shows what was, or would be, written, then how the roots came out; `taken` lines are shown beside it.
@@ -133,7 +133,7 @@ fn explained(
     let mut hidden = 0;
     let fits =
         |changes: &Changes| look.height(&[TextBlock::Changes(changes.clone())], texts) <= lines;
-    // The worst stand first.
+    // The worst come first, so the last ones are dropped.
     while !fits(&changes) && changes.rows.pop().is_some() {
         hidden += 1;
     }
@@ -145,7 +145,7 @@ fn explained(
     blocks
 }
 
-/// Shows the evidence against hashes that were replaced: whoever repairs lock files has to see it.
+/// Shows the evidence against hashes that were replaced, which a repair must not hide.
 fn evidence(roots: &[RootResult], tense: Tense, look: Look) -> Vec<TextBlock> {
     let all = roots.iter().flat_map(|root| {
         locked(root)

@@ -19,8 +19,8 @@ use crate::review::{HistoryChange, HistoryFilter, HistoryStep, ProviderSide};
 pub(in crate::front::cli) use args::LogArgs;
 use opened::LogRun;
 
-/// The commits that are read first for `-n`, beside two for each that is wanted, and the factor by which they grow
-/// while too few of them hold a change.
+/// The number of commits that are read first for `-n`, in addition to two for each wanted one, and the factor
+/// of its growth while too few of them hold a change.
 const FIRST_COMMITS: usize = 20;
 const COMMITS_GROWTH: usize = 8;
 

@@ -337,7 +337,7 @@ impl Listing<'_, '_> {
             let order = commits.as_deref().map(order).unwrap_or_default();
             self.histories(&found.git, &order, histories);
         }
-        // Roots come in the order in which they were found.
+        // Roots are sorted in the order of their discovery.
         let order: BTreeMap<&String, usize> = paths.iter().zip(0..).collect();
         self.roots
             .results

@@ -22,7 +22,7 @@ const TITLES: [&str; 8] = [
 /// The column of the root.
 const ROOT: usize = 7;
 
-/// Number of columns by which the column of the root may be indented, where it has a line of its own.
+/// Maximum indentation of the column of the root on a line of its own, in columns.
 const INDENT: usize = 4;
 
 /// Maximum number of causes of alarming changes in several lock files.

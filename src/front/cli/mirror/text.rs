@@ -112,7 +112,7 @@ fn bundled(bundle: &MirrorBundle) -> String {
     text
 }
 
-/// Counts the packages of a release, each of which may exist in two layouts.
+/// Counts the packages of a release; each may exist in two layouts.
 fn platforms<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> usize {
     let platforms: BTreeSet<&Platform> = packages.map(|package| &package.platform).collect();
     platforms.len()
@@ -138,7 +138,7 @@ fn sentence(rows: &[&MirroredProvider], extent: MirrorExtent) -> String {
     if let Some(packages) =
         counted_packages(&|package| is_placed(package) && package.from.is_some())
     {
-        // Whoever pays for traffic asks where the bytes came from.
+        // The origin of the bytes matters if traffic is paid for.
         let mut by_place: BTreeMap<&str, u64> = BTreeMap::new();
         for package in rows.iter().flat_map(|row| &row.packages) {
             if let Some(from) = &package.from {

@@ -41,7 +41,7 @@ enum RootStanding {
 }
 
 impl RootStanding {
-    /// In the order in which they are counted, with the words for each.
+    /// In the order of the counts, with the words for each.
     const WORDS: [(Self, &str); 4] = [
         (Self::UpToDate, "up to date"),
         (Self::Behind, "outdated"),
@@ -170,7 +170,7 @@ fn joined(texts: BTreeSet<String>) -> String {
     some_of(texts.into_iter()).join(", ")
 }
 
-/// Shows the version to which `update` moves.
+/// Shows the version that `update` moves to.
 fn allowed(row: &ComparedProvider) -> String {
     if let Some(old_enough) = &row.old_enough {
         let step = ComparedProvider::upgrade(row.locked.as_ref(), Some(old_enough));

@@ -128,7 +128,7 @@ impl Resolution<'_> {
         merge::text::outcome(&place, &file, &root.advice.lock.for_root, result);
         let (tone, text) = match file.merged.conflicts.len() {
             0 => {
-                // To git a file is in conflict until it is added, whatever it holds.
+                // For git a file is in conflict until it is added, even without conflict markers.
                 if git::is_unmerged(self.world.run, &root.dir, lockfile::FILE_NAME) {
                     result.remark(format!("run `git add {place}` to mark it as resolved"));
                 }

@@ -4,7 +4,7 @@ use crate::config::{
     ComputedArgument, ComputedCall, TracedPlace, TracedValue, VALUE_PREFIX, ValueOrigin, ValueState,
 };
 
-/// Maximum number of levels that are indented; deeper ones stand at the last of them.
+/// Maximum number of indented levels; deeper ones are indented like the last of them.
 const MAX_INDENT: usize = 8;
 
 /// Makes a row for each argument that is computed, and for each value behind it.

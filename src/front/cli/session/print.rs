@@ -16,14 +16,14 @@ use crate::world::{Env, Stream};
 /// Number of lines about many roots, on both streams together.
 const SCREEN: usize = 60;
 
-/// Maximum number of these lines that results leave to what stands beside them; Markdown has failures itself.
+/// Maximum number of lines that are printed beside the results; Markdown has failures itself.
 const MAX_BESIDE: usize = 24;
 const MAX_BESIDE_MARKDOWN: usize = 16;
 
 /// Width of text where there is no terminal, in columns.
 const USUAL_COLUMNS: usize = 80;
 
-/// Prints a result: results to standard output, what stands beside them to standard error.
+/// Prints a result: results to standard output, notes and failures to standard error.
 ///
 /// # Errors
 /// What the writers say.
@@ -39,8 +39,8 @@ pub(in crate::front::cli) fn print(
     let is_many = result.has_many_roots() && !common.verbose;
     let beside = |lines| {
         let mut notes = notes::notes(result, command.total(), common.verbose, lines);
-        // Warnings on one root stay: a script that asks for quiet still has to see them. Of many roots, some have
-        // a warning in every run, and a failure would stand among them.
+        // Warnings on one root stay: a script that asks for quiet still has to see them. Of many roots, some
+        // have a warning in every run, and a failure would be hard to find among them.
         if common.quiet && result.roots().len() > 1 {
             notes.retain(TextBlock::is_bad);
         } else if common.quiet {
@@ -85,7 +85,8 @@ pub(in crate::front::cli) fn print(
         Format::JsonLines => return json::render_line(out, result).and_then(|()| out.flush()),
         Format::Checks(format) => {
             let mut checked = checked().with_notes_of_run_once();
-            // The runner shows annotations to whoever asked for quiet; other documents are the whole result.
+            // The runner shows annotations even with `--quiet`, so notes are left out; other documents are the
+            // whole result.
             if common.quiet && format.stands_alone {
                 checked = checked.without_notes();
             }
@@ -118,7 +119,7 @@ pub(in crate::front::cli) fn print(
             remarks.extend(too_large.map(|text| TextBlock::Remark(Tone::Warning, text)));
         }
     }
-    // Results first: where both streams go to one terminal, notes stand below them.
+    // Results first: on one terminal, notes appear below them.
     out.flush()?;
     let mut notes = beside(SCREEN.saturating_sub(counted.count()));
     notes.extend(remarks);

@@ -75,7 +75,7 @@ pub(in crate::front::cli) fn names(
     )
 }
 
-/// Returns the text of a cell, in which nothing is a dash.
+/// Returns the text of a cell: a dash if it is empty.
 pub(in crate::front::cli) fn or_dash(text: String) -> String {
     if text.is_empty() {
         "-".to_owned()

@@ -235,7 +235,8 @@ fn providers(
     shown.collect()
 }
 
-/// Asks the installed packages which hash belongs to which platform; one that facts contradict has no say.
+/// Returns the platforms of hashes that the installed packages show; a package that facts contradict does not
+/// count.
 fn known_hashes(
     root: &Root,
     lock: &LockText,

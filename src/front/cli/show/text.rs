@@ -80,7 +80,7 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
                     .map(|date| format!("  {date}")),
             );
             lines.extend(provider.hashes.iter().map(|hash| {
-                // A hash of which no platform is known would end in spaces.
+                // A hash without a known platform would end in spaces.
                 let owner = match hash.beside {
                     Some(beside) => beside.words().to_owned(),
                     None => hash.platforms.join(" "),

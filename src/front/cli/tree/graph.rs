@@ -13,7 +13,7 @@ use crate::run::unseen::some_of;
 #[derive(Default)]
 pub(super) struct Drawing {
     graph: Graph,
-    /// The requirements of each root: provider, by which node, under which conditions.
+    /// The requirements of each root: the provider, the node that requires it, the conditions.
     required: Vec<(ProviderAddr, NodeId, String)>,
     flavors: Vec<Flavor>,
 }

@@ -126,7 +126,7 @@ fn verdict<'a>(
     format!("{modules}{unseen}, {}", counted(providers, "provider"))
 }
 
-/// The parts of which the lines of a tree are made.
+/// The values for the lines of a tree.
 struct TreeText<'a> {
     branches: &'a Branches,
     flavor: Flavor,

@@ -56,7 +56,7 @@ pub(super) struct Verification<'a> {
     registries: BTreeMap<Flavor, Registries<'a>>,
     /// The `.gitignore` files that ignore lock files, by path: one may do so for many roots.
     ignores: BTreeMap<PathBuf, FileId>,
-    /// The directories of installed packages of which git tracks something, by the top of each repository.
+    /// The directories of installed packages with files that git tracks, by the top of each repository.
     tracked: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     /// The versions of lock files that their last change replaced.
     replaced: ReplacedLocks<'a>,
@@ -308,7 +308,7 @@ impl<'a> Verification<'a> {
         verify::find_locks_in_modules(&mut calling.collect::<Vec<_>>());
     }
 
-    /// Finds the line by which git ignores the lock file, if that is to be checked.
+    /// Finds the line that makes git ignore the lock file, if that is to be checked.
     fn ignored(&mut self, root: &Root, texts: &mut Texts) -> Option<IgnoredLock> {
         if !self.groups.wants(CheckGroup::File) {
             return None;

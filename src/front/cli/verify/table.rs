@@ -25,7 +25,7 @@ const UNCHECKED: &str =
 /// The amount of detail in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::front::cli) enum Detail {
-    /// Platforms on which the same happens share a line.
+    /// Platforms with the same outcome share a line.
     Folded,
     /// Each platform has its line, and each route is explained.
     Full,
@@ -114,7 +114,7 @@ pub(in crate::front::cli) fn blocks(
     vec![TextBlock::Table(table), TextBlock::Lines(below)]
 }
 
-/// Maximum number of rows about several roots, where findings and a table of causes stand beside them.
+/// Maximum number of rows about several roots, because findings and a table of causes are printed beside them.
 const MAX_SHARED_ROWS: usize = 20;
 
 /// Turns the predictions of several roots into one table: equal rows once, with the roots that have them.
@@ -240,7 +240,7 @@ struct Notes {
 }
 
 impl Notes {
-    /// Returns what stands in a cell, and keeps what has to be said below.
+    /// Returns the text of a cell, and records which explanations the text below needs.
     fn cell(&mut self, prediction: &Prediction) -> String {
         let mut cell = prediction.outcome.word().to_owned();
         if prediction.assumed {
@@ -307,7 +307,7 @@ fn lines(groups: Vec<PlatformGroup>, detail: Detail) -> Vec<(String, PlatformGro
     let last = groups.len().saturating_sub(1);
     let label = |at: usize, platforms: &[Platform]| match platforms.len() {
         n if n == all && n > 1 => format!("all {n} platforms"),
-        // Only the last line can say so: what is not among them stands above it.
+        // Only the last line can use this: it counts the platforms that are not in the lines above.
         n if n > MAX_NAMED && at == last => format!("the other {n} platforms"),
         _ => platform::join(platforms, ", "),
     };

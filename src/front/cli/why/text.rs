@@ -176,7 +176,7 @@ pub(super) fn named(place: &RequiringPlace) -> String {
     }
 }
 
-/// Names the module that a place stands in, as the programs address it.
+/// Returns the name of the module of a place, as the programs address it.
 fn module(place: &RequiringPlace) -> String {
     if place.module.is_empty() {
         "root module".to_owned()

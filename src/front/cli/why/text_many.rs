@@ -25,8 +25,8 @@ struct ExplainedRoot<'r> {
     explained: &'r ExplainedProvider,
 }
 
-/// Shows under which constraints several roots require a provider, each with the locked version once, then the
-/// places in modules that roots share.
+/// Shows the constraints of several roots on a provider, each with the locked version once, then the places in
+/// modules that roots share.
 pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     let all: Vec<ExplainedRoot<'_>> = roots
         .iter()

@@ -63,8 +63,8 @@ pub(crate) fn help(search: &AgeSearch, name: &str) -> String {
         .iter()
         .filter_map(|release| Some((until(release)?, &release.version)));
     match first.min_by_key(|(until, _)| *until) {
-        // The search ends after 30 releases (`locker` rules 3.3): an older one, which was not looked at, may
-        // be old enough now, so nobody has to wait.
+        // The search ends after 30 releases (`locker` rules 3.3): an older one that was not checked may be old
+        // enough now, so waiting may not be necessary.
         _ if search.not_asked > 0 => {
             format!(
                 "state a constraint that only older versions meet, or a shorter least age{accepts_any}"

@@ -39,7 +39,7 @@ pub(crate) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
     }
 }
 
-/// Says for which platforms there are packages.
+/// Names the platforms that have packages.
 pub(crate) fn offered(platforms: &[Platform]) -> String {
     match platforms {
         [] => "name other platforms with --platform".to_owned(),
@@ -47,7 +47,7 @@ pub(crate) fn offered(platforms: &[Platform]) -> String {
     }
 }
 
-/// Says for which platforms a mirror has packages; the release may have more.
+/// Names the platforms of the packages in a mirror; the release may have more.
 fn in_mirror(lacking: &Platform, platforms: &[Platform]) -> String {
     let add = format!("the release may have one for {lacking}: add it to the mirror");
     match platforms {

@@ -210,7 +210,7 @@ impl Required<'_> {
         causes
     }
 
-    /// Says which change of a constraint leads to which version.
+    /// Names changes of constraints, each with the version that it leads to.
     fn ways_out(
         &self,
         conflict: &ConstraintConflict<'_>,

@@ -11,7 +11,7 @@ use crate::report::Failure;
 use crate::run::root::unreadable_packages;
 use crate::upstream::CheckError;
 
-/// Returns the failure of a format in which the matrix cannot be shown.
+/// Returns the failure of a format that cannot show the matrix.
 pub(crate) fn matrix_format() -> Failure {
     Failure {
         title: "--matrix cannot be shown in this format".to_owned(),

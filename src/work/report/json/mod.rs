@@ -1,4 +1,4 @@
-//! The one JSON object that a command prints: a contract, to which fields are only ever added.
+//! The one JSON object that a command prints: a contract; fields are only ever added.
 //!
 //! [`JsonDocument`] borrows what a `CommandResult` holds and resolves the places of findings. The schema in the
 //! repository is made of these types: comments on them are for its readers.

@@ -422,7 +422,7 @@ pub(super) fn what(roots: &[RootRow<'_>], fold: &Fold) -> Vec<String> {
         .any(|member| finding(member).title != fold.title)
         && diag::named(fold.rule).together.is_none();
     if has_own_titles {
-        // Several roots have the same finding; its sentence stands once.
+        // If several roots have the same finding, its sentence is printed once.
         let titles: BTreeSet<&str> = fold
             .members
             .iter()

@@ -1,7 +1,7 @@
 //! Reports as Markdown of GitHub's kind, for the comment of a pull request.
 //!
-//! Whatever came from outside is put into code spans or escaped, so that it is shown unchanged: it
-//! neither ends a table nor becomes a tag, a link, or a mention that notifies a user.
+//! Text from outside is put into code spans or escaped, so that it is shown unchanged: it neither ends a table
+//! nor becomes a tag, a link, or a mention that notifies a user.
 
 mod checks;
 mod room;
@@ -188,7 +188,7 @@ fn table(changes: &Changes, room: &mut Room) -> String {
     out
 }
 
-/// Chooses the texts for which there is room: first those that are alarming.
+/// Chooses the texts that there is room for: first those that are alarming.
 fn chosen<'t>(
     texts: impl Iterator<Item = &'t (Tone, String)> + Clone,
     room: &mut Room,

@@ -61,7 +61,7 @@ pub(super) fn screen(out: &mut dyn Write, checked: &Checked<'_>, lines: usize) -
     left_out.write(out)
 }
 
-/// The numbers of things for which there is no room.
+/// The numbers of things that are left out for lack of room.
 #[derive(Default)]
 struct LeftOut {
     failures: usize,
@@ -186,7 +186,7 @@ fn row(roots: &[RootRow<'_>], fold: &Fold) -> String {
     )
 }
 
-/// Says what to do about causes, folded; a help that several share stands once.
+/// Lists the next steps for folded causes; a help that several causes share is printed once.
 fn advice(folds: &[Fold], room: &mut Room) -> String {
     let advice = grouped(
         folds

@@ -2,7 +2,7 @@
 
 use crate::report::style::harmless;
 
-/// Returns a code span, in which nothing but a pipe of a table would mean anything.
+/// Returns a code span; inside it only the pipe of a table would have a meaning.
 pub(super) fn code(text: &str) -> String {
     // A pipe ends a cell even inside of a code span, unless it is escaped (GFM 4.10).
     let text = harmless(text).replace('|', "\\|");
@@ -17,13 +17,13 @@ pub(super) fn code(text: &str) -> String {
     format!("{marks}{space}{text}{space}{marks}")
 }
 
-/// Returns lines of an error as one paragraph, in which each stays a line.
+/// Returns lines of an error as one paragraph, with line breaks between them.
 pub(super) fn failed(lines: &str) -> String {
     let lines: Vec<String> = lines.lines().map(escaped).collect();
     format!("**Error**: {}\n\n", lines.join("<br>"))
 }
 
-/// Returns a block of lines in which nothing means anything.
+/// Returns a block of lines without any markup.
 pub(super) fn fenced(lines: &[String], language: &str) -> String {
     let lines: Vec<String> = lines.iter().map(|line| harmless(line)).collect();
     let text = lines.join("\n");
@@ -39,8 +39,8 @@ fn longest_run(text: &str) -> usize {
         .unwrap_or_default()
 }
 
-/// Returns text in which no character means anything to Markdown or HTML; one that means nothing where it
-/// stands is left as it is, so that a reader of the source can read it, too.
+/// Returns text without any character that has a meaning in Markdown or HTML; a character without a meaning in
+/// its place is left as it is, so that the source stays readable, too.
 ///
 /// Addresses of the web and mentions are found without any mark, so these are taken apart too.
 pub(super) fn escaped(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! Settings by which git calls lockctl, for `git status`.
+//! Settings that make git call lockctl, for `git status`.
 
 use serde::Serialize;
 

@@ -66,7 +66,7 @@ pub struct FailedPackage {
 }
 
 impl FailedPackage {
-    /// Says what failed.
+    /// Makes the row for a failure.
     #[must_use]
     pub fn new(path: String, failure: Failure) -> Self {
         Self {

@@ -113,7 +113,7 @@ pub(super) struct SarifResult {
     pub(super) suppressions: Vec<Suppression>,
 }
 
-/// The reason for which a finding does not count (3.35).
+/// The reason why a finding does not count (3.35).
 #[derive(Serialize)]
 pub(super) struct Suppression {
     pub(super) justification: String,
@@ -146,7 +146,7 @@ pub(super) struct ArtifactLocation {
     pub(super) description: Option<Message>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) uri: Option<String>,
-    /// The name of a directory in [`SarifRun::original_uri_base_ids`], from which `uri` starts.
+    /// The name of the base directory of `uri` in [`SarifRun::original_uri_base_ids`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) uri_base_id: Option<&'static str>,
 }

@@ -313,7 +313,7 @@ fn location(file: &str, region: Option<Region>, text: &str) -> SarifLocation {
     }
 }
 
-/// Encodes a path with `/` between its parts for a URI: whatever could mean something else there.
+/// Encodes a path with `/` between its parts for a URI: every character that could have another meaning there.
 fn encoded(path: &str) -> String {
     let mut out = String::new();
     for byte in path.bytes() {
@@ -336,7 +336,7 @@ fn region(start: (usize, usize), end: (usize, usize)) -> Region {
     }
 }
 
-/// Makes a message in which no foreign text is a link (section 3.11.6).
+/// Makes a message without links from foreign text (section 3.11.6).
 fn message(text: &str) -> Message {
     Message {
         text: harmless_lines(text).replace("](", "] ("),

@@ -9,7 +9,7 @@ use crate::workspace::Reading;
 
 /// The search for constraints that exclude fixed versions.
 pub(super) struct FixSearch<'a> {
-    /// The sources and options from which configuration is read.
+    /// The sources and options for reading configuration.
     pub(super) reading: Reading<'a>,
     /// The command that moves versions in all roots of the run.
     pub(super) for_all: RootCommand,

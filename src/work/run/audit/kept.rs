@@ -27,7 +27,7 @@ const MAX_HEAD_BYTES: u64 = 1024;
 /// Number of digits of the name of a database.
 const NAME_DIGITS: usize = 16;
 
-/// Age at which a database is removed, counted from the last request to its server.
+/// Age when a database is removed, counted from the last request to its server.
 const MAX_AGE: Duration = Duration::from_secs(180 * 24 * 60 * 60);
 
 /// The kept documents of one database.

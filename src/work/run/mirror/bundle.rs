@@ -130,7 +130,7 @@ impl PlannedBundle {
         });
     }
 
-    /// Writes the bundle of an outcome in which every package is there.
+    /// Writes the bundle of an outcome without missing packages.
     pub(super) fn write(
         self,
         world: World<'_>,

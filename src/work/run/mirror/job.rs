@@ -41,8 +41,7 @@ pub(super) struct MirrorJob<'a> {
     platforms: PlatformChoice,
     facts: UserFacts<'a>,
     packages: PackageMemo<'a>,
-    /// The sources that packages may come from, in the order in which they are asked; the last ones are what
-    /// project files state.
+    /// The sources that packages may come from, in query order; the last ones are those of project files.
     sources: Vec<Sources<'a>>,
     registry: Sources<'a>,
     /// The directories that packages may be copied from, as the program of each flavor reads them.

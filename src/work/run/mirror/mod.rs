@@ -38,7 +38,7 @@ pub(crate) struct MirrorOptions {
     pub(crate) from: Vec<PathBuf>,
     /// The bundle that the packages are put into, if one is wanted.
     pub(crate) bundle: Option<BundleFile>,
-    /// Sources that packages may come from, in the order in which they are asked.
+    /// Sources that packages may come from, in query order.
     pub(crate) sources: Vec<PackageChoice>,
     /// The CLI configuration that makes `init` use the mirror, if one is to be written.
     pub(crate) cli_config: Option<CliConfigFile>,
@@ -60,7 +60,7 @@ pub(crate) struct BundleFile {
 pub(crate) struct CliConfigFile {
     /// The path of the file; its directory must be there.
     pub(crate) path: PathBuf,
-    /// The URL under which the mirror is served; `None` if it is used as a directory.
+    /// The URL that the mirror is served at; `None` if it is used as a directory.
     pub(crate) url: Option<MirrorUrl>,
     /// Registries are asked for what the mirror lacks.
     pub(crate) falls_back: bool,

@@ -214,7 +214,7 @@ fn without_h1(outcome: &MirrorOutcome) -> Option<Sentence> {
     )))
 }
 
-/// Says of which registries no list was used, each reason once.
+/// Names the registries whose lists were not used, each reason once.
 fn without_lists(outcome: &MirrorOutcome) -> impl Iterator<Item = Sentence> {
     // A registry that cannot be reached fails for each of its releases, with the same reason.
     let reasons: BTreeSet<(&str, &str)> = outcome

@@ -1,4 +1,4 @@
-//! The directory in which the user keeps facts about packages, modules that were fetched, and advisories.
+//! The directory of the user's caches: facts about packages, modules that were fetched, and advisories.
 
 use std::path::{Path, PathBuf};
 

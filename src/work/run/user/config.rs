@@ -66,7 +66,7 @@ pub(crate) struct UserConfig<'a> {
 }
 
 impl<'a> UserConfigs<'a> {
-    /// Begins a run, in which nothing was read and no host has failed yet.
+    /// Begins a run: no file is read yet, and no host has failed.
     pub(crate) fn new(
         options: &'a RunOptions,
         world: World<'a>,
@@ -95,7 +95,7 @@ impl<'a> UserConfigs<'a> {
             flavor,
             file: file.as_deref(),
         };
-        // The order of files in the texts of the run must not depend on which thread is first.
+        // The order of files in the texts of the run must not depend on the order of the threads.
         let mut files = Texts::default();
         let (cli, faults) = cliconfig::read(world.disk, world.env, &mut files, choice);
         // OpenTofu's `registry_protocols` sets retries and time limits (`cliconfig` rules 2.3).
@@ -126,7 +126,7 @@ impl<'a> UserConfigs<'a> {
         }
     }
 
-    /// Makes requests by the rules of a flavor, whatever the CLI configuration states.
+    /// Makes requests by the rules of a flavor, without settings of the CLI configuration.
     pub(crate) fn net(&self, flavor: Flavor) -> Net<'a> {
         Net {
             http: self.world.http,
@@ -240,8 +240,8 @@ impl<'a> UserConfig<'a> {
         (registries, net)
     }
 
-    /// Lists the directories in which packages are for a root, in the order of the program; `named`, those
-    /// that the user names, come last.
+    /// Lists the directories with packages for a root, in the order of the program; `named`, those that the
+    /// user names, come last.
     pub(crate) fn package_places(
         &self,
         root: &Root,

@@ -64,7 +64,7 @@ impl<'a> Methods<'a> {
     }
 
     /// Lists the directories that packages of a root are taken from; roots with the same ones share their
-    /// source. A relative one is below the root, in which the program would run.
+    /// source. A relative one is below the root, because the program would run there.
     pub(crate) fn dirs(&self, root: &Path) -> Vec<PathBuf> {
         let cli = &self.user.cli;
         if cli.installations.is_empty() {

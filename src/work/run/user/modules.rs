@@ -94,7 +94,7 @@ impl<'a> UserModules<'a> {
         }
     }
 
-    /// Returns the sources and options from which the configuration of every root of the run is read.
+    /// Returns the sources and options for reading the configuration of every root of the run.
     pub(crate) fn reading<'r>(&'r self, options: &'r ConfigurationOptions) -> Reading<'r> {
         let sources = ConfigSources {
             files: self.world.disk,
@@ -130,7 +130,7 @@ impl RemoteModules for UserModules<'_> {
             return InstalledOnly.find(request);
         };
         match request.source {
-            // Git would read it, whatever the files of the run are confined to.
+            // Git would read it, even though the files of the run are confined.
             RequestedSource::Remote(module) if self.is_confined && is_on_this_machine(module) => {
                 Err(ModuleFailure {
                     kind: ModuleFailureKind::Missing,

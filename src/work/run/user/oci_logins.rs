@@ -17,7 +17,7 @@ use crate::world::{Credentials, FileKind, Secret};
 /// Output of a credential helper that has no credentials for a server, as in Docker's protocol.
 const NOT_FOUND: &str = "credentials not found in native keychain";
 
-/// The user that stands for a token which is no password.
+/// The user name that means a token instead of a password.
 const TOKEN_USER: &str = "<token>";
 
 /// Credentials for repositories; files are read when the first registry asks for credentials, and a helper is

@@ -313,7 +313,8 @@ impl<'a> Sources<'a> {
         let user = self.user.of(flavor);
         setup.diagnostics = user.faults(texts);
         if setup.choice == PackageChoice::Registry {
-            // Registries are asked whatever the block says (`cliconfig` rules 5.6), which surprises whoever wrote it.
+            // The program asks registries in spite of the block (`cliconfig` rules 5.6), which may surprise its
+            // author.
             let ignored = user.cli.not_followed(flavor).into_iter().collect();
             setup.diagnostics.extend(user.reported(ignored, texts));
             setup.statements = StatementSource::Packages;
@@ -331,7 +332,7 @@ impl<'a> Sources<'a> {
             let is_top = matches!(&error, SourceError::Unreadable { path, .. } if *path == dir);
             let help = match (is_top, &self.typed) {
                 (true, Some(_)) => "name the top directory of a filesystem mirror".to_owned(),
-                // Nobody typed the directory, so the help says who names it.
+                // The directory was not typed, so the help names the file that states it.
                 (true, None) => format!(
                     "name the top directory of a filesystem mirror as fs_mirror in {}, or use another \
                      source, as in --installation registry",
