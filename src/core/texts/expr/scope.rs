@@ -74,7 +74,8 @@ pub trait ExtraFunctions {
 
     /// Calls a function that [`knows`](Self::knows) has accepted.
     ///
-    /// # Errors The reason why it has no result.
+    /// # Errors
+    /// The reason why it has no result.
     fn call(&self, call: ExtraCall<'_>) -> Result<Typed, ExtraFault>;
 }
 

@@ -21,7 +21,7 @@ impl TokenWalk<'_> {
         let depth = self.depth;
         let opening = self.take();
         let pieces = self.with_lines(true, |walk| walk.pieces(close));
-        // A fault may leave directives open, each of which counts as a level.
+        // After a fault, directives may still be open, and each counts as a level.
         self.depth = depth;
         let mut pieces = pieces?;
         template::strip(&mut pieces);

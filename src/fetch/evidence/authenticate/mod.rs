@@ -263,7 +263,8 @@ struct MatchedKey<'a> {
 /// `OpenTofu` prefers a later key to one that has expired. All packages of a release share the
 /// document, so that it need be asked about once.
 ///
-/// # Errors The first reason why the program would refuse. Evidence without any key is an error here; the
+/// # Errors
+/// The first reason why the program would refuse. Evidence without any key is an error here; the
 /// caller first asks [`Rules::accepts_unsigned`].
 pub fn signature(
     evidence: &Evidence,

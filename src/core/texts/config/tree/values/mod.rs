@@ -214,7 +214,8 @@ impl Values {
 
     /// Computes the source and the version of a call in the module of a node.
     ///
-    /// # Errors The reason why one of them has no value. A refused one is reported.
+    /// # Errors
+    /// The reason why one of them has no value. A refused one is reported.
     pub(in crate::texts::config) fn resolve(
         &mut self,
         node: usize,

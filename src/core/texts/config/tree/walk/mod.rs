@@ -159,7 +159,8 @@ impl TreeWalk<'_> {
         let faults = &directory.contents.backend_faults;
         self.reader.found.extend(faults.iter().cloned());
         self.reader.spare_lock(before);
-        // It is not kept among the modules: to a call it would be a child, to which other rules apply.
+        // The root is not kept among the modules: for a call it would be a child, and other rules apply to
+        // children.
         let module = self.put_together(&directory);
         self.nodes.push(ModuleNode {
             path: ModulePath::default(),
