@@ -229,8 +229,7 @@ fn of_roots(result: &CommandResult, roots: &[RootResult], verbose: bool) -> Vec<
     blocks
 }
 
-/// Shows a failure of some roots of a run. Few roots are named before its title; of many, some are named below
-/// it, since a title behind many names is hard to find.
+/// Shows a failure of some roots of a run.
 #[must_use]
 pub fn failure_of(failure: &Failure, roots: Vec<&str>, of: usize, verbose: bool) -> TextBlock {
     if roots.len() <= MAX_ROOTS {
@@ -240,6 +239,7 @@ pub fn failure_of(failure: &Failure, roots: Vec<&str>, of: usize, verbose: bool)
             ..failure.clone()
         });
     }
+    // Many names come below the title, because a title behind them is hard to find.
     let shared = SharedFact { fact: (), roots };
     let roots = format!("in {}: {}", shared.count(of), shared.names(verbose));
     TextBlock::SharedFailure(failure.clone(), roots)

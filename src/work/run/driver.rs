@@ -106,7 +106,7 @@ fn find_roots(
     searched.roots
 }
 
-/// Leaves out roots without a changed file. A root that cannot be opened stays, so that this is reported.
+/// Leaves out roots without a changed file.
 fn changed_roots(
     workspace: &mut Workspace<'_>,
     inputs: &RunInputs<'_>,
@@ -126,6 +126,7 @@ fn changed_roots(
         let root = workspace.open(dir, Arc::clone(file), &mut Texts::default());
         match root {
             Ok(Some(root)) => changed.concern(&root, workspace.current(), inputs.reading, files),
+            // A root that cannot be opened stays, so that this is reported.
             _ => true,
         }
     });
@@ -375,13 +376,12 @@ impl<J: Job> JobRun<'_, '_, J> {
     }
 
     /// Works on a single root whose lock file another program changed, and writes it.
-    ///
-    /// Several processes that lock one root at once would all find it changed again, so others have to wait
-    /// until this one is done.
     fn start_over(&mut self, dir: &Path, result: &mut RootResult) -> Result<Replaced, Failure> {
         let path = workspace::lock_path(dir);
         let disk = self.reader.inputs.world.disk;
         // Asked for before the root is read again, so that no other lockctl writes between reading and writing.
+        // Several processes that lock one root at once would all find it changed again, so the others have to
+        // wait.
         let held = disk
             .exclusive(&path)
             .map_err(|cause| WorkspaceError::Unwritable { path, cause })?;

@@ -263,9 +263,6 @@ impl From<io::Error> for ContentFault {
 }
 
 /// Compares the checksum with the stated one; returns whether it was not stated and would be wrong.
-///
-/// The programs skip a stated 0, but not where a descriptor follows the content; then the descriptor
-/// has to state the same (rules 5.4).
 fn check_crc(
     reader: &mut (impl Read + Seek),
     entry: &ZipEntry,
@@ -273,6 +270,8 @@ fn check_crc(
     found: u32,
 ) -> Result<bool, ArchiveError> {
     let wrong = |stated| damaged(entry, Damage::Checksum { stated, found });
+    // The programs skip a stated 0, but not if a descriptor follows the content; then the descriptor has to
+    // state the same checksum (rules 5.4).
     if entry.has_descriptor() {
         let cut_off = |e| match e {
             ArchiveError::NotAZip { .. } => damaged(entry, Damage::CutOff),

@@ -91,9 +91,6 @@ fn conversion(subject: CheckedLock<'_>) -> RootCommand {
 }
 
 /// Reports an entry that nothing requires.
-///
-/// It is a warning: `init` drops it, and with `-lockfile=readonly` that is an error (`coverage`
-/// rules 3.1); `plan` wants its package to be installed (`coverage` rules 4.4).
 fn not_required(
     subject: CheckedLock<'_>,
     provider: &ProviderAddr,
@@ -121,6 +118,8 @@ fn not_required(
             " to drop the entry, as `{program} init` does; {until_then}"
         )),
     };
+    // A warning: `init` drops the entry, and with `-lockfile=readonly` that is an error (`coverage` rules 3.1);
+    // `plan` wants its package to be installed (`coverage` rules 4.4).
     Finding::about(
         provider,
         Diagnostic::warning(

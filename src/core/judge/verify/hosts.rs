@@ -7,9 +7,6 @@ use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, Severity, rules};
 
 /// Reports providers that are locked from several hosts under one namespace and type.
-///
-/// It is a warning where the configuration or the state requires more than one of them. Otherwise it
-/// is a note: each program drops the entries that only the other one needs (`lockfile` rules 5.4).
 pub(super) fn mixed(subject: CheckedLock<'_>) -> Vec<Finding> {
     let Some(requirements) = subject.requirements else {
         return Vec::new();
@@ -36,6 +33,8 @@ pub(super) fn mixed(subject: CheckedLock<'_>) -> Vec<Finding> {
             "{namespace}/{type_name} is locked from {} hosts",
             providers.len()
         );
+        // A warning if the configuration or the state requires more than one of them. Otherwise a note: each
+        // program drops the entries that only the other one needs (`lockfile` rules 5.4).
         let (severity, help) = if required > 1 {
             let help = subject.advice.why(last).named_in(|why| {
                 format!(

@@ -17,9 +17,8 @@ enum FindingFate {
 
 /// Gives findings the severity that is stated for them, and takes out those that are turned off.
 ///
-/// Those of rules that are off by default are reported only if a level is stated for them. A fault that
-/// keeps a file from being read stays an error: nothing behind it was judged, so a lower level would hide
-/// unknown findings. `faults` are those diagnostics.
+/// Those of rules that are off by default are reported only if a level is stated for them. `faults` are the
+/// diagnostics that keep a file from being read; they stay errors.
 #[must_use]
 pub fn apply(
     findings: Vec<Finding>,
@@ -31,6 +30,7 @@ pub fn apply(
     for mut finding in findings {
         let Diagnostic { code, severity, .. } = finding.diagnostic;
         let is_fault = severity == Severity::Error && faults.contains(&&finding.diagnostic);
+        // Nothing behind such a fault was judged, so a lower level would hide unknown findings.
         let fate = if is_fault {
             FindingFate::Reported(severity)
         } else {

@@ -11,9 +11,8 @@ use crate::hash::Scheme;
 /// Reports entries that have `h1:` hashes only, though the registry of the provider signs lists of
 /// `zh:`: installing from a mirror or a plugin cache leaves such entries (`sources` rules 9.3).
 ///
-/// It is a note, because with an `h1:` for every wanted platform nothing fails, and because where
-/// packages come from a mirror there is no list. Entries that are left over are passed over, and those with an
-/// answer of their registry, which are compared with its list.
+/// Entries that are left over are skipped, and those with an answer of their registry, which are compared with
+/// its list.
 #[must_use]
 pub fn unlisted(
     subject: CheckedLock<'_>,
@@ -43,6 +42,8 @@ pub fn unlisted(
             continue;
         }
         let title = format!("{provider} is locked without the signed hashes of its release");
+        // A note: with an `h1:` for every wanted platform nothing fails, and packages from a mirror have no
+        // list.
         let diagnostic = Diagnostic::note(rules::ZH_MISSING, title)
             .at(
                 subject.file,

@@ -110,9 +110,6 @@ impl ToolStatements {
 
 /// Returns whose rules apply by the lock file that a directory has in the reviewed revision, if anything there shows
 /// that.
-///
-/// Otherwise a change of the header would choose the rules for its own check: a `main.tofu` hides `main.tf`
-/// from OpenTofu alone.
 pub(super) fn reviewed_sign(
     reviewed: &dyn Files,
     dir: &Path,
@@ -121,6 +118,8 @@ pub(super) fn reviewed_sign(
     let before = read_lock(reviewed, &lock_path(dir)).ok()??;
     let program = by_lock(&before)?;
     let now = lock.and_then(by_lock).unwrap_or(program);
+    // The reviewed header decides. Otherwise a change of the header would choose the rules for its own check: a
+    // `main.tofu` hides `main.tf` from OpenTofu alone.
     let sign = if now == program {
         FlavorSign::Lock
     } else {

@@ -4,10 +4,9 @@ use std::io::Write;
 use std::panic::PanicHookInfo;
 
 /// From now on a panic says that it is a bug, where, and how it begins, in a single line.
-///
-/// The message of a panic may quote a file, whose control characters would steer the terminal, or whose
-/// lines a log would take for commands (`::error::`).
 pub fn announce_panics() {
+    // The message of a panic may quote a file: its control characters would steer the terminal, and a log would
+    // take some of its lines for commands (`::error::`).
     std::panic::set_hook(Box::new(|panic| {
         // If standard error is gone, there is nowhere left to say it.
         let _ = writeln!(std::io::stderr(), "{}", line(panic));

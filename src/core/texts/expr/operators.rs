@@ -95,8 +95,6 @@ fn equal(left: &Typed, right: &Typed) -> Outcome {
 }
 
 /// Returns the result of `&&` or `||` if one operand decides it, although the other may have faults.
-///
-/// An operand that cannot be a bool is a fault nevertheless.
 pub(super) fn decided(
     operator: BinaryOp,
     left: &Result<Typed, NotConstant>,
@@ -116,6 +114,7 @@ pub(super) fn decided(
                     unknown_operand(&operand, Type::Bool).ok()?;
                     None
                 }
+                // An operand that cannot be a bool is a fault even if the other one decides.
                 value => Some(to_bool(&value, "").ok()?),
             };
             Some((truth, marks))

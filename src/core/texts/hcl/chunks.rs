@@ -128,10 +128,6 @@ fn cut(source: &SourceText, region: Span) -> Vec<Chunk> {
 
 /// Cuts a faulty item before every line that can only be the start of a top-level block; none if
 /// there is no such line.
-///
-/// A brace that is missing makes an item run to the end of the file, and everything behind it would
-/// be lost. A keyword at the very start of a line, with a brace on the same line, is hardly ever
-/// inside of a block, so the loss ends there.
 fn pieces(text: &str, item: &[HclToken]) -> Vec<Span> {
     // Without a brace on its line a keyword may be an argument of a block (rules 1.2).
     let has_brace = |from: usize| text[from..].lines().next().is_some_and(|l| l.contains('{'));
@@ -141,6 +137,9 @@ fn pieces(text: &str, item: &[HclToken]) -> Vec<Span> {
             && KEYWORDS.contains(&&text[token.start..token.end])
             && has_brace(token.start)
     };
+    // An item with a missing brace runs to the end of the file, and everything behind it would be lost. A
+    // keyword at the very start of a line, with a brace on the same line, is hardly ever inside of a block, so
+    // the loss ends there.
     let mut pieces = Vec::new();
     let mut start = item.first().map_or(0, |first| first.start);
     for token in item.iter().skip(1).filter(starts_block) {

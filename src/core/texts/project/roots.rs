@@ -542,8 +542,7 @@ impl CallGraph<'_> {
         called
     }
 
-    /// Returns what a directory calls that was not walked through. That it cannot be read is reported
-    /// when the root is loaded.
+    /// Returns the calls of a directory that the search did not visit.
     fn outside(&mut self, dir: &Path, flavor: Flavor) -> Vec<PathBuf> {
         if let Some(calls) = self.outside.get(dir) {
             return calls.clone();
@@ -554,6 +553,7 @@ impl CallGraph<'_> {
         }
         self.listed += 1;
         // The module may lie beside the search, or in a directory that git ignores.
+        // A failure to read it is reported when the root is loaded.
         let glance = config::glance(self.search.files, dir, flavor).unwrap_or_default();
         self.outside.insert(dir.to_owned(), glance.calls.clone());
         glance.calls

@@ -13,8 +13,6 @@ pub use memo::Memo;
 /// Calls `work` once for every item, on at most `jobs` threads, and returns the results in the
 /// order of the items.
 ///
-/// Items are handed out one by one, so that a slow one delays no other.
-///
 /// # Panics
 /// If `work` does.
 pub fn map<T: Sync, R: Send>(
@@ -32,6 +30,7 @@ pub fn map<T: Sync, R: Send>(
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
+                    // Items are handed out one by one, so that a slow one delays no other.
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(index) else { break };
                     let result = work(item);

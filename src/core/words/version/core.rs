@@ -305,12 +305,11 @@ fn by_prerelease(left: &str, right: &str) -> Ordering {
 }
 
 /// Compares two parts; a missing one counts as empty.
-///
-/// Numbers are below words. An empty part is below a number but above a word, so `rc` is above
-/// `rc.a`, and of two spellings of one number the left is below (rules 6.6). Digits beyond
-/// 64 bits are compared as words, which is our own choice.
 fn by_part(left: &str, right: &str) -> Ordering {
     let number = |part: &str| part.parse::<i64>().ok();
+    // Numbers are below words. An empty part is below a number but above a word, so `rc` is above `rc.a`, and
+    // of two spellings of one number the left is below (rules 6.6). Digits beyond 64 bits are compared as
+    // words; this is a choice of lockctl.
     match (number(left), number(right)) {
         _ if left == right => Ordering::Equal,
         (_, other) if left.is_empty() => match other {

@@ -36,8 +36,6 @@ impl PartialOrd for Metadata {
 }
 
 /// Compares part by part; a suffix with fewer dots is always lower.
-///
-/// So `beta` is below `alpha.1`: SemVer would compare the first parts, the programs do not.
 fn by_parts(left: &str, right: &str) -> Ordering {
     // Most are empty, and versions are the keys of long tables.
     if left == right {
@@ -47,6 +45,7 @@ fn by_parts(left: &str, right: &str) -> Ordering {
     loop {
         match (left.split_once('.'), right.split_once('.')) {
             (None, None) => return by_part(left, right),
+            // So `beta` is below `alpha.1`: SemVer would compare the first parts, the programs do not.
             (None, Some(_)) => return Ordering::Less,
             (Some(_), None) => return Ordering::Greater,
             (Some((left_part, left_rest)), Some((right_part, right_rest))) => {

@@ -39,12 +39,13 @@ pub(super) fn partners_key() -> &'static Keyring {
     &PARTNERS_KEY
 }
 
-/// Reads a key block. That costs ten times as much as to check a signature, and a registry hands out the same
-/// ones again and again: `HashiCorp`'s the release key with every provider of its own.
+/// Reads a key block.
 ///
 /// # Errors
 /// As [`Keyring::read`].
 pub(super) fn keyring(bytes: &[u8]) -> KeyringResult {
+    // Reading a key block costs ten times as much as checking a signature, and a registry sends the same ones
+    // again and again: that of `HashiCorp` sends the release key with every provider of its own.
     if bytes == *RELEASE_BLOCK {
         return Ok(Arc::clone(&RELEASE_KEY));
     }

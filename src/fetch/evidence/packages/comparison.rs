@@ -164,8 +164,7 @@ impl<'a> PackageComparison<'a, '_> {
         }
     }
 
-    /// Finds another copy of the same package that is recorded. A copy that no program would use is hashed
-    /// only here.
+    /// Finds another copy of the same package that is recorded.
     fn twin(&mut self, candidate: &PackageCandidate) -> Option<(&'a Local, Arc<Outcome>)> {
         let recorded = self.subject.recorded(&candidate.id);
         let is_other = |other: &&PackageCandidate| {
@@ -186,6 +185,7 @@ impl<'a> PackageComparison<'a, '_> {
         if let Some((other, outcome)) = hashed {
             return Some((&other.place, Arc::clone(outcome)));
         }
+        // No program would use these copies, so they are hashed only now.
         let spare: Vec<&PackageCandidate> = spare.iter().filter(is_other).collect();
         spare.into_iter().find_map(|other| {
             let outcome = self.memo.hash_one(&other.place);

@@ -95,8 +95,6 @@ pub enum Outage {
 
 impl Outage {
     /// Returns how the host failed, if an error has to do with the host rather than with a path.
-    ///
-    /// A connection that breaks was there before, so that it may have broken because of what was sent.
     pub(super) fn of(error: &FetchError) -> Option<Self> {
         match error {
             FetchError::Http { cause, .. } => match cause {
@@ -104,6 +102,7 @@ impl Outage {
                 HttpError::Connect { .. } | HttpError::Timeout { .. } => {
                     Some(Self::Http(cause.clone()))
                 }
+                // A connection that breaks was there before, so the request itself may be the cause.
                 _ => None,
             },
             FetchError::Status { status, .. } if retry::is_worth_it(*status) => {

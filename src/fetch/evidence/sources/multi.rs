@@ -64,12 +64,11 @@ impl std::fmt::Debug for Multi<'_> {
 
 impl Source for Multi<'_> {
     /// Returns the versions of all sources that know the provider.
-    ///
-    /// One source after the other is asked, so that none behind a failure is asked.
     fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
         let mut versions = BTreeSet::new();
         let mut warnings = Vec::new();
         let mut unknown = Vec::new();
+        // One source after the other, so that none behind a failure is queried.
         for member in self.of(provider) {
             match member
                 .source

@@ -321,9 +321,8 @@ impl Net<'_> {
 
     /// Sends a request and follows redirects; returns where that ended, with the answer there.
     ///
-    /// Credentials go to the origin of the first URL only, and no longer once a redirect has left
-    /// it: what is requested behind that is the choice of another server. A user and a password are dropped
-    /// even there where the redirect names its place in full, as the programs do (rules 13.6).
+    /// Credentials go to the origin of the first URL only, and no longer once a redirect has left it: what is
+    /// requested behind that is the choice of another server.
     pub(super) fn follow(
         &self,
         request: &HttpRequest<'_>,
@@ -333,6 +332,8 @@ impl Net<'_> {
         let home: Origin = request.url.origin();
         let mut url = request.url.clone();
         let mut at_home = true;
+        // A user and a password are dropped even on that origin if the redirect names its place in full, as in
+        // the programs (rules 13.6).
         let is_basic = matches!(request.credentials, Some(Credentials::Basic { .. }));
         for _ in 0..=limits.hops {
             // This never becomes true again: a server that redirects back chooses the path, and could have

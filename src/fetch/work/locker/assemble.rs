@@ -346,13 +346,13 @@ fn oddities(packages: &[HashedPackage]) -> Vec<(Platform, Oddity)> {
 }
 
 /// Returns the signed file name of a package, if it is not that of its own version and platform.
-///
-/// Nothing else ties a signed zip to them: a registry could hand out an old release for a new one.
 fn misnamed(package: &HashedPackage) -> Option<(Platform, String)> {
     let meta = package.meta.as_ref()?;
     let (id, evidence) = (&meta.id, meta.evidence.as_ref()?);
     let type_name = id.provider.type_name();
     let (version, platform) = (&id.version, &id.platform);
+    // Nothing else ties a signed zip to its version and platform: a registry could hand out an old release for
+    // a new one.
     let usual = format!("terraform-provider-{type_name}_{version}_{platform}.zip");
     let is_usual = evidence.filename.to_lowercase() == usual.to_lowercase();
     (!is_usual).then(|| (platform.clone(), evidence.filename.clone()))

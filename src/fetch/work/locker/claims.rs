@@ -174,15 +174,14 @@ impl CountedClaims {
 
     /// Finds the packages with a claimed `h1:` beside the `zh:` that a list has under their name; the signature
     /// of the list is checked later.
-    ///
-    /// The `zh:` ties the claim to the signed bytes: a package that another registry built anew has another
-    /// one, and its `h1:` must not count here (rules 4.4).
     pub(super) fn replacements(
         &self,
         listed: &BTreeSet<(Platform, Hash)>,
     ) -> BTreeMap<Platform, ClaimedZip> {
         let mut replacements = BTreeMap::new();
         for (platform, package) in self.all().flat_map(|claims| &claims.packages) {
+            // The `zh:` ties the claim to the signed bytes: a package that another registry built anew has
+            // another one, and its `h1:` must not count here (rules 4.4).
             let listed_zh = package
                 .hashes
                 .of(Scheme::Zh)

@@ -156,10 +156,9 @@ struct Unvouched {
 impl Unvouched {
     /// Compares recorded hashes, and those that this run would add, with the list.
     ///
-    /// A `zh:` that is recorded, or that a mirror adds, must be in the list. A recorded `h1:` may be that of a package that was not
-    /// hashed; there are as many of these as the list has zips beside those that were, and beside
-    /// those whose `h1:` is known. What a registry states of these takes part: written beside the recorded
-    /// ones, it would be an alarm in the next run.
+    /// A `zh:` that is recorded, or that a mirror adds, must be in the list. A recorded `h1:` may be that of a
+    /// package that was not hashed; there are as many of these as the list has zips beside those that were, and
+    /// beside those whose `h1:` is known.
     fn find(
         provider: &HashedProvider,
         list: ListView<'_>,
@@ -186,6 +185,8 @@ impl Unvouched {
                 .iter()
                 .any(|package| package.content.h1 == *h1 || package.content.member_h1() == Some(h1))
         };
+        // Statements of a registry are included: written beside the recorded hashes, they would be an alarm in
+        // the next run.
         let mut unknown: Vec<Hash> = recorded
             .union(new)
             .of(Scheme::H1)
@@ -220,12 +221,13 @@ impl Unvouched {
         }
     }
 
-    /// Takes out the `zh:` of packages that were hashed. A mirror may have one that the list does not have: it would
-    /// be recorded again, so that no repair helps, and the next run would refuse what this one wrote.
+    /// Takes out the `zh:` of packages that were hashed.
     fn take_mirrored(&mut self, hashed: &HashedProvider) -> Vec<LockError> {
         let mut errors = Vec::new();
         for package in &hashed.packages {
             let is_of_package = |zh: &&Hash| package.content.zh() == Some(*zh);
+            // A mirror may have a zip that the list does not name. Its `zh:` would be recorded again, so that
+            // no repair helps, and the next run would refuse the lock file of this one.
             if let Some(zh) = self.unlisted.iter().find(is_of_package).cloned() {
                 self.unlisted.retain(|other| *other != zh);
                 errors.push(LockError::Unlisted {

@@ -174,9 +174,6 @@ fn attest<'m>(
 
 /// Unites the lists that came with packages of one release, as far as the evidence holds, and returns
 /// everything that is wrong with it.
-///
-/// A release that is signed for one platform is signed: that the registry names no key for another one
-/// is no reason to believe it there. A registry under attack would withhold the key for one platform only.
 pub(super) fn unite(
     metas: &[Arc<PackageMeta>],
     attestations: &Attestations,
@@ -199,6 +196,8 @@ pub(super) fn unite(
         }
     }
     // OpenTofu would record every line of the unsigned list as well (`authenticate` rules 4.1).
+    // A release that is signed for one platform needs the signature for all: an attacker in the registry would
+    // withhold the key for one platform only.
     if proof.is_some() && unsigned.take().is_some() {
         for meta in without_key {
             errors.push(LockError::unproven(meta, AuthError::NoKeys));
@@ -226,14 +225,13 @@ pub(super) fn unite(
 }
 
 /// Returns a file with different hashes in documents of one release.
-///
-/// Each of them may be signed; united they would let two packages pass for one.
 fn disagreement(documents: &[&ChecksumList]) -> Option<String> {
     let mut distinct: Vec<&ChecksumList> = Vec::new();
     for document in documents {
         if distinct.contains(document) {
             continue;
         }
+        // Each document may be signed; united they would let two packages pass for one.
         let filename = distinct
             .iter()
             .find_map(|other| other.disagreement(document));

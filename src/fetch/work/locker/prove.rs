@@ -15,14 +15,13 @@ use crate::parallel;
 use crate::platform::Platform;
 
 /// Checks the evidence of all packages, and unites it for each provider of each root.
-///
-/// Checking a signature costs more than all else here, so it is done once for a release, for any number of
-/// roots.
 pub(super) fn prove<'a>(
     sources: &[&FlavorSource<'_>],
     settings: &LockSettings,
     roots: Vec<RootWork<'a, Offered>>,
 ) -> Vec<RootWork<'a, Proven>> {
+    // Checking a signature costs more than all else here, so it is done once for a release, for any number of
+    // roots.
     let attestations = check_releases(sources, settings, &roots);
     let mut united: BTreeMap<_, (ReleaseLists, Vec<LockError>)> = BTreeMap::new();
     let mut proven_roots = Vec::new();

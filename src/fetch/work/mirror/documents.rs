@@ -51,8 +51,7 @@ pub(super) struct DocumentRun<'a> {
 impl DocumentRun<'_> {
     /// Writes the documents of a provider where they differ, the index last; returns those that differed.
     ///
-    /// They are made from what the directory holds under the right to write there, so that of two runs at
-    /// once the last one lists the packages of both. A version that no release is about keeps its document.
+    /// A version that no release is about keeps its document.
     ///
     /// # Errors
     /// The first path that cannot be read or written.
@@ -74,6 +73,8 @@ impl DocumentRun<'_> {
             MirrorExtent::Place => Some(disk.exclusive(&index).map_err(unreadable)?),
             MirrorExtent::DryRun | MirrorExtent::Check => None,
         };
+        // The directory is listed under the right to write there, so that of two runs at once the last one
+        // lists the packages of both.
         let zips = zips(disk, &dir, provider).map_err(unreadable)?;
         let mut differing = Vec::new();
         for release in releases {

@@ -225,13 +225,14 @@ impl UpstreamEntry<'_> {
 
     /// Compares the recorded `zh:` with the signed list, which names the zip of every platform.
     ///
-    /// A list holds no `h1:`, so those are not compared. One `zh:` of the release shows that the entry is of
-    /// this version, so that others beside it were added; without any the whole entry is that of another one.
+    /// A list holds no `h1:`, so those are not compared.
     fn hashes(&self, list: &ReleaseList) -> Vec<Finding> {
         let signed = &list.hashes;
         let recorded: Vec<&Hash> = self.entry.hashes.of(Scheme::Zh).collect();
         let known = recorded.iter().filter(|zh| signed.contains(zh)).count();
         let mut findings = Vec::new();
+        // One `zh:` of the release shows that the entry is of this version, so that others beside it were
+        // added; without any, the whole entry belongs to another version.
         if known == 0 && !recorded.is_empty() {
             findings.push(self.contradicted(list));
         } else if known < recorded.len() {

@@ -85,8 +85,6 @@ pub(in crate::front::cli) fn compare(
 }
 
 /// Returns true if two words that are paths name revisions as well.
-///
-/// A branch may hold a directory `main`, whose lock file would be compared in the place of the branch of that name.
 pub(in crate::front::cli) fn are_revisions(
     common: &Common,
     args: &DiffArgs,
@@ -101,6 +99,7 @@ pub(in crate::front::cli) fn are_revisions(
     if texts.iter().any(|text| text.starts_with(['.', '/'])) {
         return false;
     }
+    // A branch may hold a directory `main`; its lock file would be compared instead of the branch of that name.
     let repository = Repository::find(world.run, &common.below(Path::new(".")));
     repository.is_ok_and(|repository| {
         texts.len() == 2 && texts.iter().all(|text| repository.revision(text).is_ok())

@@ -184,8 +184,7 @@ impl OutdatedRoot<'_> {
         row
     }
 
-    /// Lists the requirements that exclude a version. Where modules cannot be seen, recorded constraints
-    /// that no visible place states count as well.
+    /// Lists the requirements that exclude a version.
     fn held_by(&self, compared: &ComparedVersions, version: &Version) -> Vec<HoldingPlace> {
         let requirements = self.required.requirements;
         let texts = self.required.texts;
@@ -194,6 +193,7 @@ impl OutdatedRoot<'_> {
             .into_iter()
             .map(|requirement| holding::place(texts, requirement))
             .collect();
+        // If a module cannot be seen, recorded constraints that no visible place states count as well.
         let visible = requirements.constraints(&compared.provider);
         let recorded: Constraints = compared
             .constraints

@@ -64,7 +64,7 @@ impl<'a> Methods<'a> {
     }
 
     /// Lists the directories that packages of a root are taken from; roots with the same ones share their
-    /// source. A relative one is below the root, because the program would run there.
+    /// source.
     pub(crate) fn dirs(&self, root: &Path) -> Vec<PathBuf> {
         let cli = &self.user.cli;
         if cli.installations.is_empty() {
@@ -72,6 +72,7 @@ impl<'a> Methods<'a> {
             return cli
                 .implied_mirrors()
                 .iter()
+                // A relative directory is below the root, because the program would run there.
                 .map(|dir| root.join(dir))
                 .filter(|dir| self.world.disk.kind(dir).ok() == Some(FileKind::Directory))
                 .collect();

@@ -84,10 +84,8 @@ pub fn fold(groups: Vec<PlatformGroup>) -> Vec<PlatformGroup> {
 }
 
 /// Returns the worst of several predictions about one route.
-///
-/// A sure failure of one is that of the run, with the title that the program reports first; any other outcome may
-/// be worse where one that is assumed comes out otherwise.
 fn worst(predictions: Vec<&Prediction>) -> Option<Prediction> {
+    // A certain failure of one provider is that of the run, with the title that the program reports first.
     let sure_failure = predictions
         .iter()
         .filter(|prediction| prediction.outcome == Outcome::Fails && !prediction.assumed)
@@ -104,6 +102,7 @@ fn worst(predictions: Vec<&Prediction>) -> Option<Prediction> {
         .iter()
         .find(|prediction| prediction.outcome == outcome)?;
     Some(Prediction {
+        // The outcome of the run may be worse if an assumed one comes out differently.
         assumed: predictions.iter().any(|prediction| prediction.assumed),
         unchecked: outcome != Outcome::Fails
             && predictions.iter().any(|prediction| prediction.unchecked),

@@ -90,8 +90,6 @@ impl<'a> GitPlace<'a> {
     }
 
     /// Makes an empty repository for objects with ids of so many digits.
-    ///
-    /// It is made without git, which would copy hooks into it.
     pub(super) fn repository(
         &self,
         name: &str,
@@ -100,6 +98,7 @@ impl<'a> GitPlace<'a> {
         let repository = BareRepository {
             name: PathBuf::from(name),
         };
+        // The files are written without git, which would copy hooks into the repository.
         let make = || {
             self.dir.make_directory(&repository.name.join("objects"))?;
             self.dir.make_directory(&repository.name.join("refs"))?;

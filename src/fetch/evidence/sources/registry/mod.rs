@@ -285,9 +285,6 @@ impl<'a> Registry<'a> {
     }
 
     /// Reads the hashes that a document states beside the signed list (rules 3.8).
-    ///
-    /// Terraform reads nothing of them. By its rules one that cannot be read is none, and no package is
-    /// refused for its size.
     fn claims(
         &self,
         id: &PackageId,
@@ -301,6 +298,7 @@ impl<'a> Registry<'a> {
                 let url = url.clone();
                 return Err(Arc::new(RegistryError::BadDocument { url, reason }));
             }
+            // Terraform does not read the hashes, so those that cannot be read count as absent.
             Err(_) => None,
         };
         let Some(mut claims) = claims else {
@@ -308,6 +306,7 @@ impl<'a> Registry<'a> {
         };
         if !self.flavor.reads_stated_hashes() {
             for package in claims.packages.values_mut() {
+                // Terraform does not read the size either, and refuses no package for it.
                 package.size = None;
             }
         }

@@ -519,8 +519,6 @@ fn refuse(title: &str, place: SourcePlace, remark: &str, reader: &mut Reader<'_>
 }
 
 /// Joins the reasons of two parts of an expression.
-///
-/// A refusal counts more than a value that only lockctl cannot compute: it is an error in the program.
 fn joined(first: Stop, second: Stop) -> Stop {
     match (first, second) {
         (Stop::Uncertain(first), Stop::Uncertain(second)) => {
@@ -535,6 +533,8 @@ fn joined(first: Stop, second: Stop) -> Stop {
             }
             Stop::Uncertain(Arc::new(first))
         }
+        // A refusal is an error in the program, so it counts more than a value that only lockctl cannot
+        // compute.
         (Stop::Uncertain(_), refused) | (refused, _) => refused,
     }
 }

@@ -181,9 +181,6 @@ impl Values {
     }
 
     /// Reports a variable without any value.
-    ///
-    /// A variable of the root stops `init`, but not the lock: `providers lock` computes neither backend nor
-    /// encryption, and no provider depends on any other value (rules 9.12).
     fn missing(&mut self, node: usize, variable: &Variable, reader: &mut Reader<'_>) -> Stop {
         let name = &variable.name;
         if let Some(call) = self.caller(node) {
@@ -211,6 +208,8 @@ impl Values {
             flood::push(&mut reader.found, error);
             return REFUSED;
         }
+        // A variable of the root stops `init`, but not the lock: `providers lock` computes neither backend nor
+        // encryption, and no provider depends on any other value (rules 9.12).
         self.predict(error, reader);
         let remark = format!(
             "`{} init` needs it, no provider does",

@@ -230,12 +230,13 @@ impl TreeWalk<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Returns whether a local call leads out of the package of its caller. The programs read what they
-    /// find there; here it is refused, because what is beside a package depends on the machine.
+    /// Returns true if a local call leads out of the package of its caller.
     pub(super) fn leaves_package(&self, caller: usize, dir: &Path) -> bool {
         let Some(here) = self.nodes[caller].dir.as_deref() else {
             return false;
         };
+        // The programs read what they find there. Here it is refused, because the files beside a package depend
+        // on the machine.
         self.packages
             .iter()
             .find(|package| package.holds(here))
