@@ -34,7 +34,7 @@ const WINGS: &[(&str, &str)] = &[
         "net authenticate sources modules store packages",
     ),
     ("fetch/work", "locker mirror upstream"),
-    ("work", "audit sbom report run"),
+    ("work", "report run audit sbom"),
     ("front", "guide completion signals cli"),
 ];
 
@@ -48,7 +48,7 @@ const HOMES: &[(&str, &str)] = &[
     ("bytes", "net"),
     ("bzip2", "modules"),
     ("chrono", "expr package"),
-    ("clap", "cli completion"),
+    ("clap", "audit cli completion run"),
     ("clap_complete", "cli completion"),
     ("clap_mangen", "cli"),
     ("comfy_table", "report"),

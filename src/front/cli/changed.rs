@@ -5,12 +5,12 @@ use std::path::Path;
 
 use clap::Args;
 
-use crate::cli::World;
-use crate::cli::args::{Common, RootArgs};
 use crate::git::{GitError, Repository};
 use crate::guide::advice;
 use crate::report::Failure;
 use crate::run::ChangedFiles;
+use crate::run::options::RootArgs;
+use crate::run::session::Session;
 use crate::world::{Files, clean};
 
 /// Options about files that changed.
@@ -35,7 +35,10 @@ impl ChangedArgs {
     /// Returns the roots that are meant: with `--changed`, those that are found in the working directory.
     pub(in crate::front::cli) fn roots(&self, typed: &RootArgs) -> RootArgs {
         if self.changed {
-            typed.without_paths()
+            RootArgs {
+                roots: Vec::new(),
+                ..typed.clone()
+            }
         } else {
             typed.clone()
         }
@@ -47,16 +50,16 @@ impl ChangedArgs {
     /// If the revision names nothing, or git does not answer.
     pub(in crate::front::cli) fn files(
         &self,
-        common: &Common,
+        session: &Session<'_>,
         typed: &RootArgs,
-        world: World<'_>,
     ) -> Result<Option<ChangedFiles>, Failure> {
+        let (options, world) = (session.options, session.world);
         let current = world.env.current_dir().unwrap_or_default();
         if self.changed {
-            let absolute = |path| clean(&current.join(common.below(path)));
+            let absolute = |path| clean(&current.join(options.below(path)));
             let named = ChangedFiles {
                 since: String::new(),
-                paths: typed.typed().iter().map(|path| absolute(path)).collect(),
+                paths: typed.roots.iter().map(|path| absolute(path)).collect(),
                 top: None,
             };
             return Ok(Some(named.with_targets(world.disk)));
@@ -65,7 +68,7 @@ impl ChangedArgs {
             return Ok(None);
         };
         let compare = || {
-            let repository = Repository::find(world.run, &common.below(Path::new(".")))?;
+            let repository = Repository::find(world.run, &options.below(Path::new(".")))?;
             let top = repository.top().ok_or(GitError::Bare)?.to_owned();
             let paths = repository.changed_paths(&repository.since(since)?)?;
             Ok((top, paths))

@@ -6,32 +6,31 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::cli::Command;
-use crate::cli::args::{Common, ModulesArg, examples, one_of};
-use crate::cli::audit::AuditArgs;
-use crate::cli::cache::args::CacheArgs;
+use crate::audit::run::AuditArgs;
+use crate::cli::cache::CacheArgs;
 use crate::cli::convert::ConvertArgs;
 use crate::cli::diff::DiffArgs;
 use crate::cli::explain::ExplainArgs;
 use crate::cli::fmt::FmtArgs;
-use crate::cli::formats::{Format, FormatKind};
-use crate::cli::generate::args::{CompletionsArgs, ManArgs, SchemaArgs};
-use crate::cli::git::args::{GitArgs, GitTextconvArgs};
+use crate::cli::generate::{CompletionsArgs, ManArgs, SchemaArgs};
+use crate::cli::git::{GitArgs, GitTextconvArgs};
 use crate::cli::hash::HashArgs;
 use crate::cli::lock::LockArgs;
 use crate::cli::log::LogArgs;
-use crate::cli::merge::args::MergeArgs;
-use crate::cli::mirror::MirrorArgs;
+use crate::cli::merge::MergeArgs;
 use crate::cli::outdated::OutdatedArgs;
-use crate::cli::resolve::args::ResolveArgs;
+use crate::cli::resolve::ResolveArgs;
 use crate::cli::sbom::SbomArgs;
 use crate::cli::show::ShowArgs;
-use crate::cli::suggestion;
 use crate::cli::tree::TreeArgs;
 use crate::cli::update::UpdateArgs;
 use crate::cli::verify::VerifyArgs;
 use crate::cli::why::WhyArgs;
+use crate::cli::{Command, suggestion};
 use crate::report::VERSION_TEXT;
+use crate::run::formats::{Format, FormatKind};
+use crate::run::mirror::MirrorArgs;
+use crate::run::options::{ModuleChoice, Options, examples, one_of};
 
 /// Lock, verify and explain the provider dependencies of Terraform and OpenTofu
 #[derive(Clone, Debug, Parser)]
@@ -44,7 +43,7 @@ use crate::report::VERSION_TEXT;
 ]))]
 pub(super) struct CommandLine {
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(super) common: Options,
     #[command(subcommand)]
     pub(super) command: CommandArgs,
 }
@@ -185,7 +184,7 @@ fn definition_of_one(args: &[OsString]) -> clap::Command {
         env!("CARGO_PKG_VERSION")
     };
     let program = clap::Command::new("lockctl").version(version);
-    let program = Common::augment_args(program).subcommand_required(true);
+    let program = Options::augment_args(program).subcommand_required(true);
     let row = args
         .iter()
         .skip(1)
@@ -227,7 +226,7 @@ impl CommandLine {
         let (common, command) = (&line.common, line.command.command());
         let fetches_modules = command
             .configuration()
-            .is_some_and(|options| options.modules == ModulesArg::Fetch);
+            .is_some_and(|options| options.modules == ModuleChoice::Fetch);
         let checked = common
             .format
             .check(line.command.name(), line.command.formats())

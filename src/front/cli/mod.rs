@@ -1,9 +1,8 @@
 //! The command line: arguments to values, operations called, a report printed.
 //!
-//! `args` holds the options that commands share; each command's folder imports it and implements
-//! `Command`; the table in `commands` imports the folders, and this file imports the table.
+//! Each command's folder holds its arguments and implements `Command`; options that commands share are in
+//! `run::options`. The table in `commands` imports the folders, and this file imports the table.
 
-mod args;
 mod audit;
 mod cache;
 mod changed;
@@ -12,7 +11,6 @@ mod convert;
 mod diff;
 mod explain;
 mod fmt;
-mod formats;
 mod generate;
 mod git;
 mod hash;
@@ -26,34 +24,37 @@ mod resolve;
 mod sbom;
 mod session;
 mod show;
-mod source_args;
 mod suggestion;
 mod tree;
 mod update;
-mod values;
 mod verify;
 mod why;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use commands::CommandLine;
+use project_revision::ProjectRevision;
 
 use crate::completion::{self, Completion};
 use crate::diag::Texts;
 use crate::report::graph::Graph;
-use crate::report::markdown;
 use crate::report::reading::{self, Heading, RootsText, Total};
 use crate::report::shared_table::MAX_ROWS;
 use crate::report::{
-    CommandResult, EscapedIn, Failure, LogWriter, RootResult, TextBlock, harmless_text,
+    CommandResult, EscapedIn, Failure, LogWriter, RootResult, TextBlock, harmless_text, markdown,
 };
-pub use crate::run::World;
 use crate::run::contained;
+use crate::run::formats::Format;
+use crate::run::options::{Configuration, Options};
+use crate::run::progress::Progress;
+use crate::run::session::Session;
+use crate::sources::net::Event;
 use crate::world::{CachedDisk, Confined, Files};
-use args::{Common, Configuration};
-use commands::CommandLine;
-use formats::Format;
-use project_revision::ProjectRevision;
+
+pub use crate::run::World;
 
 /// The job was done, and nothing is wrong.
 pub const CLEAN: u8 = 0;
@@ -101,32 +102,15 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
     };
     let (common, command) = (&line.common, line.command.command());
     // With json-lines the events are the output, so they go where results go.
-    let meanwhile: &mut Stderr<'_> = &mut match common.format {
-        Format::JsonLines => LogWriter::new(io.stdout, EscapedIn::Json),
-        _ => LogWriter::new(io.stderr, EscapedIn::Text),
-    };
-    let result = match confined(common, command, world) {
-        Ok(confined) => {
-            let disk = confined.as_ref().map_or(world.disk, |disk| disk);
-            // Without a working directory only absolute paths have a meaning; few look at many files.
-            let current = world.env.current_dir().ok();
-            let cached = current.map(|current| CachedDisk::new(disk, current));
-            let disk = cached.as_ref().map_or(disk, |cached| cached);
-            let world = World { disk, ..world };
-            ProjectRevision::open(common, world).and_then(|revision| {
-                let project_files = revision.as_ref().map(|files| files as &dyn Files);
-                let world = World {
-                    project_files,
-                    ..world
-                };
-                let mut result = contained(|| Ok(command.run(common, world, meanwhile)))?;
-                result
-                    .remarks
-                    .extend(revision.as_ref().and_then(ProjectRevision::remark));
-                Ok(result)
-            })
+    let result = match common.format {
+        Format::JsonLines => {
+            let mut out = LogWriter::new(io.stdout, EscapedIn::Json);
+            perform(common, command, world, &mut out)
         }
-        Err(failure) => Err(failure),
+        _ => {
+            let mut out = LogWriter::new(io.stderr, EscapedIn::Text);
+            perform(common, command, world, &mut out)
+        }
     };
     let result = result.unwrap_or_else(|failure| {
         let mut failed = CommandResult::failed(line.command.name(), [failure]);
@@ -143,6 +127,38 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
     } else {
         code
     }
+}
+
+/// Does a command; progress goes to `meanwhile`.
+fn perform(
+    options: &Options,
+    command: &dyn Command,
+    world: World<'_>,
+    meanwhile: &mut (dyn Write + Send),
+) -> Result<CommandResult, Failure> {
+    let confined = confined(options, command, world)?;
+    let disk = confined.as_ref().map_or(world.disk, |disk| disk);
+    // Without a working directory only absolute paths have a meaning; few look at many files.
+    let current = world.env.current_dir().ok();
+    let cached = current.map(|current| CachedDisk::new(disk, current));
+    let disk = cached.as_ref().map_or(disk, |cached| cached);
+    let world = World { disk, ..world };
+    let revision = ProjectRevision::open(options, world)?;
+    let project_files = revision.as_ref().map(|files| files as &dyn Files);
+    let world = World {
+        project_files,
+        ..world
+    };
+    let progress = Progress::new(options, world.env, meanwhile);
+    let observer = |event: &Event<'_>| progress.observe(event);
+    let session = Session::new(options, world, &observer);
+    let result = contained(|| Ok(command.run(&session)));
+    progress.finish();
+    let mut result = result?;
+    result
+        .remarks
+        .extend(revision.as_ref().and_then(ProjectRevision::remark));
+    Ok(result)
 }
 
 /// Prints the words that a shell offers for a command line that is being typed.
@@ -181,20 +197,16 @@ pub fn locks(args: &[OsString]) -> bool {
     args.iter().skip(1).any(is_locking)
 }
 
-/// The writer for progress: standard error, or the output itself if that has
-/// events. Any thread may write there.
-pub(in crate::front::cli) type Stderr<'a> = dyn Write + Send + 'a;
-
 /// A command: what it does, and how its result reads.
 pub(in crate::front::cli) trait Command {
     /// Does what was typed.
-    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult;
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult;
 
     /// Checks that the options do not contradict each other.
     ///
     /// # Errors
     /// With the sentence that the user reads.
-    fn check(&self, _common: &Common) -> Result<(), String> {
+    fn check(&self, _options: &Options) -> Result<(), String> {
         Ok(())
     }
 
@@ -306,7 +318,7 @@ impl Look {
 /// # Errors
 /// If it is not a directory.
 fn confined<'a>(
-    common: &Common,
+    options: &Options,
     command: &dyn Command,
     world: World<'a>,
 ) -> Result<Option<Confined<'a>>, Failure> {
@@ -314,23 +326,23 @@ fn confined<'a>(
     let Some(top) = named.and_then(|named| named.confine.as_deref()) else {
         return Ok(None);
     };
-    let files = common.config.iter().chain(&common.cli_config);
+    let files = options.config.iter().chain(&options.cli_config);
     let packages = command.packages();
     // The user named these paths by hand: `--confine` keeps out what a repository names.
     let beside: Vec<PathBuf> = files
         .chain(&packages)
-        .map(|path| common.below(path))
+        .map(|path| options.below(path))
         .collect();
-    let top = common.below(top);
+    let top = options.below(top);
     world
         .env
         .current_dir()
         .and_then(|current| Confined::new(world.disk, current, &top, &beside))
         .map(Some)
-        .map_err(|error| Failure {
-            title: format!("nothing can be confined to {}", top.display()),
-            causes: vec![error.to_string()],
-            help: Some("name a directory that can be read with --confine".to_owned()),
+        .map_err(|error| {
+            Failure::new(format!("nothing can be confined to {}", top.display()))
+                .because(error.to_string())
+                .help("name a directory that can be read with --confine")
         })
 }
 

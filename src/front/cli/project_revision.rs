@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cli::World;
-use crate::cli::args::Common;
 use crate::git::{GitError, Repository, Revision, Tree};
 use crate::guide::advice;
 use crate::project;
 use crate::report::{Failure, Sentence};
+use crate::run::options::Options;
 use crate::world::{DirEntry, Disk, FileKind, Files, ReadSeek, clean};
 
 /// Digits of the name of a commit that are shown; git shows as many.
@@ -34,24 +34,24 @@ impl<'a> ProjectRevision<'a> {
     ///
     /// # Errors
     /// If the revision names nothing, or git does not answer.
-    pub(super) fn open(common: &Common, world: World<'a>) -> Result<Option<Self>, Failure> {
-        let Some(text) = &common.config_at else {
+    pub(super) fn open(options: &Options, world: World<'a>) -> Result<Option<Self>, Failure> {
+        let Some(text) = &options.config_at else {
             return Ok(None);
         };
         let current = world.env.current_dir().unwrap_or_default();
         let open = || {
-            let repository = Repository::find(world.run, &common.below(Path::new(".")))?;
+            let repository = Repository::find(world.run, &options.below(Path::new(".")))?;
             let top = clean(&current.join(repository.top().ok_or(GitError::Bare)?));
             let revision = repository.revision(text)?;
             let tree = Tree::new(&repository, &revision).placed_at(top);
             Ok((tree, revision))
         };
         let (tree, revision) = open().map_err(|error: GitError| advice::git::failure(&error))?;
-        let stated = common.config.as_ref();
+        let stated = options.config.as_ref();
         Ok(Some(Self {
             tree,
             revision,
-            stated: stated.map(|path| clean(&current.join(common.below(path)))),
+            stated: stated.map(|path| clean(&current.join(options.below(path)))),
             current,
             disk: world.disk,
             differs: AtomicBool::new(false),

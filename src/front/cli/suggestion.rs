@@ -5,73 +5,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::cli::commands::definition;
-
-/// Commands of the programs, and words that are tried for commands, with the help for them.
-const WORDS: &[(&[&str], &str)] = &[
-    (
-        &["init", "install"],
-        "`lockctl lock` creates or completes the lock file; providers are installed by init of \
-         Terraform or OpenTofu",
-    ),
-    (
-        &["list", "ls", "state"],
-        "`lockctl show` lists what is locked",
-    ),
-    (
-        &["upgrade", "bump"],
-        "`lockctl update` moves locked versions",
-    ),
-    (
-        &["validate", "check", "test", "lint", "status"],
-        "`lockctl verify` checks the lock file",
-    ),
-    (
-        &["providers"],
-        "`lockctl lock` does what `providers lock` does, and `lockctl tree` what `providers` does",
-    ),
-    (
-        &["plan", "apply"],
-        "`lockctl verify --matrix` predicts what init and plan will do",
-    ),
-    (
-        &["format"],
-        "`lockctl fmt` brings the lock file into canonical form",
-    ),
-    (
-        &["add", "sync"],
-        "write the provider to required_providers; `lockctl lock` then adds its entry",
-    ),
-    (
-        &["remove", "rm", "tidy", "prune"],
-        "`lockctl lock` drops the entries that nothing requires",
-    ),
-    (&["version"], "`lockctl --version` prints the version"),
-    (&["history"], "`lockctl log` lists what changed in the past"),
-    (
-        &["graph"],
-        "`lockctl tree` shows what requires each provider",
-    ),
-    (
-        &["migrate"],
-        "`lockctl convert` rewrites the lock file for the other program",
-    ),
-];
-
-/// Options of the programs, and options that are tried, with the help for them.
-const OPTIONS: &[(&[&str], &str)] = &[
-    (&["json"], "write `--format json`"),
-    (&["upgrade"], "`lockctl update` moves locked versions"),
-    (
-        &["lockfile"],
-        "`lockctl lock --check` fails if the lock file would change, and `lockctl verify` changes nothing",
-    ),
-    (&["no-color"], "write `--color never`"),
-    (
-        &["fail-on"],
-        "errors and warnings fail `verify`, notes do not; a `rule` block of the project file changes that, see \
-         `lockctl explain project-file`",
-    ),
-];
+use crate::guide::search::words;
 
 /// Names of the programs that are not those of `--to` and `--flavor`.
 const PROGRAMS: [(&str, &str); 2] = [("tofu", "opentofu"), ("tf", "terraform")];
@@ -86,7 +20,7 @@ pub(super) fn improved(error: clap::Error, args: &[OsString]) -> clap::Error {
         ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand)
             .filter(|word| is_first_command(word, args))
             .and_then(|word| {
-                let (_, tip) = WORDS.iter().find(|(words, _)| words.contains(&word))?;
+                let tip = words().commands.get(word)?;
                 Some(format!("unrecognized subcommand '{word}'\n\n  tip: {tip}"))
             }),
         ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
@@ -120,7 +54,7 @@ fn unknown_option(
 ) -> Option<String> {
     let tip = |typed: &str| {
         let name = typed.trim_start_matches('-').split('=').next()?;
-        let (_, tip) = OPTIONS.iter().find(|(names, _)| names.contains(&name))?;
+        let tip = words().options.get(name)?;
         Some(format!(
             "unexpected argument '{typed}' found\n\n  tip: {tip}"
         ))

@@ -17,12 +17,12 @@ pub(crate) const MAX_MATCHES: usize = 5;
 const MAX_WORDS: usize = 32;
 
 /// Words, a file of data.
-pub(super) static WORDS: LazyLock<Words> = LazyLock::new(|| {
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
     serde_json::from_str(include_str!("words.json")).expect("a test reads the words")
 });
 
 #[derive(Deserialize)]
-pub(super) struct Words {
+pub(crate) struct Words {
     /// Words that users type, with the pages that answer them, the most likely one first. Words are in lower case,
     /// with hyphens, and in the singular.
     pub(super) aliases: BTreeMap<String, Vec<String>>,
@@ -30,6 +30,15 @@ pub(super) struct Words {
     synonyms: BTreeMap<String, String>,
     /// Words that are in every page and say nothing about a subject.
     common: Vec<String>,
+    /// Commands of the programs, and words that are tried for commands, with the help for them.
+    pub(crate) commands: BTreeMap<String, String>,
+    /// Options of the programs, and options that are tried, with the help for them.
+    pub(crate) options: BTreeMap<String, String>,
+}
+
+/// Returns the words that users type, with what they mean.
+pub(crate) fn words() -> &'static Words {
+    &WORDS
 }
 
 /// Returns the names of all pages.
@@ -113,7 +122,7 @@ pub(crate) fn search(text: &str) -> Vec<PageMatchRow> {
 
 /// Splits a text into the words that are searched, each with how rare it is.
 fn terms(text: &str, pages: &[SearchedPage]) -> Vec<SearchTerm> {
-    let all = words(text);
+    let all = split(text);
     // A question such as `why not` has nothing else to search for.
     let keeps_common = all.iter().all(|word| is_common(word));
     all.into_iter()
@@ -259,14 +268,14 @@ impl SearchedLine {
     fn of(text: &str, weight: f64) -> Self {
         Self {
             shown: text.to_owned(),
-            words: words(text).into_iter().collect(),
+            words: split(text).into_iter().collect(),
             weight,
         }
     }
 }
 
 /// Splits a text into words in lower case and in the singular.
-fn words(text: &str) -> Vec<String> {
+fn split(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for word in text
         .split(|c: char| !c.is_alphanumeric())

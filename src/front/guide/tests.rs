@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::known;
 use super::output::{ProgramMessage, decoded, messages};
 use super::recognised::{explain, untitled};
-use super::search::{WORDS, names, page_named, search};
+use super::search::{names, page_named, search, words};
 use crate::diag::Severity;
 use crate::flavor::Flavor;
 
@@ -270,7 +270,7 @@ fn the_table_names_pages_and_rules_that_exist() {
         }
         assert!(known.meaning.ends_with('.'), "{}", known.name);
     }
-    for (alias, targets) in &WORDS.aliases {
+    for (alias, targets) in &words().aliases {
         assert!(!pages.contains(&**alias), "{alias} is a page");
         for target in targets {
             assert!(pages.contains(&**target), "{alias}: {target}");

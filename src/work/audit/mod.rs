@@ -2,7 +2,7 @@
 //!
 //! A database is untrusted input: named limits bound the reading, and its order does not change the result. A release
 //! is judged on three separate levels ([`AuditLevel`]). A release without advisories is not proven to be safe, so the
-//! caller reports which contents are unknown.
+//! caller reports which contents are unknown. [`run`] is the job over roots, with the databases that it reads.
 
 mod advisory;
 mod database;
@@ -12,6 +12,7 @@ mod judge;
 mod module_path;
 mod range;
 mod release;
+pub(crate) mod run;
 #[cfg(test)]
 mod tests;
 

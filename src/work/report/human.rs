@@ -5,8 +5,7 @@ use std::io::{self, Write};
 use super::narrow::fitted;
 use super::style::{BOLD, FAINT, aligned, harmless, style, styled};
 use super::tree::TreeLine;
-use super::{Failure, TextBlock, Tone};
-use super::{changes, page, several, snippet, tree};
+use super::{Failure, TextBlock, Tone, changes, page, several, snippet, tree};
 use crate::diag::Texts;
 
 pub use super::style::Colors;
@@ -140,11 +139,10 @@ mod tests {
 
     #[test]
     fn a_failure_shows_causes_and_help() {
-        let failure = Failure {
-            title: "it failed".into(),
-            causes: vec!["first".into(), "second".into()],
-            help: Some("try again".into()),
-        };
+        let failure = Failure::new("it failed".into())
+            .because("first".into())
+            .because("second".into())
+            .help("try again".into());
         check(
             TextBlock::Failure(failure),
             snapbox::str![[r#"

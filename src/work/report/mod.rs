@@ -39,6 +39,8 @@ mod tests;
 mod tree;
 mod version;
 
+use crate::diag::{self, Diagnostic};
+
 pub use changes::{ChangeLine, Changes, Details, Linked, Remark};
 pub use checked::Checked;
 pub use counted_lines::CountedLines;
@@ -53,8 +55,6 @@ pub use root::{Naming, RootRow};
 pub use several::{FaultLine, Several};
 pub use tree::LineTree;
 pub use version::VERSION_TEXT;
-
-use crate::diag::{self, Diagnostic};
 
 /// One piece of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,6 +138,22 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Makes a failure of which neither causes nor a next step are known yet.
+    #[must_use]
+    pub fn new(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a cause.
+    #[must_use]
+    pub fn because(mut self, cause: impl Into<String>) -> Self {
+        self.causes.push(cause.into());
+        self
+    }
+
     /// Takes an error apart into what failed and why.
     #[must_use]
     pub fn from_error(error: &dyn std::error::Error) -> Self {

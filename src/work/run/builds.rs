@@ -10,26 +10,24 @@ use crate::hash::Hash;
 use crate::locker::{self, Contradicted, DOWNLOADS, LockError, LockSettings, RootRequest};
 use crate::lockfile::LockFile;
 use crate::package::{ClaimPolicy, Fact, ReleaseFact};
-use crate::packages::{self, MatchedPackage, PackageMemo, PackagePlace, PackageSearch};
-use crate::parallel;
+use crate::packages::{MatchedPackage, PackageMemo, PackagePlace};
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::resolve::Goals;
-use crate::run::facts::{UserFacts, trusted};
+use crate::run::facts::trusted;
 use crate::run::platforms;
-use crate::run::root::{self, LockText, Root};
-use crate::run::user::config::UserConfigs;
+use crate::run::root::{LockText, Root};
+use crate::run::session::Session;
 use crate::run::user::enforcement;
 use crate::run::user::sources::Sources;
 use crate::store::{Facts, StoredContents, StoredFact, StoredRelease};
-use crate::upstream;
 use crate::verify::LockedBuilds;
 use crate::version::Version;
+use crate::{parallel, upstream};
 
 /// Reads the builds of locked packages, each once in a run.
-pub(crate) struct BuildReader<'r, 'a> {
-    user: Arc<UserConfigs<'a>>,
-    facts: &'r UserFacts<'a>,
+pub(crate) struct BuildReader<'a> {
+    session: Arc<Session<'a>>,
     packages: PackageMemo<'a>,
     /// The mirrors that the user names.
     named: Vec<PackagePlace>,
@@ -74,18 +72,16 @@ impl Facts for WithContents<'_> {
     }
 }
 
-impl<'r, 'a> BuildReader<'r, 'a> {
+impl<'a> BuildReader<'a> {
     /// Makes a reader that has read no package yet; without `sources` it downloads none.
     pub(crate) fn new(
-        user: Arc<UserConfigs<'a>>,
-        facts: &'r UserFacts<'a>,
+        session: Arc<Session<'a>>,
         named: Vec<PackagePlace>,
         sources: Option<Sources<'a>>,
     ) -> Self {
         Self {
-            packages: PackageMemo::new(user.world.disk, parallel::cores()),
-            user,
-            facts,
+            packages: PackageMemo::new(session.world.disk, parallel::cores()),
+            session,
             named,
             read: BTreeMap::new(),
             sources,
@@ -109,7 +105,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         let locked = &lock.document.lock;
         let mut errors = Vec::new();
         let on_machine = self.on_machine(root, lock, texts, result)?;
-        let mut builds = self.facts.builds(root, locked);
+        let mut builds = self.session.facts.builds(root, locked);
         self.add(&mut builds, &on_machine);
         // Packages on this machine are read first, since each of them saves a download.
         if self.sources.is_some() {
@@ -124,8 +120,8 @@ impl<'r, 'a> BuildReader<'r, 'a> {
             if !unread.providers.is_empty() {
                 errors = self.download(root, &unread, texts, result)?;
                 // The memo remembers that they had no contents, and would not read the store again.
-                self.facts.memo.forget_missing();
-                builds = self.facts.builds(root, locked);
+                self.session.facts.memo.forget_missing();
+                builds = self.session.facts.builds(root, locked);
                 self.add(&mut builds, &on_machine);
             }
         }
@@ -144,26 +140,16 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<Vec<MatchedPackage>, Failure> {
-        let user = self.user.of(root.flavor);
+        let user = self.session.of(root.flavor);
         result.faults(&user.errors_once(texts));
         let mut places = user.package_places(root, &self.named, texts);
         // Mirrors on the command line replace the mirror of the project file.
         if self.named.is_empty() {
             places.extend(root.project_mirror());
         }
-        let search = PackageSearch {
-            places: &places,
-            singles: &[],
-            facts: &self.facts.about(root, &lock.document.lock),
-            wanted: None,
-            sources: &|_| Vec::new(),
-            cache_may_break: false,
-        };
-        let checked = packages::check(&mut self.packages, root.subject(lock, None), search);
-        match checked.failures.first() {
-            None => Ok(checked.matched),
-            Some(unscanned) => Err(root::unreadable_packages(unscanned)),
-        }
+        let facts = self.session.facts.about(root, &lock.document.lock);
+        let checked = root.packages(lock, &mut self.packages, &places, &facts)?;
+        Ok(checked.matched)
     }
 
     /// Adds the contents of packages on this machine that no fact has.
@@ -230,7 +216,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         sources.reported(number);
         let providers: Vec<&ProviderAddr> = unread.providers.keys().collect();
         let mut wanted = platforms::typed(&[]).of_root(root, &providers, &[]);
-        platforms::prefer_covered(&mut wanted, &self.facts.about(root, unread));
+        platforms::prefer_covered(&mut wanted, &self.session.facts.about(root, unread));
         // Without a complete configuration, each entry stays at its version and is completed.
         let requirements = Requirements {
             faulty: true,
@@ -239,7 +225,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         let settings = LockSettings {
             jobs: parallel::cores(),
             downloads: DOWNLOADS,
-            enforced: enforcement(self.user.world.env),
+            enforced: enforcement(self.session.world.env),
             prove: false,
             contradicted: Contradicted::Alarm,
         };
@@ -258,8 +244,8 @@ impl<'r, 'a> BuildReader<'r, 'a> {
             trusted: trusted(root),
             overridden: &[],
         };
-        let facts = WithContents(self.facts.get());
-        let outcomes = locker::run(self.user.world.disk, &facts, &settings, &[request]);
+        let facts = WithContents(self.session.facts.get());
+        let outcomes = locker::run(self.session.world.disk, &facts, &settings, &[request]);
         Ok(outcomes
             .into_iter()
             .flat_map(|outcome| match outcome {

@@ -3,29 +3,30 @@
 use std::path::{Path, PathBuf};
 
 use crate::diag::RootCommand;
-pub(crate) use crate::diag::quoted;
 use crate::flavor::FlavorChoice;
-use crate::run::options::{RootChoice, RunOptions, is_path};
+use crate::run::options::{Options, RootArgs, is_path};
 use crate::verify::Advice;
+
+pub(crate) use crate::diag::quoted;
 
 /// Maximum number of roots that a command repeats from the command line; for more there is a placeholder.
 const MAX_ROOTS: usize = 20;
 
 /// Returns the commands for a root, as they would be typed from here.
-pub(crate) fn of_root(options: &RunOptions, dir: &Path) -> Advice {
+pub(crate) fn of_root(options: &Options, dir: &Path) -> Advice {
     with_roots(options, "", &[dir.to_owned()])
 }
 
 /// Returns the commands for all roots of a run, as they would be typed from here.
-pub(crate) fn of_all(options: &RunOptions, choice: &RootChoice) -> Advice {
-    let recursive = recursive_options(choice);
-    with_roots(options, recursive, &choice.dirs_below(options))
+pub(crate) fn of_all(options: &Options, roots: &RootArgs) -> Advice {
+    let recursive = recursive_options(roots);
+    with_roots(options, recursive, &roots.dirs(options))
 }
 
 /// Returns the roots of a run as arguments that follow a command.
-pub(crate) fn roots(options: &RunOptions, choice: &RootChoice) -> String {
-    let dirs = choice.dirs_below(options);
-    let recursive = recursive_options(choice);
+pub(crate) fn roots(options: &Options, roots: &RootArgs) -> String {
+    let dirs = roots.dirs(options);
+    let recursive = recursive_options(roots);
     if dirs.len() > MAX_ROOTS {
         format!("{recursive} ROOT…")
     } else {
@@ -34,9 +35,9 @@ pub(crate) fn roots(options: &RunOptions, choice: &RootChoice) -> String {
     }
 }
 
-/// Returns the options that search for roots.
-fn recursive_options(choice: &RootChoice) -> &'static str {
-    match (choice.recursive, choice.terragrunt) {
+/// Returns the options by which roots are searched for.
+fn recursive_options(roots: &RootArgs) -> &'static str {
+    match (roots.recursive, roots.terragrunt) {
         (true, true) => " -r --terragrunt",
         (true, false) => " -r",
         (false, _) => "",
@@ -56,7 +57,7 @@ fn named(dir: &Path) -> String {
     }
 }
 
-fn with_roots(options: &RunOptions, recursive: &str, dirs: &[PathBuf]) -> Advice {
+fn with_roots(options: &Options, recursive: &str, dirs: &[PathBuf]) -> Advice {
     let names = |name: fn(&Path) -> String| {
         if dirs.len() > MAX_ROOTS {
             " ROOT…".to_owned()
@@ -76,7 +77,7 @@ fn with_roots(options: &RunOptions, recursive: &str, dirs: &[PathBuf]) -> Advice
     });
     let paths = format!("{recursive}{paths}");
     let mut project_file = String::new();
-    if let Some(path) = &options.project_file {
+    if let Some(path) = &options.config {
         let path = options.below(path).display().to_string();
         project_file += &format!(" --config {}", quoted(&path));
     }

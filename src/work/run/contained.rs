@@ -9,10 +9,10 @@ use crate::report::Failure;
 /// If the work panics, or fails.
 pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     parallel::contained(work).unwrap_or_else(|message| {
-        Err(Failure {
-            title: "lockctl stopped in the middle of its work; this is a bug".to_owned(),
-            causes: vec![message],
-            help: Some("report it, with the files if they may be shown".to_owned()),
-        })
+        Err(
+            Failure::new("lockctl stopped in the middle of its work; this is a bug")
+                .because(message)
+                .help("report it, with the files if they may be shown"),
+        )
     })
 }

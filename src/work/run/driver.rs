@@ -36,7 +36,7 @@ const MAX_READ_AHEAD: usize = 64;
 pub(crate) fn over_roots<J: Job>(job: &mut J, inputs: RunInputs<'_>) -> RootResults {
     let mut all = RootResults::default();
     let options = inputs.options;
-    let project = options.project_file.as_ref().map(|path| StatedProject {
+    let project = options.config.as_ref().map(|path| StatedProject {
         path: options.below(path),
         base: options.below(Path::new(".")),
     });
@@ -91,9 +91,8 @@ fn find_roots(
     inputs: &RunInputs<'_>,
     all: &mut RootResults,
 ) -> Vec<PathBuf> {
-    let choice = inputs.choice;
-    let dirs = choice.dirs_below(inputs.options);
-    if !choice.recursive {
+    let dirs = inputs.roots.dirs(inputs.options);
+    if !inputs.roots.recursive {
         return workspace.distinct(&dirs);
     }
     let searched = workspace.search(&dirs, inputs.search_settings(), &mut all.texts);
@@ -142,7 +141,7 @@ impl RunInputs<'_> {
         SearchSettings {
             jobs: self.jobs,
             // A repository may hold thousands of units whose lock files are not committed.
-            units: if self.choice.terragrunt {
+            units: if self.roots.terragrunt {
                 UnitRoots::All
             } else {
                 UnitRoots::Named
@@ -339,7 +338,7 @@ impl<J: Job> JobRun<'_, '_, J> {
     /// Says how many roots are below a directory that holds nothing to work on, if there are any.
     fn with_first_step(&self, dir: &Path, failure: Failure) -> Failure {
         let RootReader { workspace, inputs } = &self.reader;
-        let count = if inputs.choice.recursive {
+        let count = if inputs.roots.recursive {
             0
         } else {
             workspace.count_below(dir, inputs.search_settings())

@@ -3,52 +3,55 @@
 use std::path::PathBuf;
 
 use crate::config::Loaded;
-use crate::diag::Texts;
+use crate::diag::{Texts, has_errors};
 use crate::report::{Failure, RootResult};
-use crate::run::World;
 use crate::run::driver::over_roots;
 use crate::run::job::{Job, OpenResult, RunInputs};
-use crate::run::options::{ConfigurationOptions, RootChoice, RunOptions};
+use crate::run::options::{Configuration, RootArgs};
 use crate::run::results::RootResults;
 use crate::run::root::Root;
-use crate::run::unseen;
-use crate::run::user::modules::{self, UserModules};
+use crate::run::session::Session;
+use crate::run::unseen::{self, UnseenParts};
+use crate::run::user::modules::{AutoModules, UserModules};
+use crate::workspace::Reading;
 use crate::world::Replaced;
 
 /// Does something with every root by itself, in the order of the roots.
 pub(crate) fn each(
-    options: &RunOptions,
-    choice: &RootChoice,
-    world: World<'_>,
+    session: &Session<'_>,
+    roots: &RootArgs,
     work: impl FnMut(&Root, &mut Texts, &mut RootResult) -> Result<Replaced, Failure>,
 ) -> RootResults {
-    let inputs = RunInputs::of_locks(choice, options, world);
-    over_roots(&mut EachRoot(work), inputs)
+    over_roots(&mut EachRoot(work), RunInputs::of_locks(session, roots))
 }
 
 /// Does something with the configuration of every root by itself; one with errors is only reported. A lock file
 /// without configuration that a search found is passed over.
 pub(crate) fn each_loaded(
-    options: &RunOptions,
-    configuration: &ConfigurationOptions,
-    choice: &RootChoice,
-    world: World<'_>,
+    session: &Session<'_>,
+    configuration: &Configuration,
+    roots: &RootArgs,
     mut work: impl FnMut(&Root, &Loaded, &mut Texts, &mut RootResult) -> Result<(), Failure>,
 ) -> RootResults {
-    let cache = modules::cache(options, world);
-    let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
+    let modules = UserModules::new(session, configuration, AutoModules::Cached);
     let mut alone: Vec<PathBuf> = Vec::new();
-    let mut all = each(options, choice, world, |root, texts, result| {
-        // A run over all roots below a directory does not demand that each has a configuration (`project` rules
-        // 3.2).
-        if root.is_alone && choice.recursive {
+    let mut all = each(session, roots, |root, texts, result| {
+        // Whoever asks about all roots below did not say that each has a configuration (`project` rules 3.2).
+        if root.is_alone && roots.recursive {
             alone.push(root.lock_path.clone());
-            let reading = modules.reading(configuration);
-            result.aside(&root.load(&reading, texts).diagnostics);
+            result.aside(&root.load(&modules.reading(), texts).diagnostics);
             return Ok(Replaced::Done);
         }
-        let loaded = unseen::load(root, configuration, options, &modules, texts, result)?;
-        if let Some(loaded) = loaded {
+        let reading = Reading {
+            traces_values: true,
+            ..modules.reading()
+        };
+        let loaded = root.load(&reading, texts);
+        if !loaded.found || root.is_alone {
+            return Err(root.no_configuration());
+        }
+        UnseenParts::new(&loaded, configuration, session.options).faults(result);
+        if !has_errors(&loaded.diagnostics) {
             work(root, &loaded, texts, result)?;
         }
         Ok(Replaced::Done)

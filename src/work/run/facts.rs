@@ -10,7 +10,6 @@ use crate::lockfile::LockFile;
 use crate::report::Sentence;
 use crate::run::World;
 use crate::run::contents::ContentsMemo;
-use crate::run::options::RunOptions;
 use crate::run::root::Root;
 use crate::run::user::caches;
 use crate::store::{Facts, NoFacts, Store};
@@ -25,13 +24,8 @@ pub(crate) struct UserFacts<'a> {
 }
 
 impl<'a> UserFacts<'a> {
-    /// Opens the store of the user, unless it is not to be used.
-    pub(crate) fn new(options: &RunOptions, world: World<'a>) -> Self {
-        let dir = if options.no_cache {
-            None
-        } else {
-            caches::directory(world.env)
-        };
+    /// Opens the store in a directory; `None` if none is to be used.
+    pub(super) fn new(dir: Option<PathBuf>, world: World<'a>) -> Self {
         Self {
             store: dir.map(|dir| (caches::open_store(world, &dir), dir)),
             memo: ContentsMemo::default(),

@@ -6,8 +6,9 @@ use crate::config::Loaded;
 use crate::diag::Texts;
 use crate::parallel;
 use crate::report::{Failure, RootResult};
-use crate::run::options::{RootChoice, RunOptions};
+use crate::run::options::{Options, RootArgs};
 use crate::run::root::Root;
+use crate::run::session::Session;
 use crate::run::{ChangedFiles, World};
 use crate::workspace::Reading;
 use crate::world::{Exclusive, Replaced};
@@ -15,8 +16,8 @@ use crate::world::{Exclusive, Replaced};
 /// The inputs of the run of a job.
 #[derive(Clone, Copy)]
 pub(crate) struct RunInputs<'a> {
-    pub(crate) choice: &'a RootChoice,
-    pub(crate) options: &'a RunOptions,
+    pub(crate) roots: &'a RootArgs,
+    pub(crate) options: &'a Options,
     /// The sources of configuration; `None` if the job needs nothing but lock files.
     pub(crate) reading: Option<Reading<'a>>,
     /// The files that changed, if the work is limited to changed roots.
@@ -28,18 +29,14 @@ pub(crate) struct RunInputs<'a> {
 
 impl<'a> RunInputs<'a> {
     /// Takes all roots by their lock files alone.
-    pub(crate) fn of_locks(
-        choice: &'a RootChoice,
-        options: &'a RunOptions,
-        world: World<'a>,
-    ) -> Self {
+    pub(crate) fn of_locks<'b: 'a>(session: &'a Session<'b>, roots: &'a RootArgs) -> Self {
         Self {
-            choice,
-            options,
+            roots,
+            options: session.options,
             reading: None,
             changed: None,
             jobs: parallel::cores(),
-            world,
+            world: session.world,
         }
     }
 }

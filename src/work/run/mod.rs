@@ -1,12 +1,11 @@
 //! A job over roots: roots found, opened and worked on, and the configuration of the user's machine.
 //!
 //! [`over_roots`] is the only place that knows of several roots, of threads and of the order of results. A
-//! command implements [`Job`]; options arrive as the plain values of [`options`]. What the machine of the
-//! user is configured to is read in [`user`].
+//! command implements [`Job`]; it works with the [`options`] that were typed, and
+//! with the [`session`], which reads what the machine of the user is configured to ([`user`]).
 //!
 //! Invariant: results are in the order of the roots, not of their completion.
 
-pub(crate) mod audit;
 pub(crate) mod builds;
 mod changed;
 pub(crate) mod commands;
@@ -17,6 +16,7 @@ mod driver;
 mod each;
 pub(crate) mod facts;
 mod failure;
+pub(crate) mod formats;
 pub(crate) mod ignored;
 mod job;
 pub(crate) mod line_ends;
@@ -26,12 +26,14 @@ pub(crate) mod platforms;
 pub(crate) mod progress;
 mod results;
 pub(crate) mod root;
-pub(crate) mod sbom;
+pub(crate) mod session;
 pub(crate) mod typed_addr;
 pub(crate) mod unseen;
 pub(crate) mod user;
+mod values;
 
 use crate::world::{Clock, Disk, Env, Files, Http, Run};
+
 pub(crate) use changed::ChangedFiles;
 pub(crate) use contained::contained;
 pub(crate) use driver::over_roots;

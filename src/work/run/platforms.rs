@@ -6,11 +6,11 @@ use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
 use crate::diag;
 use crate::package::{PlatformsOrigin, WantedPlatforms, WantedSet};
-use crate::packages::{self, PackageMemo, PackagePlace, PackageSearch};
+use crate::packages::{PackageMemo, PackagePlace};
 use crate::platform::Platform;
 use crate::project::PlatformName;
 use crate::report::Failure;
-use crate::run::root::{self, Root};
+use crate::run::root::Root;
 
 /// A value of `--platform`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,13 +74,9 @@ pub(crate) fn typed(args: &[PlatformArg]) -> PlatformChoice {
 /// For `all`, which has no meaning here, because no source is asked what a release offers.
 pub(crate) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, Failure> {
     if args.contains(&PlatformArg::All) {
-        return Err(Failure {
-            title: "--platform all cannot be verified offline".to_owned(),
-            causes: vec![
-                "only a registry or a mirror states which platforms a release offers".to_owned(),
-            ],
-            help: Some("name the platforms, or use common".to_owned()),
-        });
+        return Err(Failure::new("--platform all cannot be verified offline")
+            .because("only a registry or a mirror states which platforms a release offers")
+            .help("name the platforms, or use common"));
     }
     Ok(typed(args))
 }
@@ -114,19 +110,7 @@ pub(crate) fn locked(
     let Some(lock) = &root.lock else {
         return Err(nothing_proves("there is no lock file"));
     };
-    // No source is asked: what `locked` means must not depend on the network.
-    let search = PackageSearch {
-        places,
-        singles: &[],
-        facts,
-        wanted: None,
-        sources: &|_| Vec::new(),
-        cache_may_break: false,
-    };
-    let checked = packages::check(memo, root.subject(lock, None), search);
-    if let Some(unscanned) = checked.failures.first() {
-        return Err(root::unreadable_packages(unscanned));
-    }
+    let checked = root.packages(lock, memo, places, facts)?;
     let platforms = checked.known.into_values().flat_map(BTreeMap::into_keys);
     let stated = facts.values().flat_map(Attribution::covered);
     let platforms: BTreeSet<Platform> = platforms.chain(stated).collect();
@@ -215,11 +199,9 @@ fn narrowed(typed: &WantedSet, own: WantedSet) -> WantedSet {
 }
 
 fn nothing_proves(cause: &str) -> Failure {
-    Failure {
-        title: "the platforms of --platform locked could not be determined".to_owned(),
-        causes: vec![cause.to_owned()],
-        help: Some("name the platforms".to_owned()),
-    }
+    Failure::new("the platforms of --platform locked could not be determined")
+        .because(cause.to_owned())
+        .help("name the platforms")
 }
 
 /// Returns a remark on each typed platform that no provider is commonly released for.

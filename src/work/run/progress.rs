@@ -3,13 +3,15 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::addr::Url;
 use crate::report::json::{self, EventLine};
+use crate::run::formats::Format;
+use crate::run::options::Options;
 use crate::sources::net::Event;
 use crate::world::{Env, Stream};
 
@@ -21,19 +23,6 @@ pub(crate) fn size(bytes: u64) -> String {
     DecimalBytes(bytes).to_string()
 }
 
-/// The form of progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProgressForm {
-    /// Nothing is shown at all.
-    Hidden,
-    /// A line of text for every request.
-    Requests,
-    /// A line of JSON for every event.
-    Events,
-    /// A bar, which needs a terminal.
-    Bar,
-}
-
 /// Shows progress. Any thread may report an event.
 pub(crate) struct Progress<'a> {
     shown: ProgressOutput<'a>,
@@ -43,7 +32,8 @@ enum ProgressOutput<'a> {
     Nothing,
     Requests(Mutex<&'a mut (dyn Write + Send)>),
     Events(Mutex<&'a mut (dyn Write + Send)>),
-    Bar(Box<Bar>),
+    /// The width of the terminal, and the bar once something happens.
+    Bar(Option<usize>, OnceLock<Box<Bar>>),
 }
 
 /// One bar over all downloads.
@@ -65,12 +55,18 @@ struct DownloadCounts {
 
 impl<'a> Progress<'a> {
     /// Begins to show progress; lines go to `out`, and the bar to standard error.
-    pub(crate) fn new(form: ProgressForm, env: &dyn Env, out: &'a mut (dyn Write + Send)) -> Self {
-        let shown = match form {
-            ProgressForm::Hidden => ProgressOutput::Nothing,
-            ProgressForm::Requests => ProgressOutput::Requests(Mutex::new(out)),
-            ProgressForm::Events => ProgressOutput::Events(Mutex::new(out)),
-            ProgressForm::Bar => ProgressOutput::Bar(Box::new(Bar::new(env))),
+    pub(crate) fn new(options: &Options, env: &dyn Env, out: &'a mut (dyn Write + Send)) -> Self {
+        // Events are results, which neither `-v` nor `-q` changes. The lines of `-v` come before the bar:
+        // each would be written into the line that the bar draws.
+        let shown = if options.format == Format::JsonLines {
+            ProgressOutput::Events(Mutex::new(out))
+        } else if options.verbose {
+            ProgressOutput::Requests(Mutex::new(out))
+        } else if env.terminal(Stream::Stderr) && !options.quiet && options.format == Format::Human
+        {
+            ProgressOutput::Bar(env.columns(Stream::Stderr), OnceLock::new())
+        } else {
+            ProgressOutput::Nothing
         };
         Self { shown }
     }
@@ -93,25 +89,30 @@ impl<'a> Progress<'a> {
                     let _ = json::render_event(*stdout, &line).and_then(|()| stdout.flush());
                 }
             }
-            ProgressOutput::Bar(bar) => bar.observe(event),
+            ProgressOutput::Bar(columns, bar) => {
+                bar.get_or_init(|| Box::new(Bar::new(*columns)))
+                    .observe(event);
+            }
         }
     }
 
     /// Takes the bar away, so that results follow a clean line.
     pub(crate) fn finish(&self) {
-        if let ProgressOutput::Bar(bar) = &self.shown {
+        if let ProgressOutput::Bar(_, bar) = &self.shown
+            && let Some(bar) = bar.get()
+        {
             bar.bar.finish_and_clear();
         }
     }
 }
 
 impl Bar {
-    fn new(env: &dyn Env) -> Self {
+    fn new(columns: Option<usize>) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(FRAMES));
         bar.set_style(ProgressStyle::with_template("{wide_msg}").expect("a sound template"));
         Self {
             bar,
-            style: style(env.columns(Stream::Stderr)),
+            style: style(columns),
             counts: Mutex::default(),
         }
     }

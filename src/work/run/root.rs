@@ -4,20 +4,20 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use crate::config;
+use crate::coverage::Attributions;
 use crate::diag::{Diagnostic, RootCommand, Severity, Texts, has_errors, rules};
 use crate::flavor::Program;
-use crate::lockfile;
-use crate::packages::{PackagePlace, Unscanned};
+use crate::packages::{self, PackageFindings, PackageMemo, PackagePlace, PackageSearch, Unscanned};
 use crate::project::PackageSource;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::run::commands;
-use crate::run::options::{PackageChoice, RootChoice, RunOptions};
+use crate::run::options::{Options, PackageChoice, RootArgs};
 use crate::sources::SourceError;
 use crate::verify::{Advice, CheckedLock, PackageOrigin};
 use crate::workspace::{self, FlavorSign, SpecialDirectory};
 use crate::world::Files;
+use crate::{config, lockfile};
 
 pub(crate) use crate::workspace::LockText;
 
@@ -91,11 +91,12 @@ pub(crate) fn unreadable_packages(unscanned: &Unscanned) -> Failure {
             "name a readable directory, laid out as a filesystem mirror",
         ),
     };
-    Failure {
-        title: format!("the {which} in {} could not be read", path.display()),
-        causes: vec![cause],
-        help: Some(help.to_owned()),
-    }
+    Failure::new(format!(
+        "the {which} in {} could not be read",
+        path.display()
+    ))
+    .because(cause)
+    .help(help.to_owned())
 }
 
 /// Returns the directory without the dot that means the working directory.
@@ -119,7 +120,7 @@ pub(crate) fn dropped(lock: &LockText) -> Option<String> {
 }
 
 impl Root {
-    pub(crate) fn new(mut root: workspace::Root, options: &RunOptions, files: &dyn Files) -> Self {
+    pub(crate) fn new(mut root: workspace::Root, options: &Options, files: &dyn Files) -> Self {
         let mut advice = commands::of_root(options, &root.dir);
         let diagnostics = root.lock.iter_mut().flat_map(|lock| &mut lock.diagnostics);
         for diagnostic in diagnostics.filter(|fault| fault.code == rules::CONFLICT_MARKERS) {
@@ -209,10 +210,10 @@ impl Root {
     /// If a root that was named has none.
     pub(crate) fn readable_lock_of(
         &self,
-        choice: &RootChoice,
+        roots: &RootArgs,
         result: &mut RootResult,
     ) -> Result<Option<LockText>, Failure> {
-        let sound = self.sound_lock_of(choice, result)?.cloned();
+        let sound = self.sound_lock_of(roots, result)?.cloned();
         Ok(sound.or_else(|| {
             let lock = self.lock.clone()?;
             Some(LockText {
@@ -229,10 +230,10 @@ impl Root {
     /// If a root that was named has none.
     pub(crate) fn sound_lock_of(
         &self,
-        choice: &RootChoice,
+        roots: &RootArgs,
         result: &mut RootResult,
     ) -> Result<Option<&LockText>, Failure> {
-        if self.lock.is_some() || !choice.recursive {
+        if self.lock.is_some() || !roots.recursive {
             return self.sound_lock(result);
         }
         self.note_lack(result);
@@ -281,6 +282,33 @@ impl Root {
                 Some(PackagePlace::project_mirror(dir, place.file, place.span))
             }
             _ => None,
+        }
+    }
+
+    /// Hashes the packages in some places, and compares them with the lock file.
+    ///
+    /// # Errors
+    /// If a place cannot be read.
+    pub(crate) fn packages(
+        &self,
+        lock: &LockText,
+        memo: &mut PackageMemo<'_>,
+        places: &[PackagePlace],
+        facts: &Attributions,
+    ) -> Result<PackageFindings, Failure> {
+        let search = PackageSearch {
+            places,
+            singles: &[],
+            facts,
+            wanted: None,
+            // No source is asked: what is found must not depend on the network.
+            sources: &|_| Vec::new(),
+            cache_may_break: false,
+        };
+        let checked = packages::check(memo, self.subject(lock, None), search);
+        match checked.failures.first() {
+            None => Ok(checked),
+            Some(unscanned) => Err(unreadable_packages(unscanned)),
         }
     }
 

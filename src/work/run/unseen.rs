@@ -3,15 +3,14 @@
 use std::path::Path;
 
 use crate::config::Loaded;
-use crate::diag::{Severity, Texts, counted, has_errors, rules};
+use crate::diag::{Severity, counted, rules};
 use crate::report::shared::first_names;
-use crate::report::{Failure, FindingDisplay, NotSeen, RootResult};
+use crate::report::{FindingDisplay, NotSeen, RootResult};
 use crate::requirement::{ModulePath, StateSeen, UnseenReason};
 use crate::run::failure::special_name;
-use crate::run::options::{ConfigurationOptions, RunOptions};
+use crate::run::options::{Configuration, Options};
 use crate::run::root::Root;
-use crate::run::user::modules::UserModules;
-use crate::workspace::{Reading, SpecialDirectory};
+use crate::workspace::SpecialDirectory;
 
 /// Number of names of a list that are spelled out; of a list with one name more, all are.
 const NAMES: usize = 3;
@@ -45,40 +44,15 @@ pub(crate) enum CallNames {
     Counted,
 }
 
-/// Reads the configuration of a root and reports what is wrong with it; nothing if it has errors.
-///
-/// # Errors
-/// If there is none.
-pub(crate) fn load(
-    root: &Root,
-    configuration: &ConfigurationOptions,
-    options: &RunOptions,
-    modules: &UserModules<'_>,
-    texts: &mut Texts,
-    result: &mut RootResult,
-) -> Result<Option<Loaded>, Failure> {
-    let reading = Reading {
-        traces_values: true,
-        ..modules.reading(configuration)
-    };
-    let loaded = root.load(&reading, texts);
-    if !loaded.found || root.is_alone {
-        return Err(root.no_configuration());
-    }
-    UnseenParts::new(&loaded, configuration, options).faults(result);
-    let is_sound = !has_errors(&loaded.diagnostics);
-    Ok(is_sound.then_some(loaded))
-}
-
 impl<'a> UnseenParts<'a> {
     pub(crate) fn new(
         loaded: &'a Loaded,
-        configuration: &ConfigurationOptions,
-        options: &RunOptions,
+        configuration: &Configuration,
+        options: &Options,
     ) -> Self {
         Self {
             loaded,
-            state_wanted: configuration.reads_state,
+            state_wanted: !configuration.no_state,
             verbose: options.verbose,
         }
     }

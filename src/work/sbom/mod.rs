@@ -1,7 +1,7 @@
 //! Bills of materials: the locked providers of roots, their packages, and the Go modules in them, as documents.
 //!
 //! A [`Bill`] is made of lock files and of facts about their packages; [`cyclonedx`], [`spdx`] and [`snapshot`] are
-//! renderings of it. This room reads no clock and makes no request, and everything is sorted: the same bill gives the
+//! renderings of it. [`run`] makes the bill of roots. This room reads no clock and makes no request, and everything is sorted: the same bill gives the
 //! same bytes. Contents that were not read are marked as unknown.
 
 mod bill;
@@ -9,6 +9,7 @@ pub mod cyclonedx;
 mod identity;
 mod modules;
 pub mod purl;
+pub(crate) mod run;
 pub mod snapshot;
 pub mod spdx;
 #[cfg(test)]

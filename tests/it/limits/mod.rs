@@ -11,9 +11,9 @@ use std::fs;
 use std::path::Path;
 
 use allocation_counter::{AllocationInfo, measure};
+use constants::{ConstantValue, constants};
 
 use super::worst::{Case, KINDS, Reader, Reading, groups};
-use constants::{ConstantValue, constants};
 
 /// The size of the smallest input, in bytes; the others are twice and four times as large.
 const SIZE: usize = 8 << 10;
@@ -63,7 +63,7 @@ const NO_LIMITS_OF_INPUT: &[&str] = &[
     "report::markdown::MAX_BYTES",
     "report::markdown::MAX_TABLE_BYTES",
     "report::markdown::checks::MAX_BYTES",
-    "run::audit::kept::MAX_HEAD_BYTES",
+    "audit::run::kept::MAX_HEAD_BYTES",
     "sources::modules::directory::MAX_ADDRESS_BYTES",
     "sources::modules::registry::MAX_ADDRESS_BYTES",
     "sources::oci::session::MAX_PING_BYTES",

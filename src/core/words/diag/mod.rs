@@ -20,7 +20,7 @@ pub use nearest::spelling_of;
 pub use nearest::{did_you_mean, nearest};
 pub use rules::{Area, Level, RULES, Rule, named};
 pub use shortened::{MAX_TEXT, shortened};
-pub use texts::{FileId, FileMove, Position, SharedTexts, Texts};
+pub use texts::{FileId, Position, SharedTexts, Texts};
 
 /// A range of bytes of one file, end exclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

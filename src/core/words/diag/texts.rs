@@ -95,28 +95,6 @@ struct Checkpoint {
     characters: usize,
 }
 
-/// The place of an adopted table among the texts of another one; see [`Texts::adopt`].
-#[derive(Clone, Copy, Debug)]
-pub struct FileMove {
-    part: u32,
-    first: u32,
-}
-
-impl FileMove {
-    /// Turns an id of the adopted table into that of the same text in the other table.
-    #[must_use]
-    pub fn apply(self, file: FileId) -> FileId {
-        // Shared texts have one id everywhere.
-        if file.part >= FIRST_SHARED {
-            return file;
-        }
-        FileId {
-            part: self.part,
-            at: self.first + file.at,
-        }
-    }
-}
-
 impl FileId {
     /// The id of the only text of a reader without a table; in a table that of the first.
     pub const ALONE: Self = Self { part: 0, at: 0 };
@@ -208,27 +186,6 @@ impl Texts {
         for (part, mounted) in next.shared {
             self.shared.entry(part).or_insert(mounted);
         }
-    }
-
-    /// Adds the texts of a table that was filled by itself; returns how its ids read in this one.
-    ///
-    /// # Panics
-    /// If `other` continues another table, or others were appended to it.
-    pub fn adopt(&mut self, other: &Self) -> FileMove {
-        let part = self.last();
-        let [texts] = &*other.parts else {
-            panic!("the table has one part");
-        };
-        assert_eq!(other.first, 0, "the table continues no other");
-        let own = self.parts.last_mut().expect("there is a part");
-        let first = u32::try_from(own.len()).expect("fewer texts than u32::MAX");
-        own.extend_from_slice(texts);
-        for (shared, mounted) in &other.shared {
-            self.shared
-                .entry(*shared)
-                .or_insert_with(|| mounted.clone());
-        }
-        FileMove { part, first }
     }
 
     /// Returns the number of the part that texts are added to.
@@ -388,21 +345,6 @@ mod tests {
     }
 
     #[test]
-    fn an_adopted_table_keeps_its_order() {
-        let mut texts = Texts::default();
-        let first = texts.add("first", Vec::new());
-        let mut other = Texts::default();
-        let ids = ["a", "b"].map(|name| other.add(name, Vec::new()));
-        let next = texts.after(0);
-        let moved = texts.adopt(&other);
-        texts.append(next);
-        let last = texts.add("last", Vec::new());
-        let ids = [first, moved.apply(ids[0]), moved.apply(ids[1]), last];
-        assert_eq!(ids.map(|id| texts.name(id)), ["first", "a", "b", "last"]);
-        assert!(ids.is_sorted());
-    }
-
-    #[test]
     fn shared_texts_have_one_id_and_a_name_and_a_place_in_each_table() {
         let mut apart = Texts::to_share(7);
         let shared = ["m/a", "m/b"].map(|name| apart.add(name, name.as_bytes().to_vec()));
@@ -425,8 +367,6 @@ mod tests {
             run.append(table);
         }
         assert_eq!(ids.map(|id| run.name(id)), ["first", "m/a", "m/b", "last"]);
-        let moved = Texts::default().adopt(&Texts::default());
-        assert_eq!(moved.apply(shared[0]), shared[0]);
     }
 
     #[test]

@@ -1,32 +1,19 @@
 //! `lockctl audit`: known vulnerabilities of locked providers.
 
-mod args;
 mod text;
 
-use crate::cli::args::{Common, Configuration};
-use crate::cli::{Command, Look, Stderr, World};
+use std::sync::Arc;
+
+use crate::audit::run::{self, AuditArgs};
+use crate::cli::{Command, Look};
 use crate::report::reading::Total;
 use crate::report::{CommandResult, TextBlock};
-use crate::run::audit;
-use crate::run::progress::Progress;
-use crate::sources::net::Event;
-pub(in crate::front::cli) use args::AuditArgs;
+use crate::run::options::Configuration;
+use crate::run::session::Session;
 
 impl Command for AuditArgs {
-    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        let progress = Progress::new(common.progress(world.env), world.env, stderr);
-        let observer = &|event: &Event<'_>| progress.observe(event);
-        let options = common.options();
-        let result = audit::audit(
-            &options,
-            &self.options(common.format),
-            &self.configuration.options(),
-            &self.roots.choice(),
-            world,
-            observer,
-        );
-        progress.finish();
-        result
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        run::audit(session, self)
     }
 
     fn configuration(&self) -> Option<&Configuration> {

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use super::{NAME, UserStore, is_standard, result};
 use crate::addr::ProviderAddr;
-use crate::cli::args::{Common, RootArgs};
-use crate::cli::cache::args::ExportArgs;
+use crate::cli::cache::ExportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::contents::BuildInfo;
 use crate::hash::Hash;
@@ -16,6 +15,8 @@ use crate::report::json::{ExportedFacts, StoreReport};
 use crate::report::{CommandResult, Failure};
 use crate::run;
 use crate::run::contradiction;
+use crate::run::options::RootArgs;
+use crate::run::session::Session;
 use crate::store::{
     self, Contradiction, Export, FactOrigin, Inventory, MAX_EXPORT_BYTES, StoredFact,
 };
@@ -51,12 +52,12 @@ impl RecordedHashes {
 }
 
 pub(super) fn run(
-    common: &Common,
+    session: &Session<'_>,
     args: &ExportArgs,
     found: UserStore<'_>,
 ) -> Result<CommandResult, Failure> {
     let recorded = if args.recursive || !args.roots.is_empty() {
-        match recorded(common, args, found.world) {
+        match recorded(session, args) {
             Ok(recorded) => Some(recorded),
             Err(failed) => return Ok(*failed),
         }
@@ -80,7 +81,7 @@ pub(super) fn run(
             (exported, text.into_bytes())
         }
         Some(file) => {
-            let path = common.below(file);
+            let path = session.options.below(file);
             let own = (facts, releases, contents);
             let exported = to_file(found.world, &path, &inventory, recorded.as_ref(), own)
                 .unwrap_or_else(|failure| ExportedFacts {
@@ -110,31 +111,29 @@ pub(super) fn run(
 ///
 /// # Errors With the result of a run that cannot read one of them: without it, facts would be lost.
 fn recorded(
-    common: &Common,
+    session: &Session<'_>,
     args: &ExportArgs,
-    world: World<'_>,
 ) -> Result<RecordedHashes, Box<CommandResult>> {
     let mut recorded = RecordedHashes::default();
-    let roots = RootArgs::new(args.roots.clone(), args.recursive);
-    let all = run::each(
-        &common.options(),
-        &roots.choice(),
-        world,
-        |root, _, output| {
-            // A root that is found may have no lock file yet.
-            if args.recursive && root.lock.is_none() {
-                return Ok(Replaced::Done);
+    let roots = RootArgs {
+        roots: args.roots.clone(),
+        recursive: args.recursive,
+        terragrunt: false,
+    };
+    let all = run::each(session, &roots, |root, _, output| {
+        // A root that is found may have no lock file yet.
+        if args.recursive && root.lock.is_none() {
+            return Ok(Replaced::Done);
+        }
+        if let Some(lock) = root.sound_lock(output)? {
+            for (provider, entry) in &lock.document.lock.providers {
+                recorded.hashes.extend(entry.hashes.iter().cloned());
+                let release = (provider.clone(), entry.version.clone());
+                recorded.releases.insert(release);
             }
-            if let Some(lock) = root.sound_lock(output)? {
-                for (provider, entry) in &lock.document.lock.providers {
-                    recorded.hashes.extend(entry.hashes.iter().cloned());
-                    let release = (provider.clone(), entry.version.clone());
-                    recorded.releases.insert(release);
-                }
-            }
-            Ok(Replaced::Done)
-        },
-    );
+        }
+        Ok(Replaced::Done)
+    });
     let read = all.into_result(NAME);
     if read.exit == CLEAN {
         Ok(recorded)
@@ -270,10 +269,10 @@ fn target(world: World<'_>, path: &Path) -> Result<ExportFile, Failure> {
     };
     let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8 text".to_owned());
     let stated = text.and_then(|text| store::import(text).map_err(|error| error.to_string()));
-    let stated = stated.map_err(|cause| Failure {
-        title: format!("{} is no export of facts", path.display()),
-        causes: vec![cause],
-        help: Some("name another file; only an export is replaced".to_owned()),
+    let stated = stated.map_err(|cause| {
+        Failure::new(format!("{} is no export of facts", path.display()))
+            .because(cause)
+            .help("name another file; only an export is replaced")
     })?;
     Ok(ExportFile {
         bytes: Some(bytes),
@@ -302,9 +301,7 @@ fn contradictions(stated: &[Fact], inventory: &Inventory) -> Vec<Contradiction> 
 }
 
 fn unwritten(path: &Path, cause: String) -> Failure {
-    Failure {
-        title: format!("{} could not be written", path.display()),
-        causes: vec![cause],
-        help: Some("make sure that its directory exists and is writable".to_owned()),
-    }
+    Failure::new(format!("{} could not be written", path.display()))
+        .because(cause)
+        .help("make sure that its directory exists and is writable")
 }

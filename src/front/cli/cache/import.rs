@@ -4,23 +4,23 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::{STANDARD, UserStore, is_standard, result};
-use crate::cli::args::Common;
-use crate::cli::cache::args::ImportArgs;
+use crate::cli::cache::ImportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::diag::counted;
 use crate::report::json::{ImportedFile, StoreReport};
 use crate::report::{CommandResult, Failure, Sentence};
 use crate::run::contradiction;
+use crate::run::options::Options;
 use crate::store::{self, Export, MAX_EXPORT_BYTES, name_of_import};
 
 pub(super) fn run(
-    common: &Common,
+    options: &Options,
     args: &ImportArgs,
     found: UserStore<'_>,
 ) -> Result<CommandResult, Failure> {
     let mut files = Vec::new();
     for path in &args.files {
-        files.push(import(common, args, path, &found)?);
+        files.push(import(options, args, path, &found)?);
     }
     // A contradiction is an answer about the file; after any other failure there is none.
     let exit = |file: &ImportedFile| match &file.failure {
@@ -64,7 +64,7 @@ pub(super) fn run(
 /// # Errors
 /// If the store cannot be used; what is wrong with the file is in the result.
 fn import(
-    common: &Common,
+    options: &Options,
     args: &ImportArgs,
     path: &Path,
     found: &UserStore<'_>,
@@ -77,15 +77,15 @@ fn import(
         imported_from: from.clone(),
         ..ImportedFile::default()
     };
-    let stated = match read(common, found.world, path) {
+    let stated = match read(options, found.world, path) {
         Ok(stated) => stated,
         Err(cause) => {
             // What is wrong with one file keeps none of the others from being imported.
-            row.failure = Some(Failure {
-                title: format!("{shown} cannot be imported"),
-                causes: vec![cause],
-                help: Some("name a file that `lockctl cache export` wrote".to_owned()),
-            });
+            row.failure = Some(
+                Failure::new(format!("{shown} cannot be imported"))
+                    .because(cause)
+                    .help("name a file that `lockctl cache export` wrote"),
+            );
             return Ok(row);
         }
     };
@@ -119,11 +119,11 @@ pub(super) fn named(path: &str) -> &str {
 ///
 /// # Errors
 /// With what is wrong with it.
-fn read(common: &Common, world: World<'_>, path: &Path) -> Result<Export, String> {
+fn read(options: &Options, world: World<'_>, path: &Path) -> Result<Export, String> {
     let bytes = if is_standard(path) {
         world.env.input(MAX_EXPORT_BYTES)
     } else {
-        world.disk.read(&common.below(path), MAX_EXPORT_BYTES)
+        world.disk.read(&options.below(path), MAX_EXPORT_BYTES)
     };
     let bytes = bytes.map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => format!("it has more than {MAX_EXPORT_BYTES} bytes"),

@@ -1,6 +1,5 @@
 //! `lockctl cache`: the facts that are kept about packages, counted, shared and removed.
 
-pub(super) mod args;
 mod export;
 mod import;
 mod text;
@@ -8,10 +7,13 @@ mod text;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::cli::args::Common;
-use crate::cli::cache::args::{CacheArgs, CacheCommand, CleanArgs};
-use crate::cli::{Command, Look, Stderr, World};
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Subcommand};
+
+use crate::audit::run::AdvisoryCache;
+use crate::cli::{Command, Look, World};
 use crate::diag::counted;
 use crate::modules::cache::{CacheKind, CacheRemoval, ModuleCache};
 use crate::package::calendar::timestamp;
@@ -19,7 +21,8 @@ use crate::report::json::{
     CachedAdvisories, CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats,
 };
 use crate::report::{CommandResult, Failure, ResultSubject, TextBlock};
-use crate::run::audit::AdvisoryCache;
+use crate::run::options::{Options, examples};
+use crate::run::session::Session;
 use crate::run::user::caches::{self, VARIABLE};
 use crate::store::{FactOrigin, Inventory, MAX_AGE, Removal, Store, StoredFact};
 
@@ -29,14 +32,86 @@ const NAME: &str = "cache";
 /// The path that means standard input, or standard output.
 const STANDARD: &str = "-";
 
+/// Show, share and clean what is kept about packages, modules and advisories
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl cache stats", "what is kept, and where"),
+    ("lockctl cache export facts.txt -r", "what the lock files below need, to be committed"),
+    ("lockctl cache import facts.txt", "use it on another machine"),
+    ("lockctl explain facts", "what facts are, and when they count"),
+]))]
+pub(in crate::front::cli) struct CacheArgs {
+    #[command(subcommand)]
+    pub(in crate::front::cli) command: CacheCommand,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(in crate::front::cli) enum CacheCommand {
+    /// Print the directory that holds it
+    Dir,
+    /// Count what is kept, and say what is ignored and why
+    Stats,
+    /// Write facts as text: sorted, one per line, fit for version control
+    Export(ExportArgs),
+    /// Read facts that another machine exported
+    ///
+    /// They replace downloads only with `trust { imported_facts = true }` in the project file. If one of
+    /// them contradicts a fact that is kept, nothing of the file is imported, and the exit code is 1.
+    Import(ImportArgs),
+    /// Remove what is too old, and files that are no facts
+    Clean(CleanArgs),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(in crate::front::cli) struct ExportArgs {
+    /// Write to this file [default: standard output]
+    ///
+    /// The file is not touched if it would stay the same. A file that is no export is not replaced.
+    #[arg(value_name = "FILE")]
+    pub(in crate::front::cli) file: Option<PathBuf>,
+    /// Only what the lock file of this root needs; may be repeated
+    ///
+    /// What FILE already holds and a lock file still needs stays in it.
+    #[arg(long = "for", value_name = "ROOT")]
+    pub(in crate::front::cli) roots: Vec<PathBuf>,
+    /// Only what lock files need, in each ROOT and below [default: below the working directory]
+    #[arg(short, long)]
+    pub(in crate::front::cli) recursive: bool,
+    /// Also facts that were imported
+    #[arg(long)]
+    pub(in crate::front::cli) imported: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(in crate::front::cli) struct ImportArgs {
+    /// Files that `lockctl cache export` wrote; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(in crate::front::cli) files: Vec<PathBuf>,
+    /// Where the facts come from, as results will name it [default: FILE]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(in crate::front::cli) from: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(in crate::front::cli) struct CleanArgs {
+    /// Also remove facts that were imported
+    #[arg(long)]
+    pub(in crate::front::cli) imported: bool,
+    /// Remove everything
+    #[arg(long, conflicts_with = "imported")]
+    pub(in crate::front::cli) all: bool,
+    /// Remove nothing; count what would be removed
+    #[arg(long)]
+    pub(in crate::front::cli) dry_run: bool,
+}
+
 impl Command for CacheArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        let world = session.world;
         let Some(stated) = caches::directory(world.env) else {
-            let failure = Failure {
-                title: "there is no directory for facts about packages".to_owned(),
-                causes: vec!["the environment names no directory for caches".to_owned()],
-                help: Some(format!("set {VARIABLE} to a directory that is yours alone")),
-            };
+            let failure = Failure::new("there is no directory for facts about packages")
+                .because("the environment names no directory for caches")
+                .help(format!("set {VARIABLE} to a directory that is yours alone"));
             return CommandResult::failed(NAME, [failure]);
         };
         let current = world.env.current_dir().unwrap_or_default();
@@ -45,20 +120,20 @@ impl Command for CacheArgs {
             dir: current.join(&stated),
             store: caches::open_store(world, &stated),
             modules: caches::open_modules(world, &stated),
-            advisories: caches::open_advisories(world, &stated),
+            advisories: AdvisoryCache::new(world.disk.objects(&stated), world.clock.now()),
         };
         let done = match &self.command {
             CacheCommand::Dir => Ok(dir(found)),
             CacheCommand::Stats => stats(found),
-            CacheCommand::Export(args) => export::run(common, args, found),
-            CacheCommand::Import(args) => import::run(common, args, found),
+            CacheCommand::Export(args) => export::run(session, args, found),
+            CacheCommand::Import(args) => import::run(session.options, args, found),
             CacheCommand::Clean(args) => clean(*args, found),
         };
         done.unwrap_or_else(|failure| CommandResult::failed(NAME, [failure]))
     }
 
-    fn check(&self, common: &Common) -> Result<(), String> {
-        if common.no_cache {
+    fn check(&self, options: &Options) -> Result<(), String> {
+        if options.no_cache {
             return Err("'lockctl cache' is about what '--no-cache' leaves alone".to_owned());
         }
         Ok(())
@@ -85,13 +160,14 @@ struct UserStore<'a> {
 impl UserStore<'_> {
     /// Returns the failure of a directory that cannot be used.
     fn unusable(&self, error: &io::Error) -> Failure {
-        Failure {
-            title: format!("the facts in {} cannot be used", self.dir.display()),
-            causes: vec![error.to_string()],
-            help: Some(format!(
-                "correct that, or name another directory with {VARIABLE}"
-            )),
-        }
+        Failure::new(format!(
+            "the facts in {} cannot be used",
+            self.dir.display()
+        ))
+        .because(error.to_string())
+        .help(format!(
+            "correct that, or name another directory with {VARIABLE}"
+        ))
     }
 
     fn inventory(&self) -> Result<Inventory, Failure> {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::cli::World;
-use crate::cli::args::Common;
 use crate::config::{ConfigSources, Loaded};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
@@ -14,6 +13,7 @@ use crate::project::ProjectFile;
 use crate::remote_module::RemoteModules;
 use crate::requirement::{Requirement, RequirementOrigin, Requirements, StateSeen};
 use crate::review::{ConfigurationSides, FileComparison, LockSide};
+use crate::run::session::Session;
 use crate::run::user::modules;
 use crate::workspace::{EnvironmentUse, Reading, Workspace};
 use crate::world::{Env, EnvAt};
@@ -33,8 +33,7 @@ pub(in crate::front::cli) enum Configured<'a> {
 pub(in crate::front::cli) fn explain(
     mut comparison: FileComparison,
     [old, new]: [Option<Configured<'_>>; 2],
-    common: &Common,
-    world: World<'_>,
+    session: &Session<'_>,
     texts: &mut Texts,
 ) -> FileComparison {
     let Some(new) = new.filter(|_| !comparison.review.providers.is_empty()) else {
@@ -51,9 +50,8 @@ pub(in crate::front::cli) fn explain(
         _ => true,
     });
     let is_committed = matches!(old, Some(Configured::Revision(..)));
-    let cache = modules::cache(&common.options(), world);
-    let modules = modules::kept(world, cache.as_ref());
-    let mut load = |side, flavor| load(side, flavor, &modules, world, texts);
+    let modules = modules::kept(session);
+    let mut load = |side, flavor| load(side, flavor, &modules, session.world, texts);
     let old = old.and_then(|old| load(old, old_flavor));
     let new = load(new, new_flavor);
     if is_committed && new.is_none() && old.is_some() {

@@ -1,56 +1,82 @@
 //! `lockctl diff`: what changed between lock files, and whether it is alarming.
 
-mod args;
 mod configuration;
 mod owners;
 mod revisions;
 pub(super) mod text;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use configuration::Configured;
 
 use crate::addr::ProviderAddr;
-use crate::cli::args::Common;
-use crate::cli::{Command, Look, Stderr, World};
+use crate::audit::run::known_advisories;
+use crate::cli::{Command, Look};
 use crate::diag::Texts;
 use crate::locker::TrustedFacts;
 use crate::lockfile;
 use crate::report::json::RootStatus;
 use crate::report::{self, CommandResult, Failure, FileResult, ResultSubject, Sentence, TextBlock};
 use crate::review::{FileComparison, FileReview, LockSide, Risk, verdict};
-use crate::run::audit;
-use crate::run::facts::UserFacts;
+use crate::run::options::{Options, examples, one_of};
 use crate::run::root;
+use crate::run::session::Session;
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Files};
-pub(in crate::front::cli) use args::{DiffArgs, FailOn};
-use configuration::Configured;
+
+/// Explain what changed in lock files, and whether it is alarming
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl diff", "since the last commit"),
+    ("lockctl diff main...HEAD", "what this branch changed"),
+    ("lockctl diff main...HEAD --format markdown", "the same, for a pull request"),
+    ("lockctl diff old.hcl new.hcl --fail-on danger", "two files; fail on danger"),
+]))]
+pub(in crate::front::cli) struct DiffArgs {
+    /// The lock file before, its directory, or a git revision: REV, A..B or A...B [default: HEAD]
+    #[arg(value_name = "OLD")]
+    pub(in crate::front::cli) old: Option<PathBuf>,
+    /// The lock file now, its directory, or a git revision [default: the working tree]
+    #[arg(value_name = "NEW", conflicts_with = "staged")]
+    pub(in crate::front::cli) new: Option<PathBuf>,
+    /// Compare with the index: what the next commit contains
+    #[arg(long, alias = "cached")]
+    pub(in crate::front::cli) staged: bool,
+    /// Exit with code 1 if a change has this risk or a higher one
+    #[arg(
+        long,
+        value_name = "RISK",
+        value_parser = one_of([("warning", Risk::Warning), ("danger", Risk::Danger)])
+    )]
+    fail_on: Option<Risk>,
+}
 
 impl Command for DiffArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        let (options, world) = (session.options, session.world);
         let mut texts = Texts::default();
-        let paths = paths(common, self, world.disk);
+        let paths = paths(options, self, world.disk);
         let are_named = paths.is_none();
         let compared = match paths {
-            Some((old, new)) if revisions::are_revisions(common, self, world) => Err(Failure {
-                title: format!(
+            Some((old, new)) if revisions::are_revisions(options, self, world) => {
+                Err(Failure::new(format!(
                     "{} and {} are paths as well as revisions",
                     old.display(),
                     new.display()
-                ),
-                help: Some(
-                    "write `./` before the paths, or the revisions as one range `A..B`".to_owned(),
-                ),
-                ..Failure::default()
-            }),
-            Some((old, new)) => {
-                two_files(common, [&old, &new], world, &mut texts).map(|file| (vec![file], None))
+                ))
+                .help("write `./` before the paths, or the revisions as one range `A..B`"))
             }
-            None => revisions::compare(common, self, world, &mut texts),
+            Some((old, new)) => {
+                two_files(session, [&old, &new], &mut texts).map(|file| (vec![file], None))
+            }
+            None => revisions::compare(session, self, &mut texts),
         };
         match compared {
             Ok((mut all, warning)) => {
-                let facts = UserFacts::new(&common.options(), world);
-                owners::add(&mut all, &facts);
+                let facts = &session.facts;
+                owners::add(&mut all, facts);
                 for file in &mut all {
                     // As for the owners of hashes: the two states may have different project files, so only facts
                     // that this machine computed are used.
@@ -60,7 +86,7 @@ impl Command for DiffArgs {
                         facts.builds_of(TrustedFacts::Own, &side.addr, version, hashes)
                     });
                 }
-                let advisories = advisories(&mut all, common, world);
+                let advisories = advisories(&mut all, session);
                 let mut result = result(self, all, are_named, texts);
                 result.remarks.extend(facts.remarks());
                 result.remarks.extend(warning);
@@ -83,7 +109,7 @@ fn naming(files: &[FileResult]) -> impl Fn(&ProviderAddr) -> String + use<> {
 }
 
 /// Adds to each change the advisories about its new version that the cache has, and returns them as warnings.
-fn advisories(files: &mut [FileResult], common: &Common, world: World<'_>) -> Vec<Sentence> {
+fn advisories(files: &mut [FileResult], session: &Session<'_>) -> Vec<Sentence> {
     let name = naming(files);
     let known = {
         let changes = files
@@ -92,7 +118,7 @@ fn advisories(files: &mut [FileResult], common: &Common, world: World<'_>) -> Ve
         let locked = changes
             .filter_map(|explained| explained.change.now())
             .map(|side| (&side.addr, &side.lock.version));
-        audit::known_advisories(&common.options(), world, locked)
+        known_advisories(session, locked)
     };
     for file in files {
         for explained in &mut file.comparison.review.providers {
@@ -105,9 +131,9 @@ fn advisories(files: &mut [FileResult], common: &Common, world: World<'_>) -> Ve
 }
 
 /// Returns the two paths that were typed, if there is something at both.
-fn paths(common: &Common, args: &DiffArgs, files: &dyn Files) -> Option<(PathBuf, PathBuf)> {
+fn paths(options: &Options, args: &DiffArgs, files: &dyn Files) -> Option<(PathBuf, PathBuf)> {
     let existing = |path: &Option<PathBuf>| {
-        let path = common.below(path.as_ref()?);
+        let path = options.below(path.as_ref()?);
         files.kind(&path).is_ok().then_some(path)
     };
     Some((existing(&args.old)?, existing(&args.new)?))
@@ -115,38 +141,34 @@ fn paths(common: &Common, args: &DiffArgs, files: &dyn Files) -> Option<(PathBuf
 
 /// Compares the files of two paths.
 fn two_files(
-    common: &Common,
+    session: &Session<'_>,
     paths: [&Path; 2],
-    world: World<'_>,
     texts: &mut Texts,
 ) -> Result<FileResult, Failure> {
-    let files: &dyn Files = world.disk;
+    let files: &dyn Files = session.world.disk;
     let [old, new] = paths.map(|path| match files.kind(path) {
         Ok(FileKind::Directory) => root::shown(path).join(lockfile::FILE_NAME),
         _ => path.to_owned(),
     });
-    let before = side(common, files, &old, texts)?;
-    let now = side(common, files, &new, texts)?;
+    let before = side(session.options, files, &old, texts)?;
+    let now = side(session.options, files, &new, texts)?;
     if before.is_none() && now.is_none() {
-        return Err(Failure {
-            title: "there is no lock file on either side".to_owned(),
-            help: Some("name two lock files, or the directories that hold them".to_owned()),
-            ..Failure::default()
-        });
+        return Err(Failure::new("there is no lock file on either side")
+            .help("name two lock files, or the directories that hold them"));
     }
     let path = if now.is_some() { &new } else { &old };
     let comparison = FileComparison::of(path.display().to_string(), before, now);
     let dirs = [old.parent(), new.parent()].map(|dir| dir.map(Configured::Disk));
     Ok(FileResult {
         status: RootStatus::Clean,
-        comparison: configuration::explain(comparison, dirs, common, world, texts),
+        comparison: configuration::explain(comparison, dirs, session, texts),
         failures: Vec::new(),
     })
 }
 
 /// Reads one side; `None` is a file that is not there, and so is the null device, as in git.
 fn side(
-    common: &Common,
+    options: &Options,
     files: &dyn Files,
     path: &Path,
     texts: &mut Texts,
@@ -158,7 +180,7 @@ fn side(
         return Ok(None);
     };
     let dir = path.parent().unwrap_or(Path::new("."));
-    let flavor = flavor_of(common.flavor, files, dir, Some(&bytes));
+    let flavor = flavor_of(options.flavor, files, dir, Some(&bytes));
     let file = texts.add(path.display().to_string(), bytes.clone());
     Ok(Some(LockSide::read(file, bytes, flavor)))
 }
@@ -192,19 +214,13 @@ fn result(
 }
 
 /// Returns whether a file could be compared, and is no worse than is allowed.
-fn status(file: &FileResult, fail_on: Option<FailOn>) -> RootStatus {
-    // A part that could not be compared may hide a danger, so it fails with any `--fail-on`.
-    let limit = match fail_on {
-        _ if file.comparison.is_incomplete() || !file.failures.is_empty() => {
-            return RootStatus::Failed;
-        }
-        None => return RootStatus::Clean,
-        Some(FailOn::Warning) => Risk::Warning,
-        Some(FailOn::Danger) => Risk::Danger,
-    };
-    if file.comparison.review.risk() >= limit {
-        RootStatus::Findings
-    } else {
-        RootStatus::Clean
+fn status(file: &FileResult, fail_on: Option<Risk>) -> RootStatus {
+    // What could not be compared may hide a danger, so it fails also where `--fail-on` allows a danger.
+    if file.comparison.is_incomplete() || !file.failures.is_empty() {
+        return RootStatus::Failed;
+    }
+    match fail_on {
+        Some(limit) if file.comparison.review.risk() >= limit => RootStatus::Findings,
+        _ => RootStatus::Clean,
     }
 }

@@ -5,24 +5,23 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::cli::World;
-use crate::cli::args::Common;
-use crate::cli::diff::DiffArgs;
-use crate::cli::diff::configuration;
 use crate::cli::diff::configuration::Configured;
+use crate::cli::diff::{DiffArgs, configuration};
 use crate::diag::Texts;
 use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Status, TreeEntry};
 use crate::guide::advice;
 use crate::lockfile;
 use crate::report::{self, Failure, FileResult, Sentence};
 use crate::review::{FileCause, FileComparison, LockSide};
+use crate::run::options::Options;
 use crate::run::root;
+use crate::run::session::Session;
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Files, clean};
 
 /// The states that are compared, and the means to read them.
-struct RevisionReader<'a> {
-    common: &'a Common,
-    world: World<'a>,
+struct RevisionReader<'s, 'a> {
+    session: &'s Session<'a>,
     repository: Repository<'a>,
     /// The two states, in words.
     names: [String; 2],
@@ -37,12 +36,12 @@ struct RevisionReader<'a> {
 /// # Errors
 /// If they name nothing, or git does not answer.
 pub(in crate::front::cli) fn compare(
-    common: &Common,
+    session: &Session<'_>,
     args: &DiffArgs,
-    world: World<'_>,
     texts: &mut Texts,
 ) -> Result<(Vec<FileResult>, Option<Sentence>), Failure> {
-    let dir = common.below(Path::new("."));
+    let world = session.world;
+    let dir = session.options.below(Path::new("."));
     let repository = Repository::find(world.run, &dir).map_err(|error| refused(args, &error))?;
     let sides = sides(&repository, args).map_err(|error| refused(args, &error))?;
     let changes = repository
@@ -60,8 +59,7 @@ pub(in crate::front::cli) fn compare(
         git::Side::Index | git::Side::WorkTree => None,
     };
     let reading = RevisionReader {
-        common,
-        world,
+        session,
         trees: [tree(&sides.0), tree(&sides.1)],
         top,
         repository,
@@ -86,7 +84,7 @@ pub(in crate::front::cli) fn compare(
 
 /// Returns true if two words that are paths name revisions as well.
 pub(in crate::front::cli) fn are_revisions(
-    common: &Common,
+    options: &Options,
     args: &DiffArgs,
     world: World<'_>,
 ) -> bool {
@@ -99,8 +97,7 @@ pub(in crate::front::cli) fn are_revisions(
     if texts.iter().any(|text| text.starts_with(['.', '/'])) {
         return false;
     }
-    // A branch may hold a directory `main`; its lock file would be compared instead of the branch of that name.
-    let repository = Repository::find(world.run, &common.below(Path::new(".")));
+    let repository = Repository::find(world.run, &options.below(Path::new(".")));
     repository.is_ok_and(|repository| {
         texts.len() == 2 && texts.iter().all(|text| repository.revision(text).is_ok())
     })
@@ -158,15 +155,13 @@ fn refused(args: &DiffArgs, error: &GitError) -> Failure {
             failure
         }
         GitError::NoRepository { .. } | GitError::NoRevision { .. } if !typed.is_empty() => {
-            Failure {
-                title,
-                causes: vec![if has_range {
+            Failure::new(title)
+                .because(if has_range {
                     "a range such as A..B takes no second argument".to_owned()
                 } else {
                     failure.title
-                }],
-                help: Some("name two lock files or their directories, or revisions".to_owned()),
-            }
+                })
+                .help("name two lock files or their directories, or revisions")
         }
         _ => failure,
     }
@@ -181,7 +176,7 @@ fn named(side: &git::Side) -> String {
     }
 }
 
-impl RevisionReader<'_> {
+impl RevisionReader<'_, '_> {
     fn all(&self, changes: &[Change], texts: &mut Texts) -> Result<Vec<FileResult>, Failure> {
         // All files in one call of git, not a process for each.
         let blobs: Vec<ObjectId> = changes
@@ -259,7 +254,12 @@ impl RevisionReader<'_> {
         let dir = self.top.join(path).parent()?.to_owned();
         let mut sides = sides.into_iter().map(|(shown, bytes)| {
             let bytes = bytes.filter(|_| failures.is_empty())?;
-            let flavor = flavor_of(self.common.flavor, self.world.disk, &dir, Some(&bytes));
+            let flavor = flavor_of(
+                self.session.options.flavor,
+                self.session.world.disk,
+                &dir,
+                Some(&bytes),
+            );
             let file = texts.add(shown, bytes.clone());
             Some(LockSide::read(file, bytes, flavor))
         });
@@ -287,7 +287,7 @@ impl RevisionReader<'_> {
 
     /// Reads a file on disk, unless a link leads out of the repository.
     fn read_within(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let disk = self.world.disk;
+        let disk = self.session.world.disk;
         if !disk.resolve(path)?.starts_with(disk.resolve(&self.top)?) {
             return Err(ErrorKind::NotFound.into());
         }
@@ -317,7 +317,7 @@ impl RevisionReader<'_> {
             (None, Some(path)) if self.names[1].is_empty() => path.parent().map(Configured::Disk),
             _ => None,
         };
-        configuration::explain(comparison, [old, new], self.common, self.world, texts)
+        configuration::explain(comparison, [old, new], self.session, texts)
     }
 
     /// Reads one side of a change; nothing if there is none.
@@ -342,7 +342,7 @@ impl RevisionReader<'_> {
             ));
         }
         let bytes = match content {
-            None => root::read_lock(self.world.disk, &path)?,
+            None => root::read_lock(self.session.world.disk, &path)?,
             Some(BlobContent::Bytes(bytes)) => Some(bytes),
             Some(BlobContent::TooLarge { .. }) => {
                 let cause = format!("it has more than {} bytes", lockfile::MAX_BYTES);
@@ -354,7 +354,12 @@ impl RevisionReader<'_> {
         };
         let dir = path.parent().unwrap_or(Path::new("."));
         Ok(bytes.map(|bytes| {
-            let flavor = flavor_of(self.common.flavor, self.world.disk, dir, Some(&bytes));
+            let flavor = flavor_of(
+                self.session.options.flavor,
+                self.session.world.disk,
+                dir,
+                Some(&bytes),
+            );
             let file = texts.add(shown, bytes.clone());
             LockSide::read(file, bytes, flavor)
         }))
@@ -386,9 +391,5 @@ fn compared(
 }
 
 fn unreadable(shown: &str, cause: &str) -> Failure {
-    Failure {
-        title: format!("{shown} cannot be read"),
-        causes: vec![cause.to_owned()],
-        help: None,
-    }
+    Failure::new(format!("{shown} cannot be read")).because(cause.to_owned())
 }

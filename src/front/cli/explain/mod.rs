@@ -1,17 +1,20 @@
 //! `lockctl explain`: what rules and errors mean, and pages about lockctl as a whole.
 
-mod args;
 mod output;
 mod text;
 mod text_symptoms;
 
-use crate::cli::args::Common;
-use crate::cli::{Command, FINDINGS, Look, Stderr, World};
+use std::sync::Arc;
+
+use clap::Args;
+
+use crate::cli::{Command, FINDINGS, Look};
 use crate::diag::{Area, RULES, Rule, nearest};
 use crate::guide::search::{is_common, names, page_named, search};
 use crate::guide::{TOPICS, Topic};
 use crate::report::{CommandResult, Failure, ResultSubject, Sentence, TextBlock, json};
-pub(in crate::front::cli) use args::ExplainArgs;
+use crate::run::options::examples;
+use crate::run::session::Session;
 
 /// The argument that means standard input.
 const STANDARD: &str = "-";
@@ -19,21 +22,30 @@ const STANDARD: &str = "-";
 /// Maximum number of names that are offered for one that is unknown.
 const MAX_OFFERED: usize = 6;
 
+/// Explain findings, topics, and errors of terraform and tofu
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl explain", "list all topics and rules"),
+    ("lockctl explain platforms-incomplete", "what a finding means and how to fix it"),
+    ("lockctl explain \"checksums do not match\"", "search all pages for words"),
+    ("terraform init 2>&1 | lockctl explain -", "what an error means and how to fix it"),
+]))]
+pub(in crate::front::cli) struct ExplainArgs {
+    /// Rules, topics, or words to search; - reads output of terraform or tofu [default: list all pages]
+    #[arg(value_name = "TEXT")]
+    pub(in crate::front::cli) names: Vec<String>,
+}
+
 impl Command for ExplainArgs {
-    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         match names[..] {
             [] => all_pages(),
-            [STANDARD] => output::explain(common, world, stderr),
+            [STANDARD] => output::explain(session),
             _ if names.contains(&STANDARD) => CommandResult::failed(
                 "explain",
-                [Failure {
-                    title: "- cannot be combined with other words".to_owned(),
-                    help: Some(
-                        "give either words, or - and an output on standard input".to_owned(),
-                    ),
-                    ..Failure::default()
-                }],
+                [Failure::new("- cannot be combined with other words")
+                    .help("give either words, or - and an output on standard input")],
             ),
             _ => match names.iter().map(|name| page_named(name)).collect() {
                 Some(pages) => named_pages(pages),

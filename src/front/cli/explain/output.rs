@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
-use crate::cli::args::Common;
-use crate::cli::{FINDINGS, Stderr, World, verify};
+use crate::cli::{FINDINGS, verify};
 use crate::cliconfig::MethodKind;
 use crate::diag::{Finding, Severity, rules};
 use crate::flavor::{Flavor, FlavorChoice, Program};
@@ -20,24 +19,22 @@ use crate::report::{
     CommandResult, Failure, FindingDisplay, ResultEntry, ResultSubject, RootResult, Sentence,
 };
 use crate::run::commands::quoted;
-use crate::run::facts::UserFacts;
-use crate::run::user::config::{UserConfig, UserConfigs, silent};
+use crate::run::options::Options;
+use crate::run::session::Session;
 use crate::world::FileKind;
 
 /// Explains the errors of an output; the answer is bad if one of them is not recognised.
-pub(super) fn explain(common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-    let bytes = match world.env.input(MAX_OUTPUT_BYTES) {
+pub(super) fn explain(session: &Arc<Session<'_>>) -> CommandResult {
+    let bytes = match session.world.env.input(MAX_OUTPUT_BYTES) {
         Ok(bytes) => bytes,
         Err(error) => {
             let help = match error.kind() {
                 ErrorKind::FileTooLarge => format!("give no more than {MAX_OUTPUT_BYTES} bytes"),
                 _ => "give the output of terraform or tofu on standard input".to_owned(),
             };
-            let failure = Failure {
-                title: "standard input could not be read".to_owned(),
-                causes: vec![error.to_string()],
-                help: Some(help),
-            };
+            let failure = Failure::new("standard input could not be read")
+                .because(error.to_string())
+                .help(help);
             return CommandResult::failed("explain", [failure]);
         }
     };
@@ -46,28 +43,25 @@ pub(super) fn explain(common: &Common, world: World<'_>, stderr: &mut Stderr<'_>
     if messages.is_empty() {
         messages = recognised::untitled(&output);
     }
-    let mut common = common.clone();
-    let mut here = VerifiedHere::verified(&common, world, stderr);
+    let mut options = session.options.clone();
+    let mut here = VerifiedHere::verified(session);
     let seen = here.as_ref().and_then(|here| here.root()?.flavor);
     let seen = seen.unwrap_or(Flavor::newest(Program::Terraform));
-    let flavor = match (common.flavor, recognised::printed_by(&output)) {
+    let flavor = match (options.flavor, recognised::printed_by(&output)) {
         (FlavorChoice::Stated(stated), _) => stated.flavor,
         // The words of the output are surer than the header of a lock file that both programs write.
         (FlavorChoice::Auto, Some(program)) if program != seen.program() => {
             let flavor = Flavor::newest(program);
-            common.flavor = FlavorChoice::rules_of(flavor);
-            here = VerifiedHere::verified(&common, world, stderr);
+            options.flavor = FlavorChoice::rules_of(flavor);
+            here = VerifiedHere::verified(&session.with_options(&options));
             flavor
         }
         (FlavorChoice::Auto, _) => seen,
     };
-    let options = common.options();
-    let users = UserConfigs::new(&options, world, &silent);
     let explainer = Explainer {
-        common: &common,
+        session,
+        options: &options,
         flavor,
-        user: users.of(flavor),
-        facts: UserFacts::new(&options, world),
         here: here.as_ref(),
     };
     let rows: Vec<SymptomRow> = recognised::explain(&messages, flavor)
@@ -102,13 +96,14 @@ struct VerifiedHere(CommandResult);
 
 impl VerifiedHere {
     /// Verifies the working directory; `None` if it has no lock file.
-    fn verified(common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> Option<Self> {
-        let path = common.below(Path::new(lockfile::FILE_NAME));
-        let is_there = world
+    fn verified(session: &Arc<Session<'_>>) -> Option<Self> {
+        let path = session.options.below(Path::new(lockfile::FILE_NAME));
+        let is_there = session
+            .world
             .disk
             .kind(&path)
             .is_ok_and(|kind| kind == FileKind::File);
-        is_there.then(|| Self(verify::here(common, world, stderr)))
+        is_there.then(|| Self(verify::here(session)))
     }
 
     fn root(&self) -> Option<&RootResult> {
@@ -189,15 +184,14 @@ fn likeliest_cause<'f>(known: &KnownError, findings: &[&'f Finding]) -> Option<&
 }
 
 /// The program that printed the output, and what may explain its errors here.
-struct Explainer<'a> {
-    common: &'a Common,
+struct Explainer<'s, 'a> {
+    session: &'s Session<'a>,
+    options: &'s Options,
     flavor: Flavor,
-    user: Arc<UserConfig<'a>>,
-    facts: UserFacts<'a>,
-    here: Option<&'a VerifiedHere>,
+    here: Option<&'s VerifiedHere>,
 }
 
-impl Explainer<'_> {
+impl Explainer<'_, '_> {
     fn row(&self, explained: &ExplainedMessage) -> SymptomRow {
         let subject = &explained.subject;
         let mut row = SymptomRow {
@@ -269,7 +263,7 @@ impl Explainer<'_> {
     /// Returns a command of the table as it is typed here: for the directory of `-C`, and with the flavor if that is
     /// stated.
     fn as_typed(&self, command: &str) -> String {
-        let dir = self.common.chdir.as_ref();
+        let dir = self.options.chdir.as_ref();
         let dir = dir.map(|dir| quoted(&dir.display().to_string()));
         let (program, arguments) = command.split_once(' ').unwrap_or((command, ""));
         let (mut before, mut options) = (String::new(), String::new());
@@ -279,7 +273,7 @@ impl Explainer<'_> {
             (_, Some(dir)) => before += &format!("cd {dir} && "),
             (_, None) => {}
         }
-        if let ("lockctl", FlavorChoice::Stated(stated)) = (program, self.common.flavor) {
+        if let ("lockctl", FlavorChoice::Stated(stated)) = (program, self.options.flavor) {
             options += &format!(" --flavor {}", stated.flavor);
         }
         format!("{before}{program}{options} {arguments}")
@@ -291,7 +285,8 @@ impl Explainer<'_> {
         let Some(provider) = &subject.provider else {
             return;
         };
-        let methods = self.user.cli.installations.iter();
+        let user = self.session.of(self.flavor);
+        let methods = user.cli.installations.iter();
         let methods: Vec<&MethodKind> = methods
             .flat_map(|block| &block.methods)
             .filter(|method| method.providers.allows(provider))
@@ -316,7 +311,7 @@ impl Explainer<'_> {
         let release = subject
             .version
             .as_ref()
-            .and_then(|version| self.facts.get().release(provider, version))
+            .and_then(|version| self.session.facts.get().release(provider, version))
             .filter(|stored| stored.release.lists_release);
         let mut is_released = true;
         if let (Some(platform), Some(stored)) = (&subject.platform, release) {

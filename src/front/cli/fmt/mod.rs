@@ -1,28 +1,44 @@
 //! `lockctl fmt`: lock files in canonical form.
 
-mod args;
 mod text;
 
-use crate::cli::args::Common;
-use crate::cli::{Command, Look, Stderr, World};
-use crate::lockfile;
+use std::sync::Arc;
+
+use clap::Args;
+
+use crate::cli::{Command, Look};
 use crate::report::json::RootStatus;
 use crate::report::reading::Heading;
 use crate::report::{CommandResult, RootResult, TextBlock};
-use crate::run;
 use crate::run::line_ends;
+use crate::run::options::{RootArgs, examples};
+use crate::run::session::Session;
 use crate::world::Replaced;
-pub(in crate::front::cli) use args::FmtArgs;
+use crate::{lockfile, run};
+
+/// Rewrite lock files in canonical form
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl fmt", "rewrite the lock file of this directory"),
+    ("lockctl fmt -r --check", "check all lock files below"),
+]))]
+pub(in crate::front::cli) struct FmtArgs {
+    #[command(flatten)]
+    pub(in crate::front::cli) roots: RootArgs,
+    /// Write nothing; exit with code 1 if a lock file is not canonical
+    #[arg(long)]
+    pub(in crate::front::cli) check: bool,
+}
 
 impl Command for FmtArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        let choice = &self.roots.choice();
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        let world = session.world;
         let mut dropped = Vec::new();
-        let all = run::each(&common.options(), choice, world, |root, _, result| {
+        let all = run::each(session, &self.roots, |root, _, result| {
             let repaired = root.repaired_lock(result);
             let lock = match &repaired {
                 Some(lock) => Some(lock),
-                None => root.sound_lock_of(choice, result)?,
+                None => root.sound_lock_of(&self.roots, result)?,
             };
             let Some(lock) = lock else {
                 return Ok(Replaced::Done);
@@ -55,7 +71,7 @@ impl Command for FmtArgs {
         let mut result = all.into_result("fmt");
         result
             .remarks
-            .extend(text::dropped(&dropped, common.verbose));
+            .extend(text::dropped(&dropped, session.options.verbose));
         result
     }
 

@@ -1,21 +1,22 @@
 //! `lockctl completions`, `lockctl man`, `lockctl schema`: files for shells, for `man` and for validators,
 //! made from the definitions of the arguments and of the output, so that they cannot fall behind them.
 
-pub(super) mod args;
-
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use clap::{Args, ValueEnum};
+use clap_complete::Shell;
 use clap_mangen::Man as ManPage;
 
-use crate::cli::args::Common;
+use crate::cli::Command;
 use crate::cli::commands::definition;
-use crate::cli::{Command, Stderr, World};
 use crate::completion;
 use crate::diag::counted;
 use crate::report::{CommandResult, Failure, ResultSubject, json};
+use crate::run::options::examples;
+use crate::run::session::Session;
 use crate::world::{Disk, Replaced};
-use args::{CompletionsArgs, ManArgs, SchemaArgs, SchemaPart};
 
 /// The name of the program, which its manual pages and its completions are for.
 const PROGRAM: &str = "lockctl";
@@ -23,16 +24,66 @@ const PROGRAM: &str = "lockctl";
 /// Maximum size of a manual page that is replaced, in bytes.
 const MAX_PAGE_BYTES: u64 = 1024 * 1024;
 
+/// Print a completion script for a shell
+///
+/// bash reads the file below if the package bash-completion is installed; without it, ~/.bashrc needs the line
+/// `source <(lockctl completions bash)`. zsh reads functions in the directories of `fpath`: ~/.zshrc needs the
+/// line `fpath=(~/.zfunc $fpath)` before `compinit`. Then start a new shell.
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl completions bash > ~/.local/share/bash-completion/completions/lockctl", "for bash"),
+    ("lockctl completions zsh > ~/.zfunc/_lockctl", "for zsh"),
+    ("lockctl completions fish > ~/.config/fish/completions/lockctl.fish", "for fish"),
+]))]
+pub(in crate::front::cli) struct CompletionsArgs {
+    /// The shell that reads the script
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(super) shell: Shell,
+}
+
+/// Print the manual page of a command, or write those of all
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl man verify | man -l -", "show the manual page of a command"),
+    ("lockctl man --dir /usr/local/share/man/man1", "write the pages of all commands"),
+]))]
+pub(in crate::front::cli) struct ManArgs {
+    /// The command that the page is about, as in `lockctl man git install` [default: lockctl itself]
+    #[arg(value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
+    /// Write the pages of all commands into this directory instead
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub(super) dir: Option<PathBuf>,
+}
+
+/// Print the JSON schema of the output
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl schema", "of what every command prints with --format json"),
+    ("lockctl schema event", "of the lines before that with --format json-lines"),
+]))]
+pub(in crate::front::cli) struct SchemaArgs {
+    /// The part of the output that is described
+    #[arg(value_enum, value_name = "PART", default_value_t = SchemaPart::Output)]
+    pub(super) part: SchemaPart,
+}
+
+/// A part of the output for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum SchemaPart {
+    /// The object of --format json, the last line of --format json-lines
+    Output,
+    /// Any other line of --format json-lines
+    Event,
+}
+
 impl Command for CompletionsArgs {
-    fn run(&self, _: &Common, _: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+    fn run(&self, _: &Arc<Session<'_>>) -> CommandResult {
         match completion::script(&self.shell.to_string(), PROGRAM) {
             Ok(script) => CommandResult::of("completions", ResultSubject::Text(script)),
             Err(error) => {
                 let title = error.to_string();
-                let failure = Failure {
-                    title,
-                    ..Failure::default()
-                };
+                let failure = Failure::new(title);
                 CommandResult::failed("completions", [failure])
             }
         }
@@ -40,7 +91,7 @@ impl Command for CompletionsArgs {
 }
 
 impl Command for ManArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
         // `lockctl help` needs no page for each command.
         let mut program = definition().disable_help_subcommand(true);
         // Only a built definition knows the full names of commands below commands.
@@ -51,14 +102,16 @@ impl Command for ManArgs {
                 .iter()
                 .try_fold(&program, |command, word| command.find_subcommand(word))
                 .map(page)
-                .ok_or_else(|| Failure {
-                    title: format!("there is no command \"{}\"", self.command.join(" ")),
-                    help: Some(format!("`{PROGRAM} --help` lists all commands")),
-                    ..Failure::default()
+                .ok_or_else(|| {
+                    Failure::new(format!(
+                        "there is no command \"{}\"",
+                        self.command.join(" ")
+                    ))
+                    .help(format!("`{PROGRAM} --help` lists all commands"))
                 }),
             Some(dir) => {
-                let dir = common.below(dir);
-                write_all(&program, &dir, world.disk).map(|pages| {
+                let dir = session.options.below(dir);
+                write_all(&program, &dir, session.world.disk).map(|pages| {
                     let pages = counted(pages, "page");
                     format!("wrote {pages} to {}\n", dir.display()).into_bytes()
                 })
@@ -72,7 +125,7 @@ impl Command for ManArgs {
 }
 
 impl Command for SchemaArgs {
-    fn run(&self, _: &Common, _: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+    fn run(&self, _: &Arc<Session<'_>>) -> CommandResult {
         let text = match self.part {
             SchemaPart::Output => json::OUTPUT_SCHEMA,
             SchemaPart::Event => json::EVENT_SCHEMA,
@@ -86,10 +139,10 @@ impl Command for SchemaArgs {
 /// # Errors
 /// If the directory or a page cannot be written.
 fn write_all(program: &clap::Command, dir: &Path, disk: &dyn Disk) -> Result<usize, Failure> {
-    let failed = |path: &Path, error: &io::Error| Failure {
-        title: format!("{} cannot be written", path.display()),
-        causes: vec![error.to_string()],
-        help: Some("name a directory that can be written with --dir".to_owned()),
+    let failed = |path: &Path, error: &io::Error| {
+        Failure::new(format!("{} cannot be written", path.display()))
+            .because(error.to_string())
+            .help("name a directory that can be written with --dir")
     };
     disk.make_directory(dir)
         .map_err(|error| failed(dir, &error))?;

@@ -1,14 +1,14 @@
 //! `lockctl git` and `lockctl git-textconv`: the settings that make git run lockctl.
 
-pub(super) mod args;
 mod text;
 
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::cli::args::Common;
-use crate::cli::git::args::{GitArgs, GitCommand, GitTextconvArgs, Wire};
-use crate::cli::{Command, Look, Stderr, World};
+use clap::{Args, Subcommand};
+
+use crate::cli::{Command, Look, World};
 use crate::diag::Texts;
 use crate::git::{self, ConfigScope, EffectiveSetting, GitError, SettingKind, Wiring, WiringGoal};
 use crate::guide::advice;
@@ -19,6 +19,8 @@ use crate::report::{
     harmless_text,
 };
 use crate::review;
+use crate::run::options::examples;
+use crate::run::session::Session;
 use crate::workspace::flavor_of;
 use crate::world::Replaced;
 
@@ -32,9 +34,49 @@ const MAX_TEXT_BYTES: u64 = 256 * 1024 * 1024;
 const OVERRIDDEN: &str = "a line for the same files has priority: look for it in `.git/info/attributes` \
      and in the `.gitattributes` of the directories that hold lock files, and remove it";
 
+/// Set up git to merge and show lock files with lockctl
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl git install", "set up this repository"),
+    ("lockctl git install --global", "set up all repositories of the user"),
+    ("lockctl git status", "show what is set up"),
+]))]
+pub(in crate::front::cli) struct GitArgs {
+    #[command(subcommand)]
+    pub(in crate::front::cli) command: GitCommand,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(in crate::front::cli) enum GitCommand {
+    /// Write the settings of git and .gitattributes
+    Install(Wire),
+    /// Remove what `install` wrote
+    Uninstall(Wire),
+    /// Show what is set up; exit with code 1 unless all of it is
+    Status,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(in crate::front::cli) struct Wire {
+    /// For all repositories of the user, not only for this one
+    #[arg(long)]
+    pub(in crate::front::cli) global: bool,
+    /// Write nothing; show what would be written
+    #[arg(long)]
+    pub(in crate::front::cli) dry_run: bool,
+}
+
+/// Print a lock file with one fact per line, as a diff driver of git
+#[derive(Clone, Debug, Args)]
+pub(in crate::front::cli) struct GitTextconvArgs {
+    /// A lock file
+    #[arg(value_name = "FILE")]
+    pub(in crate::front::cli) file: PathBuf,
+}
+
 impl Command for GitArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world)
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        run(session, self)
     }
 
     fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
@@ -43,8 +85,9 @@ impl Command for GitArgs {
 }
 
 impl Command for GitTextconvArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        let path = common.below(&self.file);
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        let Session { options, world, .. } = &**session;
+        let path = options.below(&self.file);
         match world.disk.read(&path, MAX_TEXT_BYTES) {
             Ok(bytes) => {
                 // The driver runs for all files that the attributes match, and git aborts a diff whose driver
@@ -54,7 +97,7 @@ impl Command for GitTextconvArgs {
                         // git hands over a temporary file, whose directory says nothing; it runs
                         // drivers at the top.
                         let top = Path::new(".");
-                        let flavor = flavor_of(common.flavor, world.disk, top, Some(&bytes));
+                        let flavor = flavor_of(options.flavor, world.disk, top, Some(&bytes));
                         LockFile::parse(&bytes, flavor).ok()
                     })
                     .flatten();
@@ -65,19 +108,18 @@ impl Command for GitTextconvArgs {
                 CommandResult::of("git-textconv", ResultSubject::Text(text.into_bytes()))
             }
             Err(error) => {
-                let failure = Failure {
-                    title: format!("{} cannot be read", path.display()),
-                    causes: vec![error.to_string()],
-                    help: Some("name a lock file".to_owned()),
-                };
+                let failure = Failure::new(format!("{} cannot be read", path.display()))
+                    .because(error.to_string())
+                    .help("name a lock file");
                 CommandResult::failed("git-textconv", [failure])
             }
         }
     }
 }
 
-fn run(common: &Common, args: &GitArgs, world: World<'_>) -> CommandResult {
-    let dir = common.below(Path::new("."));
+fn run(session: &Session<'_>, args: &GitArgs) -> CommandResult {
+    let world = session.world;
+    let dir = session.options.below(Path::new("."));
     let mut root = RootResult::new(dir.display().to_string());
     let done = match &args.command {
         GitCommand::Install(wire) => change(WiringGoal::Installed, *wire, &dir, world, &mut root),
@@ -117,11 +159,11 @@ fn change(
         if let Some(change) = &plan.attributes {
             let replaced = wiring.write_attributes(change, world.disk);
             if replaced.map_err(|error| inaccessible(path, &error))? == Replaced::Changed {
-                return Err(Failure {
-                    title: format!("{} was changed by another program", path.display()),
-                    help: Some("run the command again".to_owned()),
-                    ..Failure::default()
-                });
+                return Err(Failure::new(format!(
+                    "{} was changed by another program",
+                    path.display()
+                ))
+                .help("run the command again"));
             }
         }
         for change in &plan.settings {
@@ -157,11 +199,9 @@ fn overridden(dir: &Path, world: World<'_>) -> Vec<EffectiveSetting> {
 }
 
 fn inaccessible(path: &Path, error: &io::Error) -> Failure {
-    Failure {
-        title: format!("{} cannot be read or written", path.display()),
-        causes: vec![error.to_string()],
-        help: Some("make sure that its directory exists and is writable".to_owned()),
-    }
+    Failure::new(format!("{} cannot be read or written", path.display()))
+        .because(error.to_string())
+        .help("make sure that its directory exists and is writable")
 }
 
 fn status(dir: &Path, world: World<'_>, root: &mut RootResult) -> Result<(), Failure> {

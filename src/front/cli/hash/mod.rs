@@ -1,27 +1,44 @@
 //! `lockctl hash`: the hashes of packages at hand.
 
-mod args;
 mod text;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
 
 use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
-use crate::cli::args::Common;
-use crate::cli::{CLEAN, Command, FAILED, Look, Stderr, World};
+use crate::cli::{CLEAN, Command, FAILED, Look};
 use crate::parallel;
 use crate::report::json::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
 use crate::report::{CommandResult, Failure, PackageResult, ResultSubject, Sentence, TextBlock};
+use crate::run::options::examples;
+use crate::run::session::Session;
 use crate::world::{FileKind, Files};
-pub(in crate::front::cli) use args::HashArgs;
+
+/// Print the hashes of packages: zip files or unpacked directories
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl hash terraform-provider-null_3.2.3_linux_amd64.zip", "print zh: and h1:"),
+    ("lockctl hash --files ./package", "the digest of each file, too"),
+]))]
+pub(in crate::front::cli) struct HashArgs {
+    /// Zip files or unpacked directories
+    #[arg(required = true, value_name = "PATH")]
+    pub(in crate::front::cli) paths: Vec<PathBuf>,
+    /// Also print the digest of every file in a package
+    #[arg(long)]
+    pub(in crate::front::cli) files: bool,
+}
 
 impl Command for HashArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
         let packages: Vec<PackageResult> = self
             .paths
             .iter()
             .map(|typed| {
-                let path = common.below(typed);
-                match hash_one(world.disk, &path) {
+                let path = session.options.below(typed);
+                match hash_one(session.world.disk, &path) {
                     Ok(hashed) => result(&path, &hashed, self.files),
                     Err(failure) => PackageResult {
                         package: PackageRow::Failed(FailedPackage::new(
@@ -57,10 +74,10 @@ enum HashedContent {
 }
 
 fn hash_one(files: &dyn Files, path: &Path) -> Result<HashedContent, Failure> {
-    let unreadable = |cause: std::io::Error| Failure {
-        title: format!("{} cannot be read", path.display()),
-        causes: vec![cause.to_string()],
-        help: Some("name a zip file or an unpacked directory".to_owned()),
+    let unreadable = |cause: std::io::Error| {
+        Failure::new(format!("{} cannot be read", path.display()))
+            .because(cause.to_string())
+            .help("name a zip file or an unpacked directory")
     };
     let refused = |error: ArchiveError| {
         let inner = Failure::from_error(&error);

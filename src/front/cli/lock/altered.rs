@@ -5,12 +5,11 @@ use super::opened::OpenRoot;
 use crate::coverage::Attributions;
 use crate::diag::{Finding, rules};
 use crate::locker::{Locked, ProviderOutcome};
-use crate::packages::{self, PackagePlace, PackageSearch};
+use crate::packages::PackagePlace;
 use crate::report::Failure;
 use crate::run::facts;
-use crate::run::root;
 
-impl LockJob<'_> {
+impl LockJob<'_, '_> {
     /// Returns true if the run judges every recorded hash, not only those of wanted platforms.
     pub(super) fn compares_all(&self) -> bool {
         self.options.check || self.options.prove
@@ -41,7 +40,10 @@ impl LockJob<'_> {
                 } = outcome;
                 let hashes = &recorded.get(provider)?.hashes;
                 let trusted = facts::trusted(root);
-                let found = self.facts.attribute(trusted, provider, version, hashes);
+                let found = self
+                    .session
+                    .facts
+                    .attribute(trusted, provider, version, hashes);
                 let is_signed = |platform| !outcome.unsigned.contains(platform);
                 let signed = outcome
                     .computed
@@ -55,20 +57,9 @@ impl LockJob<'_> {
             return Ok(Vec::new());
         }
         let places = [PackagePlace::installed(
-            root.providers_dir(self.user.world.env),
+            root.providers_dir(self.session.world.env),
         )];
-        let search = PackageSearch {
-            places: &places,
-            singles: &[],
-            facts: &facts,
-            wanted: None,
-            sources: &|_| Vec::new(),
-            cache_may_break: false,
-        };
-        let checked = packages::check(&mut self.packages, root.subject(lock, None), search);
-        if let Some(unscanned) = checked.failures.first() {
-            return Err(root::unreadable_packages(unscanned));
-        }
+        let checked = root.packages(lock, &mut self.packages, &places, &facts)?;
         let is_altered = |finding: &Finding| {
             finding.diagnostic.code == rules::PACKAGE_MISMATCH
                 && checked.altered.iter().any(|altered| {

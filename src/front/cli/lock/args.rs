@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::moves::{Moves, NamedProvider};
-use crate::cli::args::{Configuration, Platforms, RootArgs, examples, jobs};
 use crate::cli::changed::ChangedArgs;
-use crate::cli::source_args::SourceArgs;
 use crate::platform::Platform;
 use crate::resolve::Goal;
+use crate::run::options::{Configuration, Platforms, RootArgs, SourceArgs, examples, jobs};
 use crate::run::typed_addr::TypedAddr;
 
 /// Create or complete the lock file for all wanted platforms

@@ -53,11 +53,11 @@ pub(super) fn check(
                 ),
             )
         };
-        return Err(Failure {
-            title: format!("{platform} is to be dropped, but it is wanted"),
-            causes: vec![cause],
-            help: Some(help),
-        });
+        return Err(
+            Failure::new(format!("{platform} is to be dropped, but it is wanted"))
+                .because(cause)
+                .help(help),
+        );
     }
     Ok(())
 }

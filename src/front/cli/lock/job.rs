@@ -1,6 +1,5 @@
 //! The job that locks roots: what it needs of each, the packages of all, and the lock files written.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,51 +7,47 @@ use super::args::LockOptions;
 use super::ending::{self, LockEnding};
 use super::in_use::LockedRoots;
 use super::moves::{Moves, NamedInRoots};
-use super::opened::{LockOutcome, OpenRoot, StartingLock, sound};
+use super::opened::{LockOutcome, OpenRoot, sound};
 use super::remarks::UncoveredEntries;
 use super::rows::EvidenceRows;
-use super::{dropped, remarks};
+use super::{LockRequest, conversion, dropped, remarks};
 use crate::addr::ProviderAddr;
-use crate::cli::args::job_count;
 use crate::config::Loaded;
 use crate::diag::{Severity, Texts};
-use crate::locker::{self, Contradicted, DOWNLOADS, LockSettings, Locked, RootRequest};
-use crate::lockfile;
+use crate::locker::{self, Contradicted, Conversion, DOWNLOADS, LockSettings, Locked, RootRequest};
 use crate::packages::PackageMemo;
 use crate::report::json::RootStatus;
-use crate::report::{Failure, RootResult, Sentence};
-use crate::run::facts::{self, UserFacts};
+use crate::report::{Failure, RootResult};
 use crate::run::ignored::ignoring_line;
-use crate::run::line_ends;
-use crate::run::options::ConfigurationOptions;
+use crate::run::options::{RootArgs, job_count};
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::root::{self, Root};
+use crate::run::session::Session;
 use crate::run::unseen::UnseenParts;
-use crate::run::user::config::UserConfigs;
 use crate::run::user::enforcement;
 use crate::run::user::sources::{self, Sources};
-use crate::run::{Job, OpenResult};
+use crate::run::{Job, OpenResult, facts, line_ends};
 use crate::store::KeepOnly;
-use crate::upstream;
 use crate::verify::{look_alike, policy};
 use crate::world::{Exclusive, FileKind, Replaced, Replacement};
+use crate::{lockfile, upstream};
 
 /// The remark on a unit of Terragrunt that gets no lock file.
 const STAYS_IN_CACHE: &str =
     "`copy_terraform_lock_file = false` says that this unit has no lock file; none is created";
 
 /// The job that locks roots.
-pub(in crate::front::cli) struct LockJob<'a> {
-    pub(super) options: &'a LockOptions,
-    pub(super) user: Arc<UserConfigs<'a>>,
-    pub(super) moves: Option<&'a Moves>,
-    pub(super) configuration: &'a ConfigurationOptions,
+pub(super) struct LockJob<'r, 'a> {
+    pub(super) options: &'r LockOptions,
+    pub(super) session: Arc<Session<'a>>,
+    pub(super) moves: Option<&'r Moves>,
+    pub(super) roots: &'r RootArgs,
+    converts: bool,
     /// The providers that are named, as far as roots require them.
     pub(super) named: NamedInRoots,
     pub(super) platforms: PlatformChoice,
     pub(super) packages: PackageMemo<'a>,
     pub(super) sources: Sources<'a>,
-    pub(super) facts: UserFacts<'a>,
     settings: LockSettings,
     pub(super) evidence: EvidenceRows,
     /// The entries whose source was not asked for coverage of the wanted platforms, and their roots.
@@ -61,23 +56,18 @@ pub(in crate::front::cli) struct LockJob<'a> {
     pub(super) locked: LockedRoots,
 }
 
-impl<'a> LockJob<'a> {
-    pub(super) fn new(
-        user: Arc<UserConfigs<'a>>,
-        options: &'a LockOptions,
-        moves: Option<&'a Moves>,
-        configuration: &'a ConfigurationOptions,
-    ) -> Self {
-        let world = user.world;
+impl<'r, 'a> LockJob<'r, 'a> {
+    pub(super) fn new(session: &Arc<Session<'a>>, request: LockRequest<'r>) -> Self {
+        let (options, world) = (request.options, session.world);
         Self {
             options,
-            moves,
-            configuration,
+            moves: request.moves,
+            roots: request.roots,
+            converts: request.converts,
             named: NamedInRoots::default(),
             platforms: platforms::typed(&options.platforms.platforms),
             packages: PackageMemo::new(world.disk, job_count(options.jobs)),
-            sources: Sources::new(Arc::clone(&user), options.source.choice(user.options)),
-            facts: UserFacts::new(user.options, world),
+            sources: Sources::new(Arc::clone(session), options.source.choice(session.options)),
             settings: LockSettings {
                 jobs: job_count(options.jobs),
                 // Downloads wait for the network and hashing for a core, so that their usual numbers differ.
@@ -90,43 +80,38 @@ impl<'a> LockJob<'a> {
                     Contradicted::Alarm
                 },
             },
-            user,
+            session: Arc::clone(session),
             evidence: EvidenceRows::default(),
             uncovered: UncoveredEntries::default(),
             locked: LockedRoots::default(),
         }
     }
 
-    /// Warns of facts that are kept and could not be used.
-    pub(super) fn remarks(&self) -> impl Iterator<Item = Sentence> {
-        self.facts.remarks()
-    }
-
-    /// Prepares a root for the work; `start` is the lock file to start from, if it is not that of the root.
+    /// Prepares a root for the work; `conversion` is that of its lock file, if it is converted.
     ///
     /// The faults of the lock file and of the configuration are [reported](sound) already.
     ///
     /// # Errors
     /// If the root cannot be locked.
-    pub(in crate::front::cli) fn open_from(
+    pub(super) fn open_from(
         &mut self,
-        start: Option<StartingLock>,
+        conversion: Option<Conversion>,
         root: Root,
         loaded: Loaded,
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<OpenResult<OpenRoot>, Failure> {
         // Terragrunt would neither read nor keep a lock file beside such a unit.
-        let world = self.user.world;
+        let world = self.session.world;
         if root.lock.is_none() && root.unit_lock_use(world.disk, world.env).stays_in_cache {
             result.remark(STAYS_IN_CACHE);
             result.changed = Some(false);
             return Ok(OpenResult::Finished);
         }
         // Goals and needed providers follow from the lock file that the run starts from, not from the one on disk.
-        let lock = start
+        let lock = conversion
             .as_ref()
-            .map_or(&root.document().lock, |start| &start.lock);
+            .map_or(&root.document().lock, |conversion| &conversion.lock);
         let Some(goals) = self.goals(&root, &loaded, lock)? else {
             ending::not_concerned(result, &root);
             return Ok(OpenResult::Finished);
@@ -142,12 +127,14 @@ impl<'a> LockJob<'a> {
             }
         }
         // An entry that stays as it is needs no package, as one that is run from a directory.
-        overridden.extend(start.iter().flat_map(|start| &start.kept).cloned());
+        let staying = conversion.iter().flat_map(|found| found.staying.keys());
+        overridden.extend(staying.cloned());
         let needs_package =
             |addr: &ProviderAddr| !addr.is_builtin(root.flavor) && !overridden.contains(addr);
         let needs_packages = needed.iter().any(|addr| needs_package(addr));
         if root.lock.is_none() && !needs_packages {
-            let unseen = UnseenParts::new(&loaded, self.configuration, self.user.options);
+            let unseen =
+                UnseenParts::new(&loaded, &self.options.configuration, self.session.options);
             ending::nothing_required(result, &root, &unseen);
             return Ok(OpenResult::Finished);
         }
@@ -193,7 +180,11 @@ impl<'a> LockJob<'a> {
             claims: root.project().trust.claims(root.flavor),
             root,
             loaded,
-            start,
+            elsewhere: conversion
+                .as_ref()
+                .map(Conversion::recorded)
+                .unwrap_or_default(),
+            conversion,
             goals,
             overridden,
             source,
@@ -201,7 +192,7 @@ impl<'a> LockJob<'a> {
     }
 }
 
-impl Job for LockJob<'_> {
+impl Job for LockJob<'_, '_> {
     type Opened = OpenRoot;
     type Done = (OpenRoot, LockOutcome);
 
@@ -212,13 +203,19 @@ impl Job for LockJob<'_> {
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<OpenResult<OpenRoot>, Failure> {
-        let root = match root.repaired_lock(result) {
+        let repaired = if self.converts {
+            None
+        } else {
+            root.repaired_lock(result)
+        };
+        let root = match repaired {
             Some(lock) => root.with_lock(lock),
             None => root,
         };
         match sound(&root, loaded, result)? {
-            Some(loaded) => self.open_from(None, root, loaded, texts, result),
             None => Ok(OpenResult::Finished),
+            Some(loaded) if self.converts => self.open_converted(root, loaded, texts, result),
+            Some(loaded) => self.open_from(None, root, loaded, texts, result),
         }
     }
 
@@ -226,25 +223,23 @@ impl Job for LockJob<'_> {
         let Some(moves) = self.moves else {
             return Vec::new();
         };
-        let world = self.user.world;
+        let world = self.session.world;
         moves.unknown(&self.named, |typed| {
-            let kind = world.disk.kind(&self.user.options.below(Path::new(typed)));
+            let kind = world
+                .disk
+                .kind(&self.session.options.below(Path::new(typed)));
             kind.is_ok_and(|kind| kind == FileKind::Directory)
         })
     }
 
     fn work(&mut self, roots: Vec<(OpenRoot, &mut RootResult)>, _: &Texts) -> Vec<Self::Done> {
         let sources = self.sources.by_number();
-        let nothing_elsewhere = BTreeMap::new();
         let requests = roots.iter().map(|(opened, _)| {
             let request = RootRequest {
                 source: &sources[opened.source],
                 requirements: &opened.loaded.requirements,
                 lock: opened.start_lock(),
-                elsewhere: opened
-                    .start
-                    .as_ref()
-                    .map_or(&nothing_elsewhere, |start| &start.elsewhere),
+                elsewhere: &opened.elsewhere,
                 goals: &opened.goals,
                 age: self.age(&opened.root),
                 platforms: &opened.platforms,
@@ -265,7 +260,7 @@ impl Job for LockJob<'_> {
                 open.push(request);
             }
         }
-        let (disk, facts) = (self.user.world.disk, self.facts.get());
+        let (disk, facts) = (self.session.world.disk, self.session.facts.get());
         let mut completed = locker::complete(facts, &self.settings, &closed).into_iter();
         let mut locked = if self.options.prove {
             // Every package is downloaded again, so known facts do not count, but new ones are kept.
@@ -292,36 +287,57 @@ impl Job for LockJob<'_> {
 
     fn finish(
         &mut self,
-        (opened, outcome): Self::Done,
+        done: Self::Done,
         held: Option<&Exclusive>,
         texts: &Texts,
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
+        let (opened, mut outcome) = done;
         self.report_sources(&opened, result);
+        let conversion = opened.conversion.as_ref();
+        if let Some(conversion) = conversion {
+            outcome = outcome.and_then(|locked| conversion::complete(conversion, locked));
+        }
         match outcome {
             Ok(locked) => {
                 self.report_state(&opened, &locked, result);
-                let altered = self.altered(&opened, &locked)?;
-                if altered.is_empty() {
-                    return self.write(&opened, &locked, held, result);
+                let Some(conversion) = conversion else {
+                    let altered = self.altered(&opened, &locked)?;
+                    if altered.is_empty() {
+                        return self.write(&opened, &locked, held, result);
+                    }
+                    result.refuse(altered);
+                    return Ok(Replaced::Done);
+                };
+                conversion::report(result, &opened, texts, self.session.world.disk);
+                let replaced = self.write(&opened, &locked, held, result)?;
+                if replaced == Replaced::Done && result.changed == Some(true) {
+                    let is_written = self.options.writes();
+                    conversion::verdict(result, conversion, &opened.root, &locked, is_written);
                 }
-                result.refuse(altered);
-                Ok(Replaced::Done)
+                Ok(replaced)
             }
             Err(errors) => {
+                let (missing, errors) = match conversion {
+                    Some(conversion) => conversion::missing(conversion, errors, &opened.root),
+                    None => (Vec::new(), errors),
+                };
                 self.report_errors(&opened, &errors, texts, result);
+                for failure in missing {
+                    result.fail(failure);
+                }
                 Ok(Replaced::Done)
             }
         }
     }
 }
 
-impl LockJob<'_> {
+impl LockJob<'_, '_> {
     /// Writes the lock file, or reports what would be written.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(in crate::front::cli) fn write(
+    pub(super) fn write(
         &mut self,
         opened: &OpenRoot,
         locked: &Locked,
@@ -350,14 +366,13 @@ impl LockJob<'_> {
             return Err(root.too_large(text.len()));
         }
         let old = root.lock.as_ref().map(|lock| &*lock.bytes);
-        let changed = line_ends::differs(self.user.world, root, &text);
-        // Reported before anything is written: without a commit of the file, nothing is locked for other
-        // machines.
-        if changed && let Some(line) = ignoring_line(self.user.world, root) {
+        let changed = line_ends::differs(self.session.world, root, &text);
+        // Said before anything is written: whoever cannot commit the file has locked nothing for others.
+        if changed && let Some(line) = ignoring_line(self.session.world, root) {
             result.warn(line.warning());
         }
         let writes = self.options.writes();
-        let disk = self.user.world.disk;
+        let disk = self.session.world.disk;
         if changed && writes {
             let (path, new) = (&*root.lock_path, text.as_bytes());
             // The bytes that were read are compared again in the same atomic step, so no other writer is overwritten.
@@ -375,7 +390,12 @@ impl LockJob<'_> {
             // A run that was killed may have left its temporary file beside the lock file.
             disk.sweep(&root.lock_path);
         }
-        self.report(opened, locked, (changed, writes), &text, result);
+        let ending = match (changed, writes) {
+            (false, _) => LockEnding::UpToDate,
+            (true, true) => LockEnding::Written,
+            (true, false) => LockEnding::WouldWrite,
+        };
+        self.report(opened, locked, ending, &text, result);
         self.locked.add(root, &opened.goals, locked);
         Ok(Replaced::Done)
     }
@@ -385,17 +405,13 @@ impl LockJob<'_> {
         &mut self,
         opened: &OpenRoot,
         locked: &Locked,
-        (changed, writes): (bool, bool),
+        ending: LockEnding,
         text: &str,
         result: &mut RootResult,
     ) {
         let root = &opened.root;
+        let changed = ending != LockEnding::UpToDate;
         result.changed = Some(changed);
-        let ending = match (changed, writes) {
-            (false, _) => LockEnding::UpToDate,
-            (true, true) => LockEnding::Written,
-            (true, false) => LockEnding::WouldWrite,
-        };
         if changed {
             self.report_unit(root, result);
         }

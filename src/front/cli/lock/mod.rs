@@ -2,6 +2,7 @@
 
 mod altered;
 mod args;
+mod conversion;
 mod dropped;
 mod ending;
 mod in_use;
@@ -19,22 +20,20 @@ mod wanted;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::cli::args::{Common, Configuration, RootArgs, job_count};
-use crate::cli::{Command, Look, MarkdownText, Stderr, World};
+use job::LockJob;
+use text::Tense;
+
+use crate::cli::{Command, Look, MarkdownText};
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Sentence, TextBlock};
+use crate::run::options::{Configuration, Options, RootArgs, job_count};
 use crate::run::platforms::{self, PlatformArg};
-use crate::run::progress::Progress;
-use crate::run::user::config::UserConfigs;
-use crate::run::user::modules::{self, AutoModules, UserModules};
-use crate::run::{self, ChangedFiles, RootResults, RunInputs};
-use crate::sources::net::Event;
+use crate::run::session::Session;
+use crate::run::user::modules::{AutoModules, UserModules};
+use crate::run::{self, ChangedFiles, RunInputs};
+
 pub(in crate::front::cli) use args::{LockArgs, LockOptions};
-pub(in crate::front::cli) use job::LockJob;
 pub(in crate::front::cli) use moves::{Moves, NamedProvider};
-pub(in crate::front::cli) use opened::{LockOutcome, OpenRoot, StartingLock, sound};
-pub(in crate::front::cli) use provenance::added;
-use text::Tense;
 
 /// A lock run as it was typed.
 #[derive(Clone, Copy)]
@@ -47,6 +46,8 @@ pub(in crate::front::cli) struct LockRequest<'a> {
     pub(in crate::front::cli) options: &'a LockOptions,
     /// The versions that move, or the providers that are locked; `None` to lock all and move none.
     pub(in crate::front::cli) moves: Option<&'a Moves>,
+    /// Lock files of the other program are converted first.
+    pub(in crate::front::cli) converts: bool,
 }
 
 /// A command that locks roots: `lock` itself, and those that move versions or convert entries first.
@@ -55,24 +56,24 @@ pub(in crate::front::cli) trait LockCommand {
     fn options(&self) -> &LockOptions;
 
     /// Does what was typed, as [`Command::run`] does.
-    fn lock(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult;
+    fn lock(&self, session: &Arc<Session<'_>>) -> CommandResult;
 
     /// Checks what is typed; see [`Command::check`].
     ///
     /// # Errors
     /// With the sentence that the user reads.
-    fn check_arguments(&self, _common: &Common) -> Result<(), String> {
+    fn check_arguments(&self, _options: &Options) -> Result<(), String> {
         Ok(())
     }
 }
 
 impl<C: LockCommand> Command for C {
-    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        self.lock(common, world, stderr)
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        self.lock(session)
     }
 
-    fn check(&self, common: &Common) -> Result<(), String> {
-        self.check_arguments(common)
+    fn check(&self, options: &Options) -> Result<(), String> {
+        self.check_arguments(options)
     }
 
     fn configuration(&self) -> Option<&Configuration> {
@@ -101,8 +102,8 @@ impl LockCommand for LockArgs {
         &self.options
     }
 
-    fn lock(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        let changed = match self.changed.files(common, &self.roots, world) {
+    fn lock(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        let changed = match self.changed.files(session, &self.roots) {
             Ok(changed) => changed,
             Err(failure) => return CommandResult::failed("lock", [failure]),
         };
@@ -113,59 +114,34 @@ impl LockCommand for LockArgs {
             changed: changed.as_ref(),
             options: &self.options,
             moves: only.as_ref(),
+            converts: false,
         };
-        run(common, request, world, stderr)
+        run(session, request)
     }
 }
 
-/// Locks all roots of a command line, each from its own lock file.
+/// Locks all roots of a command line.
 pub(in crate::front::cli) fn run(
-    common: &Common,
+    session: &Arc<Session<'_>>,
     request: LockRequest<'_>,
-    world: World<'_>,
-    stderr: &mut Stderr<'_>,
-) -> CommandResult {
-    run_with(common, request, world, stderr, &|job, inputs| {
-        run::over_roots(job, inputs)
-    })
-}
-
-/// Sets up a lock job, has it done by itself or as a part of another job, and makes the result of the command.
-pub(in crate::front::cli) fn run_with(
-    common: &Common,
-    request: LockRequest<'_>,
-    world: World<'_>,
-    stderr: &mut Stderr<'_>,
-    drive: &dyn Fn(&mut LockJob<'_>, RunInputs<'_>) -> RootResults,
 ) -> CommandResult {
     let args = request.options;
-    let progress = Progress::new(common.progress(world.env), world.env, stderr);
-    let observer = &|event: &Event<'_>| progress.observe(event);
-    let options = &common.options();
-    let configuration = &args.configuration.options();
-    let cache = modules::cache(options, world);
-    let user = Arc::new(UserConfigs::new(options, world, observer));
     // `lock` makes requests anyway, and a module that is not visible may require a provider.
-    let auto = AutoModules::Fetched;
-    let modules = UserModules::new(Arc::clone(&user), configuration, auto, cache.as_ref());
-    let mut job = LockJob::new(user, args, request.moves, configuration);
-    let choice = &request.roots.choice();
+    let modules = UserModules::new(session, &args.configuration, AutoModules::Fetched);
+    let mut job = LockJob::new(session, request);
     let inputs = RunInputs {
-        choice,
-        options,
-        reading: Some(modules.reading(configuration)),
+        reading: Some(modules.reading()),
         changed: request.changed,
         jobs: job_count(args.jobs),
-        world,
+        ..RunInputs::of_locks(session, request.roots)
     };
-    let all = drive(&mut job, inputs);
-    progress.finish();
+    let all = run::over_roots(&mut job, inputs);
     let versions_in_use = job.locked.compare(&all.results);
     let mut result = all.into_result(request.command);
     result.versions_in_use = versions_in_use;
-    result.remarks.extend(job.remarks());
+    result.remarks.extend(session.facts.remarks());
     let roots = result.roots().len();
-    if roots > 1 && !common.verbose {
+    if roots > 1 && !session.options.verbose {
         result.remarks.extend(job.uncovered.remark(roots));
     }
     result.remarks.extend(modules.remarks());

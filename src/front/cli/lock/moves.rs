@@ -142,8 +142,5 @@ impl Moves {
 }
 
 fn failure(title: String) -> Failure {
-    Failure {
-        title,
-        ..Failure::default()
-    }
+    Failure::new(title)
 }

@@ -7,7 +7,7 @@ use crate::addr::ProviderAddr;
 use crate::config::Loaded;
 use crate::diag::has_errors;
 use crate::hash::Hashes;
-use crate::locker::{LockError, Locked, SignatureDemands};
+use crate::locker::{Conversion, LockError, Locked, SignatureDemands};
 use crate::lockfile::LockFile;
 use crate::package::{ClaimPolicy, WantedPlatforms};
 use crate::report::{Failure, RootResult};
@@ -16,11 +16,13 @@ use crate::run::root::Root;
 use crate::workspace::SpecialDirectory;
 
 /// A root that is ready to be locked.
-pub(in crate::front::cli) struct OpenRoot {
-    pub(in crate::front::cli) root: Root,
-    pub(in crate::front::cli) loaded: Loaded,
-    /// The lock file to start from, if it is not that of the root.
-    pub(super) start: Option<StartingLock>,
+pub(super) struct OpenRoot {
+    pub(super) root: Root,
+    pub(super) loaded: Loaded,
+    /// The conversion of its lock file, if that was one of the other program.
+    pub(super) conversion: Option<Conversion>,
+    /// Hashes that were recorded of its versions on another registry.
+    pub(super) elsewhere: BTreeMap<ProviderAddr, Hashes>,
     pub(super) goals: Goals,
     pub(super) platforms: WantedPlatforms,
     pub(super) demands: SignatureDemands,
@@ -31,24 +33,14 @@ pub(in crate::front::cli) struct OpenRoot {
     pub(super) source: usize,
 }
 
-/// A lock file that a run starts from in place of that of the root.
-#[derive(Debug)]
-pub(in crate::front::cli) struct StartingLock {
-    pub(in crate::front::cli) lock: LockFile,
-    /// Hashes that were recorded of its versions on another registry.
-    pub(in crate::front::cli) elsewhere: BTreeMap<ProviderAddr, Hashes>,
-    /// Entries that stay as they are.
-    pub(in crate::front::cli) kept: Vec<ProviderAddr>,
-}
-
 /// The outcome of the work for a root.
-pub(in crate::front::cli) type LockOutcome = Result<Locked, Vec<LockError>>;
+pub(super) type LockOutcome = Result<Locked, Vec<LockError>>;
 
 impl OpenRoot {
     /// Returns the lock file that the run starts from.
-    pub(in crate::front::cli) fn start_lock(&self) -> &LockFile {
-        match &self.start {
-            Some(start) => &start.lock,
+    pub(super) fn start_lock(&self) -> &LockFile {
+        match &self.conversion {
+            Some(conversion) => &conversion.lock,
             None => &self.root.document().lock,
         }
     }
@@ -59,7 +51,7 @@ impl OpenRoot {
 ///
 /// # Errors
 /// If there is no configuration.
-pub(in crate::front::cli) fn sound(
+pub(super) fn sound(
     root: &Root,
     loaded: Option<Loaded>,
     result: &mut RootResult,

@@ -11,25 +11,20 @@ use crate::report::RootResult;
 use crate::run::root::Root;
 use crate::workspace::UNIT_CACHE;
 
-impl LockJob<'_> {
+impl LockJob<'_, '_> {
     /// Reports what is wrong with the CLI configuration that the packages of a root come by, unless a root did.
-    pub(in crate::front::cli) fn report_sources(&self, opened: &OpenRoot, result: &mut RootResult) {
+    pub(super) fn report_sources(&self, opened: &OpenRoot, result: &mut RootResult) {
         result.faults(self.sources.unreported(opened.source));
     }
 
     /// Shows notes on a state that cannot be read where they matter: if entries stayed because of it.
-    pub(in crate::front::cli) fn report_state(
-        &self,
-        opened: &OpenRoot,
-        locked: &Locked,
-        result: &mut RootResult,
-    ) {
+    pub(super) fn report_state(&self, opened: &OpenRoot, locked: &Locked, result: &mut RootResult) {
         let about_state = opened
             .loaded
             .diagnostics
             .iter()
             .filter(|diagnostic| remarks::is_about_state(diagnostic));
-        if self.user.options.verbose || !locked.unrequired.is_empty() {
+        if self.session.options.verbose || !locked.unrequired.is_empty() {
             result.faults(about_state);
         } else {
             result.aside(about_state);
@@ -37,22 +32,16 @@ impl LockJob<'_> {
     }
 
     /// Reports why a root could not be locked.
-    pub(in crate::front::cli) fn report_errors(
+    pub(super) fn report_errors(
         &mut self,
         opened: &OpenRoot,
         errors: &[LockError],
         texts: &Texts,
         result: &mut RootResult,
     ) {
+        let root = &opened.root;
         let required = Required {
-            requirements: &opened.loaded.requirements,
-            project: opened.root.project(),
-            texts,
-            commands: opened
-                .root
-                .advice
-                .taking_from(&self.sources.typed_options()),
-            has_lock: opened.root.lock.is_some(),
+            commands: root.advice.taking_from(&self.sources.typed_options()),
             locked: Some(
                 opened
                     .start_lock()
@@ -61,25 +50,18 @@ impl LockJob<'_> {
                     .map(|(provider, entry)| (provider.clone(), entry.version.clone()))
                     .collect(),
             ),
-            platforms_from: opened
-                .platforms
-                .are_usual
-                .then(|| opened.root.project_name()),
+            platforms_from: opened.platforms.are_usual.then(|| root.project_name()),
+            ..Required::of(root, Some(&opened.loaded.requirements), texts)
         };
         if !errors.is_empty() {
-            advice::lock::errors(result, errors, opened.root.flavor, &required);
+            advice::lock::errors(result, errors, root.flavor, &required);
         }
         self.sources.reported(opened.source);
     }
 
-    /// Returns true if lock files are written where they change.
-    pub(in crate::front::cli) fn writes(&self) -> bool {
-        self.options.writes()
-    }
-
     /// Warns where Terragrunt would replace a lock file that changed by that of its last run.
     pub(super) fn report_unit(&self, root: &Root, result: &mut RootResult) {
-        let world = self.user.world;
+        let world = self.session.world;
         if root.unit.is_some() && root.unit_lock_use(world.disk, world.env).is_restored {
             result.remark(format!(
                 "Terragrunt restores the lock file of its last run in this unit; remove {} to keep this one",

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{LockOptions, dropped, in_use, several};
-use crate::cli::{Look, convert, diff};
+use super::{LockOptions, conversion, dropped, in_use, several};
+use crate::cli::{Look, diff};
 use crate::diag::{counted, counted_as};
 use crate::flavor::Flavor;
 use crate::package::Provenance;
 use crate::report::json::{ContradictedBy, LockedProvider, Provider};
-use crate::report::notes;
 use crate::report::reading::{self, Heading, Total};
-use crate::report::{CommandResult, RootResult, TextBlock, Tone};
+use crate::report::{CommandResult, RootResult, TextBlock, Tone, notes};
 use crate::version::{VersionStep, step};
 
 /// The tense of a report: some options keep a run from writing.
@@ -161,7 +160,7 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     }
     let lock = root.lock();
     let converted = lock.and_then(|lock| lock.converted.as_deref());
-    let staying = convert::lines(converted.unwrap_or_default(), flavor);
+    let staying = conversion::lines(converted.unwrap_or_default(), flavor);
     if !staying.is_empty() {
         blocks.push(TextBlock::Lines(staying));
     }

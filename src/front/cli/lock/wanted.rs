@@ -16,7 +16,7 @@ use crate::run::platforms;
 use crate::run::root::Root;
 use crate::run::unseen::{CallNames, UnseenParts};
 
-impl LockJob<'_> {
+impl LockJob<'_, '_> {
     /// Returns the versions that a root is to move to; `None` if no provider that is named concerns it.
     pub(super) fn goals(
         &mut self,
@@ -27,7 +27,7 @@ impl LockJob<'_> {
         let Some(moves) = self.moves else {
             return Ok(Some(Goals::default()));
         };
-        let unseen = UnseenParts::new(loaded, self.configuration, self.user.options);
+        let unseen = UnseenParts::new(loaded, &self.options.configuration, self.session.options);
         let unseen = unseen.remark(CallNames::Listed, "and may require it");
         moves.goals(root, loaded, lock, unseen, &mut self.named)
     }
@@ -42,12 +42,14 @@ impl LockJob<'_> {
             return Ok(Vec::new());
         }
         let mirror = self.options.source.fs_mirror.as_ref();
-        let mirror = mirror.map(|dir| PackagePlace::named_mirror(self.user.options.below(dir)));
+        let mirror = mirror.map(|dir| PackagePlace::named_mirror(self.session.options.below(dir)));
         // Errors of the CLI configuration matter where packages come from, and are reported there.
-        let user = self.user.of(root.flavor);
+        let user = self.session.of(root.flavor);
         let places = user.package_places(root, mirror.as_slice(), texts);
         let facts = match &root.lock {
-            Some(lock) if !self.options.prove => self.facts.about(root, &lock.document.lock),
+            Some(lock) if !self.options.prove => {
+                self.session.facts.about(root, &lock.document.lock)
+            }
             _ => BTreeMap::new(),
         };
         let mut covered = platforms::locked(root, &mut self.packages, &places, &facts)?;

@@ -1,33 +1,90 @@
 //! `lockctl log`: the history of providers in lock files.
 
-mod args;
 mod opened;
 mod text;
 pub(super) mod versions;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::cli::args::Common;
-use crate::cli::{Command, Look, Stderr, World};
+use clap::Args;
+use opened::LogRun;
+
+use crate::cli::{Command, Look};
 use crate::flavor::Flavor;
 use crate::git::{Commit, CommittedChange, FileCommit, ObjectId, TreeEntry};
 use crate::report::json::{EntrySide, PastChange, Provider};
 use crate::report::reading::{self, RootsText};
 use crate::report::{CommandResult, Failure, ResultSubject, RootResult, TextBlock};
 use crate::review::{HistoryChange, HistoryFilter, HistoryStep, ProviderSide};
-pub(in crate::front::cli) use args::LogArgs;
-use opened::LogRun;
+use crate::run::options::{RootArgs, examples, is_path};
+use crate::run::session::Session;
+use crate::run::typed_addr::TypedAddr;
 
 /// The number of commits that are read first for `-n`, in addition to two for each wanted one, and the factor
 /// of its growth while too few of them hold a change.
 const FIRST_COMMITS: usize = 20;
 const COMMITS_GROWTH: usize = 8;
 
+/// Unlike other commands, `log` does not stop at the working directory.
+const ROOTS_HELP: &str = "Root module directories [default: every lock file of the repository]";
+
+/// Show the history of providers in the lock files of a git repository
+///
+/// Without a ROOT every lock file of the repository is listed. A ROOT may be one that was removed, and the
+/// repository may be bare.
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl log", "all providers"),
+    ("lockctl log hashicorp/aws live/prod", "one provider in one root"),
+    ("lockctl log -n 5", "what the newest five commits changed"),
+]))]
+#[command(mut_arg("roots", |arg| arg.help(ROOTS_HELP)))]
+pub(in crate::front::cli) struct LogArgs {
+    /// The provider, as in hashicorp/aws, or a type, as in aws [default: all providers]
+    ///
+    /// An argument that begins with a dot or a slash, or ends with a slash, is a ROOT.
+    #[arg(value_name = "ADDR", value_parser = provider_or_root)]
+    provider: Option<String>,
+    #[command(flatten)]
+    roots: RootArgs,
+    /// Show the changes of the newest N commits only [default: all; of several lock files the newest 40 rows]
+    ///
+    /// Commits without a matching change do not count.
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(super) max_count: Option<usize>,
+}
+
+/// Makes sure that a text is an address, or looks like a path.
+fn provider_or_root(text: &str) -> Result<String, String> {
+    if !is_path(text) {
+        text.parse::<TypedAddr>()?;
+    }
+    Ok(text.to_owned())
+}
+
+impl LogArgs {
+    /// Returns the provider, if one was typed, and the roots.
+    ///
+    /// What looks like a path is a root.
+    pub(in crate::front::cli) fn provider_and_roots(&self) -> (Option<&str>, Cow<'_, RootArgs>) {
+        match self.provider.as_deref() {
+            Some(path) if is_path(path) => {
+                let mut roots = self.roots.clone();
+                roots.roots.insert(0, PathBuf::from(path));
+                (None, Cow::Owned(roots))
+            }
+            provider => (provider, Cow::Borrowed(&self.roots)),
+        }
+    }
+}
+
 impl Command for LogArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
         let (provider, roots) = self.provider_and_roots();
-        let opened = match LogRun::open(common, world, provider, &roots) {
+        let opened = match LogRun::open(session, provider, &roots) {
             Ok(opened) => opened,
             Err(failure) => return CommandResult::failed("log", [failure]),
         };

@@ -6,27 +6,25 @@ use std::path::{Path, PathBuf};
 use super::versions::{BATCH, VersionContents};
 use super::{filter, row, step};
 use crate::cli::World;
-use crate::cli::args::{Common, RootArgs};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, Program};
 use crate::git::{self, Commit, FileCommit, GitError, ObjectId, Repository};
 use crate::guide::advice;
-use crate::lockfile;
-use crate::parallel;
 use crate::report::json::Provider;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
-use crate::review;
-use crate::run::options::RootChoice;
+use crate::run::options::{Options, RootArgs};
+use crate::run::session::Session;
 use crate::run::{self, RootResults};
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Replaced, clean};
+use crate::{lockfile, parallel, review};
 
 /// A run whose roots and repositories are known.
-pub(super) struct LogRun<'a> {
-    common: &'a Common,
+pub(super) struct LogRun<'r, 'a> {
+    options: &'a Options,
     world: World<'a>,
     /// The provider as it was typed.
-    provider: Option<&'a str>,
+    provider: Option<&'r str>,
     repositories: Vec<FoundRepository<'a>>,
     /// The results of the roots, without their histories.
     roots: RootResults,
@@ -73,49 +71,51 @@ struct LockHistory<'h> {
 /// For each commit the number of newer ones.
 type Order<'a> = BTreeMap<&'a ObjectId, usize>;
 
-impl<'a> LogRun<'a> {
+impl<'r, 'a> LogRun<'r, 'a> {
     /// Finds the roots that were typed, and their repositories.
     ///
     /// # Errors
     /// If every lock file of the repository is wanted, and there is none.
     pub(super) fn open(
-        common: &'a Common,
-        world: World<'a>,
-        provider: Option<&'a str>,
+        session: &Session<'a>,
+        provider: Option<&'r str>,
         roots: &RootArgs,
     ) -> Result<Self, Failure> {
+        let (options, world) = (session.options, session.world);
         let mut opened = Self {
-            common,
+            options,
             world,
             provider,
             repositories: Vec::new(),
             roots: RootResults::default(),
             locks: None,
         };
-        if roots.are_default() {
-            opened.place(&common.below(Path::new(".")))?;
+        if roots.roots.is_empty() && !roots.recursive {
+            opened.place(&options.below(Path::new(".")))?;
             return Ok(opened);
         }
+        let typed = match &*roots.roots {
+            [] => vec![PathBuf::from(".")],
+            typed => typed.to_vec(),
+        };
         // What is not on disk may be in the history: the root was removed, or the repository is bare.
-        let (there, removed): (Vec<PathBuf>, Vec<PathBuf>) =
-            roots.paths().into_iter().partition(|path| {
-                let path = common.below(path);
-                let kind = world.disk.kind(&path);
-                // In a bare repository the directories on disk are those of git, as `refs`.
-                roots.recursive
-                    || kind.is_ok_and(|kind| kind == FileKind::Directory)
-                        && opened
-                            .place(&path)
-                            .map_or(true, |(at, _)| opened.repositories[at].top.is_some())
-            });
+        let (there, removed): (Vec<PathBuf>, Vec<PathBuf>) = typed.into_iter().partition(|typed| {
+            let path = RootArgs::dir(typed, options);
+            let kind = world.disk.kind(&path);
+            // In a bare repository the directories on disk are those of git, as `refs`.
+            roots.recursive
+                || kind.is_ok_and(|kind| kind == FileKind::Directory)
+                    && opened
+                        .place(&path)
+                        .map_or(true, |(at, _)| opened.repositories[at].top.is_some())
+        });
         let mut locks = BTreeMap::new();
         if !there.is_empty() {
-            let choice = RootChoice {
-                dirs: there,
-                ..roots.choice()
+            let there = RootArgs {
+                roots: there,
+                ..roots.clone()
             };
-            let options = common.options();
-            opened.roots = run::each(&options, &choice, world, |root, _, result| {
+            opened.roots = run::each(session, &there, |root, _, result| {
                 let (repository, dir) = opened.place(&root.dir)?;
                 let flavor = Some(root.flavor);
                 let place = LockPlace {
@@ -127,8 +127,8 @@ impl<'a> LogRun<'a> {
                 Ok(Replaced::Done)
             });
         }
-        for path in removed {
-            let path = common.below(&path);
+        for typed in removed {
+            let path = RootArgs::dir(&typed, options);
             let mut result = RootResult::new(path.display().to_string());
             match opened.removed_place(&path) {
                 Ok(place) => drop(locks.insert(result.path.clone(), place)),
@@ -191,7 +191,7 @@ impl<'a> LogRun<'a> {
             .unwrap_or(Path::new(""));
         let rest = path.strip_prefix(above).unwrap_or(path);
         let above = if above.as_os_str().is_empty() {
-            self.common.below(Path::new("."))
+            self.options.below(Path::new("."))
         } else {
             above.to_owned()
         };
@@ -237,7 +237,7 @@ impl<'a> LogRun<'a> {
             && self
                 .world
                 .disk
-                .kind(&self.common.below(Path::new(typed)))
+                .kind(&self.options.below(Path::new(typed)))
                 .is_ok()
         {
             let text = format!("{typed} counts as a provider; write ./{typed} for the directory");
@@ -261,7 +261,7 @@ struct ListedRoot {
 
 /// Histories on their way into results.
 struct Listing<'l, 'a> {
-    opened: &'l LogRun<'a>,
+    opened: &'l LogRun<'l, 'a>,
     roots: RootResults,
     is_whole: bool,
     has_unreadable: bool,
@@ -453,20 +453,16 @@ impl LockPlace {
         let own = git::follow(commits, self.dir.join(lockfile::FILE_NAME));
         // Without a commit that has it, the path is more likely mistyped than removed.
         if own.is_empty() && is_whole && self.flavor.is_none() {
-            return Err(Failure {
-                title: format!("{shown} is not there, and no commit has a lock file in it"),
-                help: Some(
-                    "`lockctl log` without a root lists every lock file of the repository"
-                        .to_owned(),
-                ),
-                ..Failure::default()
-            });
+            return Err(Failure::new(format!(
+                "{shown} is not there, and no commit has a lock file in it"
+            ))
+            .help("`lockctl log` without a root lists every lock file of the repository"));
         }
         Ok(own)
     }
 }
 
-impl LogRun<'_> {
+impl LogRun<'_, '_> {
     /// Decides about the flavor of a lock file by its newest version.
     fn flavor(&self, own: &[FileCommit<'_>], contents: &VersionContents, dir: &Path) -> Flavor {
         // The header of an old version may be that of the other program, since a root can be converted.
@@ -478,7 +474,7 @@ impl LogRun<'_> {
             })
             .filter_map(|entry| entry.blob.as_ref())
             .find_map(|blob| contents.bytes(blob));
-        flavor_of(self.common.flavor, self.world.disk, dir, newest)
+        flavor_of(self.options.flavor, self.world.disk, dir, newest)
     }
 }
 

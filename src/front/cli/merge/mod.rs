@@ -1,23 +1,26 @@
 //! `lockctl merge`: a merge driver of git.
 
-pub(super) mod args;
 pub(super) mod text;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::cli::args::Common;
-use crate::cli::merge::args::{MergeArgs, Style};
-use crate::cli::{CLEAN, Command, FINDINGS, Stderr, World};
+use clap::Args;
+
+use crate::cli::{CLEAN, Command, FINDINGS, World};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git::{self, Marking};
 use crate::lockfile;
 use crate::report::{CommandResult, Failure, RootResult};
 use crate::review::{
-    MARKER_SIZE, Markers, MergeBase, MergeSides, UnknownEntries, merged_program, write_whole,
+    MARKER_SIZE, Markers, MergeBase, MergePreference, MergeSides, UnknownEntries, merged_program,
+    write_whole,
 };
 use crate::run::commands;
+use crate::run::options::{Options, examples, one_of};
+use crate::run::session::Session;
 use crate::workspace::flavor_of;
 use crate::world::Replaced;
 
@@ -31,15 +34,106 @@ const MAX_TEXTUAL_MERGE_LINES: usize = 100_000;
 /// Maximum size of git's markers of all conflicts, in bytes.
 const MAX_MARKERS_BYTES: u64 = 4 * 1024 * 1024;
 
-impl Command for MergeArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world)
+/// Merge three versions of a lock file, as a merge driver of git
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl merge base.hcl ours.hcl theirs.hcl", "write the result to ours.hcl"),
+    ("lockctl git install", "let git do this in every merge"),
+]))]
+pub(in crate::front::cli) struct MergeArgs {
+    /// The lock file that both sides started from (%O of git)
+    #[arg(value_name = "BASE")]
+    pub(in crate::front::cli) base: PathBuf,
+    /// Our lock file (%A); the result replaces it
+    #[arg(value_name = "OURS")]
+    pub(in crate::front::cli) ours: PathBuf,
+    /// Their lock file (%B)
+    #[arg(value_name = "THEIRS")]
+    pub(in crate::front::cli) theirs: PathBuf,
+    #[command(flatten)]
+    pub(in crate::front::cli) policy: MergePolicy,
+    /// The path of the lock file, for messages (%P) [default: OURS]
+    #[arg(long, value_name = "PATH")]
+    pub(in crate::front::cli) path: Option<PathBuf>,
+    /// How conflicts are marked; all but `merge` show the base [default: as configured in git]
+    #[arg(
+        long,
+        value_name = "STYLE",
+        value_parser = one_of([
+            ("merge", BaseShown::No),
+            ("diff3", BaseShown::Yes),
+            ("zdiff3", BaseShown::Yes),
+        ])
+    )]
+    conflict_style: Option<BaseShown>,
+    /// How many characters a conflict marker has, at least 7 (%L)
+    #[arg(long, value_name = "N", default_value_t = MARKER_SIZE)]
+    pub(in crate::front::cli) marker_size: usize,
+    /// The text after the marker of our side (%X)
+    #[arg(long, value_name = "TEXT", default_value = "ours", value_parser = label)]
+    pub(in crate::front::cli) label_ours: SideLabel,
+    /// The text after the marker of the base (%S)
+    #[arg(long, value_name = "TEXT", default_value = "base", value_parser = label)]
+    pub(in crate::front::cli) label_base: SideLabel,
+    /// The text after the marker of their side (%Y)
+    #[arg(long, value_name = "TEXT", default_value = "theirs", value_parser = label)]
+    pub(in crate::front::cli) label_theirs: SideLabel,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(in crate::front::cli) struct MergePolicy {
+    /// Which version is taken if both sides moved a provider
+    ///
+    /// `newest` takes the newer version if both moved up; `fail` leaves a conflict.
+    #[arg(
+        long,
+        value_name = "SIDE",
+        default_value = "newest",
+        value_parser = one_of([
+            ("newest", MergePreference::Newest),
+            ("ours", MergePreference::Ours),
+            ("theirs", MergePreference::Theirs),
+            ("fail", MergePreference::Fail),
+        ])
+    )]
+    pub(in crate::front::cli) prefer: MergePreference,
+}
+
+/// The value of `--conflict-style`: blocks stay whole, so the styles that show the base are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BaseShown {
+    Yes,
+    No,
+}
+
+/// The text after a marker; `None` if a version of git does not replace the placeholder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::front::cli) struct SideLabel(Option<String>);
+
+fn label(text: &str) -> Result<SideLabel, String> {
+    // Older versions of git know no %S, %X and %Y, and hand them over as they are.
+    let is_unknown = text.len() == 2 && text.starts_with('%');
+    // A line feed would end the line of the marker.
+    let line = text.replace(|c: char| c.is_control(), " ");
+    Ok(SideLabel((!is_unknown).then_some(line)))
+}
+
+impl SideLabel {
+    pub(in crate::front::cli) fn or(&self, other: &str) -> String {
+        self.0.clone().unwrap_or_else(|| other.to_owned())
     }
 }
 
-fn run(common: &Common, args: &MergeArgs, world: World<'_>) -> CommandResult {
+impl Command for MergeArgs {
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        run(session, self)
+    }
+}
+
+fn run(session: &Session<'_>, args: &MergeArgs) -> CommandResult {
+    let world = session.world;
     let driver = Driver {
-        common,
+        options: session.options,
         args,
         world,
         place: args.path.as_ref().unwrap_or(&args.ours),
@@ -54,17 +148,17 @@ fn run(common: &Common, args: &MergeArgs, world: World<'_>) -> CommandResult {
             // git reads the file itself, and an untouched one keeps its time.
             if text != ours.bytes {
                 let replaced = world.disk.replace(&ours.path, Some(&ours.bytes), &text);
-                let replaced = replaced.map_err(|error| Failure {
-                    title: format!("{} cannot be written", ours.path.display()),
-                    causes: vec![error.to_string()],
-                    help: Some("nothing was written".to_owned()),
+                let replaced = replaced.map_err(|error| {
+                    Failure::new(format!("{} cannot be written", ours.path.display()))
+                        .because(error.to_string())
+                        .help("nothing was written")
                 })?;
                 if replaced == Replaced::Changed {
-                    return Err(Failure {
-                        title: format!("{} was changed by another program", ours.path.display()),
-                        help: Some("nothing was written; merge again".to_owned()),
-                        ..Failure::default()
-                    });
+                    return Err(Failure::new(format!(
+                        "{} was changed by another program",
+                        ours.path.display()
+                    ))
+                    .help("nothing was written; merge again"));
                 }
             }
             Ok(code)
@@ -81,7 +175,7 @@ fn run(common: &Common, args: &MergeArgs, world: World<'_>) -> CommandResult {
 
 /// The lock file and the options of one merge.
 struct Driver<'a> {
-    common: &'a Common,
+    options: &'a Options,
     args: &'a MergeArgs,
     world: World<'a>,
     /// The path of the lock file.
@@ -105,19 +199,17 @@ impl Driver<'_> {
     /// Reads base, ours and theirs.
     fn read(&self) -> Result<[SideFile; 3], Failure> {
         let read = |path: &Path| {
-            let path = self.common.below(path);
+            let path = self.options.below(path);
             match self.world.disk.read(&path, lockfile::MAX_BYTES) {
                 Ok(bytes) => Ok(SideFile { path, bytes }),
-                Err(error) => Err(Failure {
-                    title: format!("{} cannot be read", path.display()),
-                    causes: vec![match error.kind() {
+                Err(error) => Err(Failure::new(format!("{} cannot be read", path.display()))
+                    .because(match error.kind() {
                         io::ErrorKind::FileTooLarge => {
                             format!("it has more than {} bytes", lockfile::MAX_BYTES)
                         }
                         _ => error.to_string(),
-                    }],
-                    help: Some("name three versions of a lock file".to_owned()),
-                }),
+                    })
+                    .help("name three versions of a lock file")),
             }
         };
         let args = self.args;
@@ -156,10 +248,10 @@ impl Driver<'_> {
             theirs: their_lock,
         };
         let texts = [&*ours.bytes, &*theirs.bytes];
-        let prefer = self.args.policy.prefer();
+        let prefer = self.args.policy.prefer;
         let file = sides.merge(texts, prefer, flavor, &self.markers());
         let dir = self.place.parent().unwrap_or(Path::new(""));
-        let advice = commands::of_root(&self.common.options(), dir);
+        let advice = commands::of_root(self.options, dir);
         text::outcome(&place, &file, &advice.lock.for_root, result);
         result.changed = Some(file.text.as_bytes() != ours.bytes);
         let code = if file.merged.conflicts.is_empty() {
@@ -219,7 +311,7 @@ impl Driver<'_> {
         // The header merges as an entry does (`review` rules 1.6): a side that was converted to the other
         // program decides.
         let program = merged_program(sides.map(lockfile::header_of));
-        match (self.common.flavor, program) {
+        match (self.options.flavor, program) {
             (FlavorChoice::Auto, Some(program)) => Flavor::newest(program),
             (choice, _) => {
                 let dir = self.place.parent().unwrap_or(Path::new(""));
@@ -228,10 +320,10 @@ impl Driver<'_> {
         }
     }
 
-    /// Returns whether conflicts show the base: blocks stay whole, so the styles that do are alike.
+    /// Returns true if conflicts show the base.
     fn shows_base(&self) -> bool {
         match self.args.conflict_style {
-            Some(style) => style != Style::Merge,
+            Some(shown) => shown == BaseShown::Yes,
             None => git::wants_base(self.world.run, Path::new(".")),
         }
     }

@@ -1,28 +1,22 @@
 //! `lockctl mirror`: the packages of lock files in one directory.
 
-mod args;
 mod text;
 
-use crate::cli::args::Common;
-use crate::cli::{Command, Look, MarkdownText, Stderr, World};
+use std::sync::Arc;
+
+use crate::cli::{Command, Look, MarkdownText};
 use crate::report::reading::Total;
 use crate::report::{CommandResult, TextBlock};
-use crate::run::mirror;
-use crate::run::progress::Progress;
-use crate::sources::net::Event;
-pub(in crate::front::cli) use args::MirrorArgs;
+use crate::run::mirror::{self, MirrorArgs};
+use crate::run::options::Options;
+use crate::run::session::Session;
 
 impl Command for MirrorArgs {
-    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        let progress = Progress::new(common.progress(world.env), world.env, stderr);
-        let observer = &|event: &Event<'_>| progress.observe(event);
-        let (options, choice) = (common.options(), self.roots.choice());
-        let result = mirror::mirror(&options, &self.options(&options), &choice, world, observer);
-        progress.finish();
-        result
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        mirror::mirror(session, self)
     }
 
-    fn check(&self, _: &Common) -> Result<(), String> {
+    fn check(&self, _: &Options) -> Result<(), String> {
         self.check_unpacked()
     }
 

@@ -1,6 +1,5 @@
 //! `lockctl outdated`: what is locked against what is offered.
 
-mod args;
 mod result;
 mod text;
 mod verdict;
@@ -9,43 +8,39 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
+use result::OutdatedRoot;
+use verdict::Extent;
+
 use crate::addr::ProviderAddr;
+use crate::audit::run::{KnownAdvisories, known_advisories};
 use crate::authenticate::Rules;
-use crate::cli::args::{Common, Configuration, RootArgs};
 use crate::cli::session::provider::naming;
-use crate::cli::{Command, Look, MarkdownText, Stderr, World};
+use crate::cli::{Command, Look, MarkdownText};
 use crate::config::Loaded;
 use crate::diag::{Texts, has_errors};
 use crate::guide::advice::required::Required;
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::package::AgePolicy;
-use crate::parallel;
 use crate::project::Policy;
 use crate::report::json::Provider;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, ResultSubject, RootResult, Sentence, TextBlock, Tone};
-use crate::run::audit::{self, KnownAdvisories};
-use crate::run::options::{ConfigurationOptions, RunOptions, is_path};
-use crate::run::progress::Progress;
+use crate::run::options::{Configuration, RootArgs, SourceArgs, examples, is_path, one_of};
 use crate::run::root::{self, Root};
+use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
 use crate::run::unseen::{CallNames, UnseenParts};
-use crate::run::user::config::UserConfigs;
 use crate::run::user::enforcement;
-use crate::run::user::modules::{self, AutoModules, UserModules};
+use crate::run::user::modules::{AutoModules, UserModules};
 use crate::run::user::sources::{self, Sources};
 use crate::run::{self, Job, OpenResult, RunInputs, commands};
-use crate::sources::net::Event;
-pub(in crate::front::cli) use args::OutdatedArgs;
-use result::OutdatedRoot;
-use verdict::Extent;
+use crate::version::Upgrade;
 
 /// The comparison of a command line.
-struct OutdatedRun<'a> {
-    run: &'a RunOptions,
-    configuration: &'a ConfigurationOptions,
-    args: &'a OutdatedArgs,
-    world: World<'a>,
+struct OutdatedRun<'s, 'a> {
+    session: &'s Session<'a>,
+    args: &'s OutdatedArgs,
     sources: Sources<'a>,
     /// The providers that are compared; all of them if none is named.
     named: Vec<TypedAddr>,
@@ -65,45 +60,66 @@ struct OpenRoot {
     source: usize,
 }
 
+/// Compare locked versions with the newest ones
+///
+/// For each provider it shows the locked version, the newest that the constraints allow, the newest
+/// release, and which constraints exclude that. Nothing is downloaded or written. A ROOT that is no directory
+/// is a provider, as in hashicorp/aws or aws: only named ones are compared.
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl outdated", "what can be updated, what is held back"),
+    ("lockctl outdated -r --fail-on major", "all roots; fail if a major step is due"),
+    ("lockctl outdated hashicorp/aws", "compare one provider"),
+    ("lockctl outdated --format markdown", "a table for a pull request"),
+]))]
+pub(in crate::front::cli) struct OutdatedArgs {
+    #[command(flatten)]
+    roots: RootArgs,
+    #[command(flatten)]
+    configuration: Configuration,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Exit with code 1 if a provider is behind the newest release by this step or a larger one
+    ///
+    /// It makes no difference whether constraints allow the newest release; to check only what `update`
+    /// would move, use `lockctl update --check`.
+    #[arg(
+        long,
+        value_name = "STEP",
+        value_parser = one_of([
+            // From a pre-release to its release is a step as well.
+            ("patch", Upgrade::Prerelease),
+            ("minor", Upgrade::Minor),
+            ("major", Upgrade::Major),
+        ])
+    )]
+    fail_on: Option<Upgrade>,
+}
+
 impl Command for OutdatedArgs {
-    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        let progress = Progress::new(common.progress(world.env), world.env, stderr);
-        let observer = &|event: &Event<'_>| progress.observe(event);
-        let options = &common.options();
-        let configuration = &self.configuration.options();
-        let cache = modules::cache(options, world);
-        let user = Arc::new(UserConfigs::new(options, world, observer));
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
         // Nothing is downloaded by `outdated`, modules included; it only asks for versions.
-        let auto = AutoModules::Cached;
-        let modules = UserModules::new(Arc::clone(&user), configuration, auto, cache.as_ref());
-        let (named, roots) = self.targets(options, world);
+        let modules = UserModules::new(session, &self.configuration, AutoModules::Cached);
+        let (named, roots) = self.targets(session);
         let mut job = OutdatedRun {
-            run: options,
-            configuration,
+            session,
             args: self,
-            world,
-            sources: Sources::new(user, self.source.choice(options)),
+            sources: Sources::new(Arc::clone(session), self.source.choice(session.options)),
             named,
             found: BTreeSet::new(),
         };
-        let choice = &roots.choice();
         let inputs = RunInputs {
-            choice,
-            options,
-            reading: Some(modules.reading(configuration)),
-            changed: None,
-            jobs: parallel::cores(),
-            world,
+            reading: Some(modules.reading()),
+            ..RunInputs::of_locks(session, &roots)
         };
         let all = run::over_roots(&mut job, inputs);
-        progress.finish();
         let mut result = all.into_result("outdated");
-        let advisories = mark_known_advisories(options, world, &mut result);
+        let advisories = mark_known_advisories(session, &mut result);
         let warnings = advisories.warnings(naming(result.roots()));
         result.remarks.extend(warnings);
         // The sentences about single roots, which name the commands, are not shown of several.
-        if result.has_many_roots() && !common.verbose {
-            let advice = commands::of_all(options, choice);
+        if result.has_many_roots() && !session.options.verbose {
+            let advice = commands::of_all(session.options, &roots);
             result
                 .remarks
                 .extend(verdict::next_step(result.roots(), &advice));
@@ -134,28 +150,29 @@ impl Command for OutdatedArgs {
 
 impl OutdatedArgs {
     /// Separates providers from roots: an argument that is no directory, and can be an address, is a provider.
-    fn targets(&self, options: &RunOptions, world: World<'_>) -> (Vec<TypedAddr>, RootArgs) {
+    fn targets(&self, session: &Session<'_>) -> (Vec<TypedAddr>, RootArgs) {
         let provider = |path: &Path| {
             let text = path.to_str().filter(|text| !is_path(text))?;
-            let is_there = world.disk.kind(&options.below(path)).is_ok();
+            let is_there = session
+                .world
+                .disk
+                .kind(&session.options.below(path))
+                .is_ok();
             text.parse().ok().filter(|_| !is_there)
         };
-        let named: Vec<TypedAddr> = self
+        let mut roots = self.roots.clone();
+        let named = roots
             .roots
-            .typed()
             .iter()
             .filter_map(|path| provider(path))
             .collect();
-        (named, self.roots.retaining(|path| provider(path).is_none()))
+        roots.roots.retain(|path| provider(path).is_none());
+        (named, roots)
     }
 }
 
 /// Adds to each row the advisories about its locked version that the cache has, and returns all of them.
-fn mark_known_advisories(
-    options: &RunOptions,
-    world: World<'_>,
-    result: &mut CommandResult,
-) -> KnownAdvisories {
+fn mark_known_advisories(session: &Session<'_>, result: &mut CommandResult) -> KnownAdvisories {
     let ResultSubject::Roots(roots) = &mut result.subject else {
         return KnownAdvisories::default();
     };
@@ -165,7 +182,7 @@ fn mark_known_advisories(
             Provider::Compared(row) => Some((&row.provider, row.locked.as_ref()?)),
             _ => None,
         });
-        audit::known_advisories(options, world, locked)
+        known_advisories(session, locked)
     };
     for row in roots.iter_mut().flat_map(|root| &mut root.providers) {
         if let Provider::Compared(row) = row
@@ -182,7 +199,7 @@ fn age(root: &Root) -> Option<AgePolicy> {
     root.project().policy.as_ref().and_then(Policy::age)
 }
 
-impl Job for OutdatedRun<'_> {
+impl Job for OutdatedRun<'_, '_> {
     type Opened = OpenRoot;
     type Done = ();
 
@@ -199,7 +216,7 @@ impl Job for OutdatedRun<'_> {
         let Some(loaded) = loaded.filter(|loaded| loaded.found) else {
             return Err(root.no_configuration());
         };
-        UnseenParts::new(&loaded, self.configuration, self.run).faults(result);
+        UnseenParts::new(&loaded, &self.args.configuration, self.session.options).faults(result);
         let lock = root.lock.as_ref();
         let is_broken = lock.is_some_and(|lock| has_errors(&lock.diagnostics));
         if is_broken || has_errors(&loaded.diagnostics) {
@@ -246,10 +263,10 @@ impl Job for OutdatedRun<'_> {
             .iter()
             .enumerate()
             .filter(|(number, _)| !self.found.contains(number))
-            .map(|(_, typed)| Failure {
-                title: format!("{typed} cannot be compared: nothing requires it"),
-                causes: vec!["there is no directory of that name either".to_owned()],
-                help: Some("`lockctl tree` shows what is required".to_owned()),
+            .map(|(_, typed)| {
+                Failure::new(format!("{typed} cannot be compared: nothing requires it"))
+                    .because("there is no directory of that name either")
+                    .help("`lockctl tree` shows what is required")
             })
             .collect()
     }
@@ -268,7 +285,7 @@ impl Job for OutdatedRun<'_> {
             })
             .collect();
         // Which signatures count decides which dates of releases count.
-        let enforced = enforcement(self.world.env);
+        let enforced = enforcement(self.session.world.env);
         let rules = |flavor| Rules { flavor, enforced };
         let compared = locker::outdated(&rules, &requests);
         drop(requests);
@@ -280,7 +297,7 @@ impl Job for OutdatedRun<'_> {
     }
 }
 
-impl OutdatedRun<'_> {
+impl OutdatedRun<'_, '_> {
     fn report(
         &mut self,
         opened: &OpenRoot,
@@ -293,16 +310,8 @@ impl OutdatedRun<'_> {
         let OpenRoot { root, loaded, .. } = opened;
         let compared = OutdatedRoot {
             root,
-            required: Required {
-                requirements: &loaded.requirements,
-                project: root.project(),
-                texts,
-                commands: root.advice.clone(),
-                has_lock: root.lock.is_some(),
-                locked: None,
-                platforms_from: None,
-            },
-            now: self.world.clock.now(),
+            required: Required::of(root, Some(&loaded.requirements), texts),
+            now: self.session.world.clock.now(),
             age: age(root),
             extent: if opened.named.is_empty() {
                 Extent::All
@@ -311,7 +320,7 @@ impl OutdatedRun<'_> {
             },
         };
         compared.report(result, outcome, self.args.fail_on);
-        let unseen = UnseenParts::new(loaded, self.configuration, self.run);
+        let unseen = UnseenParts::new(loaded, &self.args.configuration, self.session.options);
         let consequence = "and may state more constraints or require more providers";
         if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
             result.detail(remark);

@@ -2,7 +2,6 @@
 
 use std::time::SystemTime;
 
-use super::args::FailOn;
 use super::verdict::{self, Extent};
 use crate::addr::ProviderAddr;
 use crate::cli::session::holding;
@@ -19,7 +18,7 @@ use crate::report::json::{
 use crate::report::{RootResult, Sentence, Tone};
 use crate::resolve::{ConstraintConflict, Outlook, SelectError};
 use crate::run::root::Root;
-use crate::version::{Constraints, Version};
+use crate::version::{Constraints, Upgrade, Version};
 
 /// A root that was compared, and what is required in it.
 pub(super) struct OutdatedRoot<'a> {
@@ -37,12 +36,12 @@ impl OutdatedRoot<'_> {
         &self,
         result: &mut RootResult,
         outcome: &[ComparedVersions],
-        fail_on: Option<FailOn>,
+        fail_on: Option<Upgrade>,
     ) {
         let rows: Vec<ComparedProvider> =
             outcome.iter().map(|compared| self.row(compared)).collect();
         let fails = |row: &ComparedProvider| match (fail_on, row.step) {
-            (Some(least), Some(step)) => least.includes(step),
+            (Some(least), Some(step)) => step >= least,
             _ => false,
         };
         let is_bad = rows.iter().any(fails);

@@ -1,36 +1,47 @@
 //! `lockctl resolve`: lock files with conflict markers.
 
-pub(super) mod args;
 mod text;
 
-use crate::cli::args::Common;
-use crate::cli::resolve::args::ResolveArgs;
-use crate::cli::{Command, Look, Stderr, World, merge};
-use crate::diag::counted;
-use crate::diag::has_errors;
+use std::sync::Arc;
+
+use clap::Args;
+
+use crate::cli::merge::MergePolicy;
+use crate::cli::{Command, Look, World, merge};
+use crate::diag::{counted, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
-use crate::git;
-use crate::lockfile;
 use crate::report::reading::Heading;
 use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
-use crate::run;
+use crate::run::options::{Options, RootArgs, examples};
 use crate::run::root::{LockText, Root};
+use crate::run::session::Session;
 use crate::world::Replaced;
+use crate::{git, lockfile, run};
+
+/// Merge lock files with conflict markers, entry by entry
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl resolve", "the lock file of this directory"),
+    ("lockctl resolve -r --prefer theirs", "all below; their version where both sides moved"),
+]))]
+pub(in crate::front::cli) struct ResolveArgs {
+    #[command(flatten)]
+    pub(in crate::front::cli) roots: RootArgs,
+    #[command(flatten)]
+    pub(in crate::front::cli) policy: MergePolicy,
+}
 
 impl Command for ResolveArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
         let resolution = Resolution {
-            common,
+            options: session.options,
             args: self,
-            world,
+            world: session.world,
         };
-        let all = run::each(
-            &common.options(),
-            &self.roots.choice(),
-            world,
-            |root, _, result| resolution.root(root, result),
-        );
+        let all = run::each(session, &self.roots, |root, _, result| {
+            resolution.root(root, result)
+        });
         all.into_result("resolve")
     }
 
@@ -49,7 +60,7 @@ impl Command for ResolveArgs {
 
 /// The options that all roots of a run share.
 struct Resolution<'a> {
-    common: &'a Common,
+    options: &'a Options,
     args: &'a ResolveArgs,
     world: World<'a>,
 }
@@ -110,7 +121,7 @@ impl Resolution<'_> {
             root, lock, parted, ..
         } = conflict;
         let place = conflict.place();
-        let prefer = self.args.policy.prefer();
+        let prefer = self.args.policy.prefer;
         let texts = [&*parted.ours, &*parted.theirs];
         let file = sides.merge(texts, prefer, conflict.flavor, &parted.markers);
         let new = file.text.as_bytes();
@@ -152,7 +163,7 @@ impl Resolution<'_> {
 
     /// Decides about the flavor again if the header itself is in conflict.
     fn flavor(&self, root: &Root, lock: &LockText, parted: &Parted) -> Flavor {
-        let choice = self.common.flavor.or(root.project().flavor);
+        let choice = self.options.flavor.or(root.project().flavor);
         // With two headers between markers the file as a whole has none that could be read; they merge as
         // an entry does (`review` rules 1.6).
         if choice != FlavorChoice::Auto || lockfile::header_of(&lock.bytes).is_some() {

@@ -1,31 +1,46 @@
 //! `lockctl sbom`: bills of materials.
 
-mod args;
 mod origin;
 
-use crate::cli::args::Common;
-use crate::cli::formats::{BillFormat, Format};
+use std::sync::Arc;
+
+use clap::Args;
+
+use crate::cli::Command;
 use crate::cli::session::paths;
-use crate::cli::{Command, Stderr, World};
 use crate::report::{CommandResult, Failure};
-use crate::run::sbom;
-use crate::sbom::{Bill, Circumstances, cyclonedx, snapshot, spdx};
-pub(in crate::front::cli) use args::SbomArgs;
+use crate::run::formats::{BillFormat, Format};
+use crate::run::options::{RootArgs, examples};
+use crate::run::session::Session;
+use crate::sbom::{Bill, Circumstances, cyclonedx, run, snapshot, spdx};
 
 /// The version of this program, as documents state it.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// Print a bill of materials of locked providers
+///
+/// Reads lock files and facts that earlier runs kept; makes no request, and opens no package. See
+/// `lockctl explain sbom`.
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl sbom -r > bom.json", "CycloneDX, of all lock files below"),
+    ("lockctl sbom --format spdx", "SPDX, of the root in this directory"),
+    ("lockctl sbom -r --format github", "a snapshot for the dependency graph of GitHub"),
+]))]
+pub(in crate::front::cli) struct SbomArgs {
+    #[command(flatten)]
+    roots: RootArgs,
+}
+
 impl Command for SbomArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
         // Checked before any lock file is read, because an invalid time stops the command.
-        let created = match origin::stated_time(world.env) {
+        let created = match origin::stated_time(session.world.env) {
             Ok(created) => created,
             Err(failure) => return CommandResult::failed("sbom", [failure]),
         };
-        let options = common.options();
-        let choice = self.roots.choice();
-        let naming = paths::from_the_top(world);
-        let (bill, mut result) = sbom::bill(&options, &choice, world, &naming);
+        let naming = paths::from_the_top(session.world);
+        let (bill, mut result) = run::bill(session, &self.roots, &naming);
         // If no lock file could be read, an empty bill would look like that of a project without providers.
         if bill.roots.is_empty() && !bill.left_out.is_empty() {
             return result;
@@ -34,7 +49,7 @@ impl Command for SbomArgs {
             tool_version: VERSION,
             created,
         };
-        match self.document(common, world, &bill, circumstances) {
+        match self.document(session, &bill, circumstances) {
             Ok(document) => {
                 result.document = Some(document);
                 result
@@ -47,16 +62,15 @@ impl Command for SbomArgs {
 impl SbomArgs {
     fn document(
         &self,
-        common: &Common,
-        world: World<'_>,
+        session: &Session<'_>,
         bill: &Bill,
         circumstances: Circumstances,
     ) -> Result<String, Failure> {
-        Ok(match common.format {
+        Ok(match session.options.format {
             Format::Bill(BillFormat::Spdx) => spdx::document(bill, circumstances),
             Format::Bill(BillFormat::Snapshot) => {
-                let dirs = self.roots.choice().dirs_below(&common.options());
-                let origin = origin::snapshot(&dirs[0], circumstances.created, world)?;
+                let dirs = self.roots.dirs(session.options);
+                let origin = origin::snapshot(&dirs[0], circumstances.created, session.world)?;
                 snapshot::document(bill, &origin, circumstances.tool_version)
             }
             _ => cyclonedx::document(bill, circumstances),

@@ -36,13 +36,12 @@ pub(super) fn stated_time(env: &dyn Env) -> Result<Option<SystemTime>, Failure> 
         .flatten();
     match seconds.filter(|seconds| *seconds <= LAST_SECOND) {
         Some(seconds) => Ok(Some(UNIX_EPOCH + Duration::from_secs(seconds))),
-        None => Err(Failure {
-            title: format!("{TIME} is {text:?}, which is no number of seconds since 1970"),
-            causes: Vec::new(),
-            help: Some(format!(
-                "set it as in `{TIME}=$(git log -1 --format=%ct)`, or unset it"
-            )),
-        }),
+        None => Err(Failure::new(format!(
+            "{TIME} is {text:?}, which is no number of seconds since 1970"
+        ))
+        .help(format!(
+            "set it as in `{TIME}=$(git log -1 --format=%ct)`, or unset it"
+        ))),
     }
 }
 
@@ -115,14 +114,7 @@ fn stated(env: &dyn Env, name: &str) -> Option<String> {
 }
 
 fn lacking(title: String) -> Failure {
-    Failure {
-        title,
-        causes: Vec::new(),
-        help: Some(
-            "a snapshot belongs to a commit and a branch: set GITHUB_SHA and GITHUB_REF, as GitHub's runner does"
-                .to_owned(),
-        ),
-    }
+    Failure::new(title).help("a snapshot belongs to a commit and a branch: set GITHUB_SHA and GITHUB_REF, as GitHub's runner does")
 }
 
 fn unknown(what: &str, variable: &str, failure: Failure) -> Failure {

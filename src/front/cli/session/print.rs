@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use super::paths;
-use crate::cli::args::{ColorChoice, Common};
-use crate::cli::formats::Format;
 use crate::cli::{Command, Io, Look, MarkdownText, World};
 use crate::report::human::Colors;
 use crate::report::{
     Checked, CommandResult, CountedLines, EscapedIn, LogWriter, ResultSubject, TextBlock, Tone,
     graph, human, json, markdown, notes,
 };
+use crate::run::formats::Format;
+use crate::run::options::{ColorChoice, Options};
 use crate::world::{Env, Stream};
 
 /// Number of lines about many roots, on both streams together.
@@ -30,7 +30,7 @@ const USUAL_COLUMNS: usize = 80;
 pub(in crate::front::cli) fn print(
     result: &CommandResult,
     command: &dyn Command,
-    common: &Common,
+    common: &Options,
     world: World<'_>,
     io: &mut Io<'_>,
 ) -> io::Result<()> {

@@ -8,6 +8,7 @@ use crate::cli::session::provider::or_dash;
 use crate::contents::{BuildInfo, BuiltModule, PackageBuild, ReleaseBuilds};
 use crate::diag::{Texts, counted};
 use crate::guide::advice;
+use crate::guide::advice::required::Required;
 use crate::hash::Hash;
 use crate::packages::PackagePlace;
 use crate::report::json::{
@@ -15,9 +16,8 @@ use crate::report::json::{
 };
 use crate::report::{Failure, RootResult, Sentence};
 use crate::run::builds::{BuildReader, ReadBuilds};
-use crate::run::facts::UserFacts;
 use crate::run::root::{LockText, Root};
-use crate::run::user::config::UserConfigs;
+use crate::run::session::Session;
 use crate::run::user::sources::Sources;
 
 /// The heads of the columns after provider and version.
@@ -38,25 +38,23 @@ pub(super) const MAIN_MODULE: usize = 3;
 const COMMIT_DIGITS: usize = 12;
 
 /// The builds of locked packages, read and made into rows.
-pub(super) struct ShownBuilds<'r, 'a> {
-    reader: BuildReader<'r, 'a>,
+pub(super) struct ShownBuilds<'a> {
+    reader: BuildReader<'a>,
     rows: BuildRows,
 }
 
-impl<'r, 'a> ShownBuilds<'r, 'a> {
-    pub(super) fn new(
-        args: &ShowArgs,
-        user: &Arc<UserConfigs<'a>>,
-        facts: &'r UserFacts<'a>,
-    ) -> Self {
+impl<'a> ShownBuilds<'a> {
+    pub(super) fn new(args: &ShowArgs, session: &Arc<Session<'a>>) -> Self {
         let named = args
             .fs_mirrors
             .iter()
-            .map(|dir| PackagePlace::named_mirror(user.options.below(dir)))
+            .map(|dir| PackagePlace::named_mirror(session.options.below(dir)))
             .collect();
-        let sources = args.contents.then(|| Sources::new(Arc::clone(user), None));
+        let sources = args
+            .contents
+            .then(|| Sources::new(Arc::clone(session), None));
         Self {
-            reader: BuildReader::new(Arc::clone(user), facts, named, sources),
+            reader: BuildReader::new(Arc::clone(session), named, sources),
             rows: BuildRows::default(),
         }
     }
@@ -68,7 +66,8 @@ impl<'r, 'a> ShownBuilds<'r, 'a> {
     pub(super) fn add(
         &mut self,
         shown: &mut [ShownProvider],
-        (root, lock): (&Root, &LockText),
+        root: &Root,
+        lock: &LockText,
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<(), Failure> {
@@ -79,7 +78,12 @@ impl<'r, 'a> ShownBuilds<'r, 'a> {
         }
         // Failed downloads are reported, and the known builds are still shown.
         if !errors.is_empty() {
-            advice::lock::errors(result, &errors, root.flavor, &super::required(root, texts));
+            advice::lock::errors(
+                result,
+                &errors,
+                root.flavor,
+                &Required::of(root, None, texts),
+            );
         }
         Ok(())
     }

@@ -1,47 +1,73 @@
 //! `lockctl show`: what is locked.
 
-mod args;
 mod build;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::cli::args::Common;
-use crate::cli::{Command, Look, Stderr, World};
+use build::ShownBuilds;
+use clap::Args;
+
+use crate::cli::{Command, Look};
 use crate::coverage::{Attribution, Attributions};
-use crate::diag::Texts;
 use crate::guide::advice;
 use crate::guide::advice::required::Required;
 use crate::hash::Scheme;
 use crate::locker::ReleaseList;
-use crate::packages::{self, PackageMemo, PackagePlace, PackageSearch};
-use crate::parallel;
+use crate::packages::{PackageMemo, PackagePlace};
 use crate::platform::Platform;
 use crate::report::json::{BesidePackages, Provider, ShownHash, ShownProvider, StatedDate};
-use crate::report::{CommandResult, Failure, RootResult, TextBlock};
-use crate::requirement::{Requirements, StateSeen};
-use crate::run;
+use crate::report::{CommandResult, RootResult, TextBlock};
 use crate::run::commands;
-use crate::run::facts::UserFacts;
-use crate::run::progress::Progress;
-use crate::run::root::{self, LockText, Root};
-use crate::run::user::config::UserConfigs;
-use crate::sources::net::Event;
+use crate::run::options::{Options, RootArgs, examples};
+use crate::run::root::{LockText, Root};
+use crate::run::session::Session;
 use crate::upstream::{CheckError, Registries};
 use crate::verify::{CheckedLock, KnownHashes};
 use crate::world::Replaced;
-pub(in crate::front::cli) use args::ShowArgs;
-use build::ShownBuilds;
+use crate::{parallel, run};
+
+/// Show what is locked
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl show", "versions, constraints and platforms"),
+    ("lockctl show --upstream", "also when each release was published"),
+    ("lockctl show --build", "what the programs were built from, if known"),
+    ("lockctl show -v live/prod", "every hash, with its platform where that is known"),
+]))]
+pub(in crate::front::cli) struct ShowArgs {
+    #[command(flatten)]
+    pub(in crate::front::cli) roots: RootArgs,
+    /// Also show when each locked release was published
+    ///
+    /// Fetches the signed list of each release, and no package. The dates are those of its signature,
+    /// of the registry, and of the server of the list.
+    #[arg(long)]
+    pub(in crate::front::cli) upstream: bool,
+    /// Show what the programs were built from: Go, modules, commit
+    ///
+    /// Uses the stored build information of earlier downloads, and reads packages that are installed,
+    /// cached or in a mirror; see `lockctl explain contents`.
+    #[arg(long, conflicts_with = "upstream")]
+    pub(in crate::front::cli) build: bool,
+    /// Also download packages whose contents are not known
+    #[arg(long, requires = "build")]
+    pub(in crate::front::cli) contents: bool,
+    /// Also read the packages in this filesystem mirror (may be repeated)
+    #[arg(long = "fs-mirror", value_name = "DIR", requires = "build")]
+    pub(in crate::front::cli) fs_mirrors: Vec<PathBuf>,
+}
 
 impl Command for ShowArgs {
-    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world, stderr)
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        run(session, self)
     }
 
-    fn check(&self, common: &Common) -> Result<(), String> {
-        common.check_offline("--upstream", self.upstream)?;
-        common.check_offline("--contents", self.contents)
+    fn check(&self, options: &Options) -> Result<(), String> {
+        options.check_offline("--upstream", self.upstream)?;
+        options.check_offline("--contents", self.contents)
     }
 
     fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
@@ -53,33 +79,24 @@ impl Command for ShowArgs {
     }
 }
 
-fn run(
-    common: &Common,
-    args: &ShowArgs,
-    world: World<'_>,
-    stderr: &mut Stderr<'_>,
-) -> CommandResult {
-    let progress = (args.upstream || args.contents)
-        .then(|| Progress::new(common.progress(world.env), world.env, stderr));
-    let observer = |event: &Event<'_>| {
-        if let Some(progress) = &progress {
-            progress.observe(event);
-        }
-    };
-    let (options, choice) = (&common.options(), &args.roots.choice());
-    let user = Arc::new(UserConfigs::new(options, world, &observer));
+fn run(session: &Arc<Session<'_>>, args: &ShowArgs) -> CommandResult {
+    let (facts, roots, world) = (&session.facts, &args.roots, session.world);
+    let mut memo = PackageMemo::new(world.disk, parallel::cores());
     let mut registries = BTreeMap::new();
-    let facts = UserFacts::new(options, world);
-    let mut builds = ShownBuilds::new(args, &user, &facts);
-    let all = run::each(options, choice, world, |root, texts, result| {
-        let Some(lock) = &root.readable_lock_of(choice, result)? else {
+    let mut builds = ShownBuilds::new(args, session);
+    let all = run::each(session, roots, |root, texts, result| {
+        let Some(lock) = &root.readable_lock_of(roots, result)? else {
             return Ok(Replaced::Done);
         };
         let attributions = facts.about(root, &lock.document.lock);
-        let known = known_hashes(root, lock, &attributions, world)?;
+        // Installed packages show which hash belongs to which platform; one that facts contradict has no say.
+        let places = [PackagePlace::installed(root.providers_dir(world.env))];
+        let known = root
+            .packages(lock, &mut memo, &places, &attributions)?
+            .known;
         let mut shown = providers(root, lock, &known, &attributions);
         if args.upstream {
-            let user = user.of(root.flavor);
+            let user = session.of(root.flavor);
             result.faults(&user.errors_once(texts));
             // With errors in the CLI configuration the URLs of registries are unknown: none is asked.
             let registries = user.is_sound().then(|| {
@@ -88,50 +105,28 @@ fn run(
                     .or_insert_with(|| user.registries())
             });
             let errors = add_dates(&mut shown, registries, root.subject(lock, None));
-            let required = required(root, texts);
+            let required = Required::of(root, None, texts);
             for failure in advice::verify::failures(&errors, root.flavor, &required) {
                 result.fail(failure);
             }
         }
         if args.build {
-            builds.add(&mut shown, (root, lock), texts, result)?;
+            builds.add(&mut shown, root, lock, texts, result)?;
         }
         result.providers = shown.into_iter().map(Provider::Shown).collect();
         Ok(Replaced::Done)
     });
-    if let Some(progress) = &progress {
-        progress.finish();
-    }
     let mut result = all.into_result("show");
     result.remarks.extend(facts.remarks());
     if args.build {
         let unread = build::unread(
             result.roots(),
             args.contents,
-            &commands::roots(options, choice),
+            &commands::roots(session.options, roots),
         );
         result.remarks.extend(unread);
     }
     result
-}
-
-/// Returns the context of advice: no configuration is read.
-fn required<'a>(root: &'a Root, texts: &'a Texts) -> Required<'a> {
-    const NOTHING: &Requirements = &Requirements {
-        providers: BTreeMap::new(),
-        unseen_calls: Vec::new(),
-        state: StateSeen::No,
-        faulty: false,
-    };
-    Required {
-        requirements: NOTHING,
-        project: root.project(),
-        texts,
-        commands: root.advice.clone(),
-        has_lock: true,
-        locked: None,
-        platforms_from: None,
-    }
 }
 
 /// Adds when each locked release was published, and returns what could not be found out.
@@ -233,28 +228,4 @@ fn providers(
             }
         });
     shown.collect()
-}
-
-/// Returns the platforms of hashes that the installed packages show; a package that facts contradict does not
-/// count.
-fn known_hashes(
-    root: &Root,
-    lock: &LockText,
-    facts: &Attributions,
-    world: World<'_>,
-) -> Result<KnownHashes, Failure> {
-    let search = PackageSearch {
-        places: &[PackagePlace::installed(root.providers_dir(world.env))],
-        singles: &[],
-        facts,
-        wanted: None,
-        sources: &|_| Vec::new(),
-        cache_may_break: false,
-    };
-    let mut memo = PackageMemo::new(world.disk, parallel::cores());
-    let checked = packages::check(&mut memo, root.subject(lock, None), search);
-    match checked.failures.first() {
-        None => Ok(checked.known),
-        Some(unscanned) => Err(root::unreadable_packages(unscanned)),
-    }
 }

@@ -1,36 +1,50 @@
 //! `lockctl tree`: the modules of a root, and what each of them requires by itself.
 
-mod args;
 mod graph;
 mod text;
 
-use crate::cli::args::{Common, Configuration};
-use crate::cli::{Command, Look, Stderr, World};
+use std::sync::Arc;
+
+use clap::Args;
+
+use crate::cli::{Command, Look};
 use crate::config::{BranchGroup, Branches, Repeats};
 use crate::report::graph::Graph;
 use crate::report::json::{Provider, RequiredProviderRow};
 use crate::report::reading::Heading;
 use crate::report::{CommandResult, RootDetail, RootResult, TextBlock};
 use crate::run;
+use crate::run::options::{Configuration, RootArgs, examples};
+use crate::run::session::Session;
 use crate::run::unseen::{CallNames, UnseenParts};
-pub(in crate::front::cli) use args::TreeArgs;
 
 /// Maximum number of lines of a tree before its repeated parts are folded.
 const MAX_FULL_LINES: usize = 100;
 
+/// Show the modules and what each requires
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl tree", "the modules of the root in this directory"),
+    ("lockctl tree --format dot | dot -Tsvg", "draw them with Graphviz"),
+]))]
+pub(in crate::front::cli) struct TreeArgs {
+    #[command(flatten)]
+    pub(in crate::front::cli) roots: RootArgs,
+    #[command(flatten)]
+    pub(in crate::front::cli) configuration: Configuration,
+}
+
 impl Command for TreeArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        let options = &common.options();
-        let configuration = &self.configuration.options();
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        let (configuration, options) = (&self.configuration, session.options);
         let all = run::each_loaded(
-            options,
+            session,
             configuration,
-            &self.roots.choice(),
-            world,
+            &self.roots,
             |_, loaded, texts, result| {
                 let unseen = UnseenParts::new(loaded, configuration, options);
                 let branches = Branches::of(loaded, texts, unseen.state_wanted);
-                if shown(&branches, common.verbose).is_folded() {
+                if shown(&branches, options.verbose).is_folded() {
                     result.remark("what repeats itself is folded; -v shows all of it");
                 }
                 let consequence = "so the tree may lack providers";

@@ -1,23 +1,171 @@
 //! `lockctl update`: move versions, and complete the lock file as `lock` does.
 
-mod args;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::cli::args::Common;
-use crate::cli::lock::{self, LockCommand, LockOptions, LockRequest};
-use crate::cli::{Stderr, World};
+use clap::Args;
+
+use crate::cli::lock::{self, LockCommand, LockOptions, LockRequest, Moves, NamedProvider};
+use crate::package::MinAge;
 use crate::report::CommandResult;
+use crate::resolve::{Goal, Reach};
+use crate::run::options::{Options, RootArgs, examples, is_path};
+use crate::run::session::Session;
+use crate::version::Version;
 use crate::world::FileKind;
-pub(in crate::front::cli) use args::UpdateArgs;
+
+/// Move locked versions to the newest that the constraints allow
+///
+/// It does everything that `lock` does, and moves versions first. The hashes of a version that is left
+/// are removed with it.
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl update --dry-run", "show which versions would move, and write nothing"),
+    ("lockctl update --patch", "take patch releases only"),
+    ("lockctl update hashicorp/aws", "move one provider, keep all others"),
+    ("lockctl update hashicorp/aws@5.31.0", "move it to this version"),
+]))]
+pub(in crate::front::cli) struct UpdateArgs {
+    /// Providers to move, and root directories [default: all providers of the working directory]
+    ///
+    /// A provider is written as in hashicorp/aws, or as its type if only one required provider has it; all
+    /// others keep their versions. With a version, as in hashicorp/aws@5.31.0, it moves there, also down. An
+    /// argument that begins with a dot or a slash, or ends with a slash, is a root directory, and so is one with
+    /// a slash inside if there is such a directory.
+    #[arg(value_name = "ADDR[@VERSION]|ROOT", value_parser = target)]
+    targets: Vec<UpdateTarget>,
+    /// Find the roots in each ROOT and below
+    ///
+    /// A root is a directory with a lock file or a backend, or one that the project file names; see
+    /// `lockctl explain roots`.
+    #[arg(short, long)]
+    recursive: bool,
+    /// Stay within the locked minor version, as from 1.2.0 to 1.2.9
+    #[arg(long, conflicts_with = "minor")]
+    patch: bool,
+    /// Stay within the locked major version, as from 1.2.0 to 1.9.0
+    #[arg(long)]
+    minor: bool,
+    /// Pass over releases that are younger, as in 12h, 7d or 2w [default: that of the project file]
+    ///
+    /// A release is as old as the latest date that is known of it; see `lockctl explain
+    /// release-too-young`. A version that is locked already stays, whatever its age. 0d accepts any age.
+    #[arg(long, value_name = "AGE")]
+    min_age: Option<MinAge>,
+    #[command(flatten)]
+    pub(in crate::front::cli) options: LockOptions,
+}
+
+/// One thing to update.
+#[derive(Clone, Debug)]
+enum UpdateTarget {
+    Provider(NamedProvider),
+    Root(PathBuf),
+}
+
+fn target(text: &str) -> Result<UpdateTarget, String> {
+    // An address has at most two slashes.
+    if is_path(text) || text.matches('/').count() > 2 {
+        return Ok(UpdateTarget::Root(PathBuf::from(text)));
+    }
+    let (addr, version) = match text.split_once('@') {
+        Some((addr, version)) => (addr, Some(exact(version)?)),
+        None => (text, None),
+    };
+    Ok(UpdateTarget::Provider(NamedProvider {
+        addr: addr.parse()?,
+        version,
+    }))
+}
+
+/// Reads a version that is written in full: `5` would mean 5.0.0, which is rarely what is wanted.
+fn exact(text: &str) -> Result<Version, String> {
+    let version: Result<Version, _> = text.parse();
+    let version = version.ok().filter(|version| version.to_string() == text);
+    version.ok_or_else(|| format!("{text:?} is no exact version, as 1.2.3 is"))
+}
+
+impl UpdateArgs {
+    /// Returns the arguments with those as roots that name a directory by more than one part.
+    ///
+    /// A single name stays a provider: many repositories have a directory `aws`.
+    fn with_directories(&self, is_directory: impl Fn(&Path) -> bool) -> Self {
+        let mut args = self.clone();
+        for target in &mut args.targets {
+            if let UpdateTarget::Provider(NamedProvider {
+                addr,
+                version: None,
+            }) = target
+                && addr.as_str().contains('/')
+                && is_directory(Path::new(addr.as_str()))
+            {
+                *target = UpdateTarget::Root(PathBuf::from(addr.as_str()));
+            }
+        }
+        args
+    }
+
+    fn roots(&self) -> RootArgs {
+        let mut dirs = Vec::new();
+        for target in &self.targets {
+            if let UpdateTarget::Root(dir) = target {
+                dirs.push(dir.clone());
+            }
+        }
+        RootArgs {
+            roots: dirs,
+            recursive: self.recursive,
+            terragrunt: false,
+        }
+    }
+
+    fn moves(&self) -> Moves {
+        let reach = match (self.patch, self.minor) {
+            (true, _) => Reach::SameMinor,
+            (false, true) => Reach::SameMajor,
+            (false, false) => Reach::Any,
+        };
+        Moves {
+            goal: Goal::Newest(reach),
+            others: Some(Goal::Keep),
+            named: self.providers().cloned().collect(),
+            min_age: self.min_age,
+        }
+    }
+
+    /// Returns the sentence about an option that contradicts a version that is named.
+    fn contradiction(&self) -> Option<String> {
+        // A version that is named states how far to go; a limit beside it could only contradict it.
+        let limit = match (self.patch, self.minor) {
+            (true, _) => "--patch",
+            (false, true) => "--minor",
+            (false, false) => return None,
+        };
+        let exact = self.providers().find_map(|named| {
+            let version = named.version.as_ref()?;
+            Some(format!("{}@{version}", named.addr))
+        })?;
+        Some(format!(
+            "the argument '{limit}' cannot be used with '{exact}', which states the version"
+        ))
+    }
+
+    fn providers(&self) -> impl Iterator<Item = &NamedProvider> {
+        self.targets.iter().filter_map(|target| match target {
+            UpdateTarget::Provider(named) => Some(named),
+            UpdateTarget::Root(_) => None,
+        })
+    }
+}
 
 impl LockCommand for UpdateArgs {
     fn options(&self) -> &LockOptions {
         &self.options
     }
 
-    fn lock(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        let options = common.options();
+    fn lock(&self, session: &Arc<Session<'_>>) -> CommandResult {
         let args = self.with_directories(|path| {
-            let kind = world.disk.kind(&options.below(path));
+            let kind = session.world.disk.kind(&session.options.below(path));
             kind.is_ok_and(|kind| kind == FileKind::Directory)
         });
         let request = LockRequest {
@@ -26,11 +174,12 @@ impl LockCommand for UpdateArgs {
             changed: None,
             options: &self.options,
             moves: Some(&args.moves()),
+            converts: false,
         };
-        lock::run(common, request, world, stderr)
+        lock::run(session, request)
     }
 
-    fn check_arguments(&self, _: &Common) -> Result<(), String> {
+    fn check_arguments(&self, _: &Options) -> Result<(), String> {
         self.contradiction().map_or(Ok(()), Err)
     }
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{Configuration, Platforms, RootArgs, examples, jobs, one_of};
 use crate::cli::changed::ChangedArgs;
+use crate::run::options::{Configuration, Platforms, RootArgs, examples, jobs, one_of};
 use crate::verify::fix::Extent;
 use crate::verify::{CheckGroup, Groups};
 

@@ -9,7 +9,6 @@ use super::fix::Fixed;
 use super::replaced::ReplacedLocks;
 use super::result;
 use crate::addr::ProviderAddr;
-use crate::cli::args::job_count;
 use crate::config::Loaded;
 use crate::diag::{FileId, Texts, counted_as, rules};
 use crate::flavor::Flavor;
@@ -18,32 +17,28 @@ use crate::guide::advice;
 use crate::guide::advice::required::Required;
 use crate::package::PlatformsOrigin;
 use crate::packages::{NamedPackages, PackageMemo, PackagePlace, RootCount};
-use crate::platform;
 use crate::project::{self, ProjectPlace};
 use crate::report::{Failure, NotSeen, RootResult};
-use crate::requirement::{MissingValues, Requirements};
-use crate::run::commands;
-use crate::run::facts::UserFacts;
+use crate::requirement::MissingValues;
 use crate::run::ignored::ignoring_line;
-use crate::run::options::RunOptions;
+use crate::run::options::job_count;
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::root::Root;
-use crate::run::unseen;
-use crate::run::user::config::UserConfigs;
-use crate::run::{Job, OpenResult};
+use crate::run::session::Session;
+use crate::run::{Job, OpenResult, commands, unseen};
 use crate::upstream::{CheckError, PackageChecks, Registries, RootSources, Upstream};
 use crate::verifier::inputs;
 use crate::verify::{
     self, Advice, CallingRoot, CheckGroup, ComparedRoot, Groups, IgnoredLock, RootInputs,
     RootVerdict, WantedChecks,
 };
-use crate::workspace;
 use crate::world::{FileKind, clean};
+use crate::{platform, workspace};
 
 /// The options, packages and answers that all roots of a run share.
-pub(super) struct Verification<'a> {
-    args: &'a VerifyArgs,
-    options: &'a RunOptions,
+pub(super) struct Verification<'r, 'a> {
+    args: &'r VerifyArgs,
+    session: Arc<Session<'a>>,
     groups: Groups,
     platforms: PlatformChoice,
     /// The packages that `--package` names.
@@ -51,8 +46,6 @@ pub(super) struct Verification<'a> {
     /// The directories that `--fs-mirror` and `--package` name.
     named_places: Vec<PackagePlace>,
     memo: PackageMemo<'a>,
-    pub(super) facts: UserFacts<'a>,
-    user: Arc<UserConfigs<'a>>,
     registries: BTreeMap<Flavor, Registries<'a>>,
     /// The `.gitignore` files that ignore lock files, by path: one may do so for many roots.
     ignores: BTreeMap<PathBuf, FileId>,
@@ -64,12 +57,8 @@ pub(super) struct Verification<'a> {
     for_all: Advice,
     /// The packages that are named and belong to none of several roots.
     pub(super) unplaced: Vec<Failure>,
-    /// The sentence about lock files that were compared with no configuration.
-    pub(super) not_compared: Option<String>,
-    /// The sentence about `h1:` that no answer of a registry judges.
-    pub(super) h1_not_compared: Option<String>,
-    /// The sentence about hashes that only the default list of platforms wants.
-    pub(super) default_gaps: Option<String>,
+    /// Sentences about all roots: what was compared with nothing, and what only the default list of platforms wants.
+    pub(super) notes: Vec<String>,
 }
 
 /// A root with its verdict.
@@ -92,7 +81,7 @@ pub(super) struct VerifiedRoot {
     pub(super) failures: Vec<Failure>,
 }
 
-impl Job for Verification<'_> {
+impl Job for Verification<'_, '_> {
     type Opened = VerifiedRoot;
     type Done = ();
 
@@ -114,7 +103,7 @@ impl Job for Verification<'_> {
         if let Some(extent) = self.args.fix {
             let inputs = inputs(&root, loaded.as_ref(), &name, &advice);
             let plan = verify::fix::plan(&inputs, &self.groups, extent);
-            fixed = Fixed::write(plan, &root, self.user.world.disk, texts)?;
+            fixed = Fixed::write(plan, &root, self.session.world.disk, texts)?;
             if fixed.is_none() {
                 return Ok(OpenResult::Changed);
             }
@@ -127,7 +116,8 @@ impl Job for Verification<'_> {
         let packages = self.tracked_packages(root);
         root_inputs.tracked_packages = packages.as_deref();
         let (verdict, errors) = self.verify(root, &root_inputs, texts)?;
-        let failures = failures(&errors, root, &root_inputs, texts);
+        let required = Required::of(root, root_inputs.requirements(), texts);
+        let failures = advice::verify::failures(&errors, root.flavor, &required);
         let unseen = loaded
             .as_ref()
             .and_then(|loaded| unseen::why_unseen(root, loaded));
@@ -172,48 +162,46 @@ impl Job for Verification<'_> {
             self.find_locks_in_modules(&mut roots);
         }
         self.unplaced = unplaced(self.scope(), &roots);
-        self.not_compared = not_compared(&self.groups, &roots);
-        self.h1_not_compared = h1_not_compared(&roots, &self.for_all);
-        self.default_gaps = default_gaps(&roots);
+        self.notes.extend(not_compared(&self.groups, &roots));
+        self.notes.extend(h1_not_compared(&roots, &self.for_all));
+        self.notes.extend(default_gaps(&roots));
         roots
             .into_iter()
             .zip(results)
-            .map(|(verified, result)| result::report(result, verified, self.options.verbose))
+            .map(|(verified, result)| {
+                result::report(result, verified, self.session.options.verbose)
+            })
             .collect()
     }
 }
 
-impl<'a> Verification<'a> {
+impl<'r, 'a> Verification<'r, 'a> {
     pub(super) fn new(
-        args: &'a VerifyArgs,
-        options: &'a RunOptions,
-        (platforms, named): (PlatformChoice, NamedPackages),
-        user: Arc<UserConfigs<'a>>,
+        session: &Arc<Session<'a>>,
+        args: &'r VerifyArgs,
+        platforms: PlatformChoice,
+        named: NamedPackages,
     ) -> Self {
-        let world = user.world;
+        let (options, world) = (session.options, session.world);
         let fs_mirrors = args
             .fs_mirrors
             .iter()
             .map(|dir| PackagePlace::named_mirror(options.below(dir)));
         Self {
             args,
-            options,
+            session: Arc::clone(session),
             groups: args.groups(),
             platforms,
             named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),
             named,
             memo: PackageMemo::new(world.disk, job_count(args.jobs)),
-            facts: UserFacts::new(options, world),
-            user,
             registries: BTreeMap::new(),
             ignores: BTreeMap::new(),
             tracked: BTreeMap::new(),
             replaced: ReplacedLocks::new(world),
-            for_all: commands::of_all(options, &args.roots.choice()),
+            for_all: commands::of_all(options, &args.roots),
             unplaced: Vec::new(),
-            not_compared: None,
-            h1_not_compared: None,
-            default_gaps: None,
+            notes: Vec::new(),
         }
     }
 
@@ -228,7 +216,7 @@ impl<'a> Verification<'a> {
         let needs_locked = self.platforms.needs_locked() && root.lock.is_some();
         let needs_installation = needs_locked
             || self.groups.need_installation() && (root.lock.is_some() || self.args.matrix);
-        let user = needs_installation.then(|| self.user.of(root.flavor));
+        let user = needs_installation.then(|| self.session.of(root.flavor));
         let user = user.as_deref();
         let (mut installation_faults, mut places) = (Vec::new(), Vec::new());
         if let Some(user) = user {
@@ -240,7 +228,7 @@ impl<'a> Verification<'a> {
         }
         let locked = match &root.lock {
             Some(lock) if needs_locked => {
-                let facts = self.facts.about(root, &lock.document.lock);
+                let facts = self.session.facts.about(root, &lock.document.lock);
                 platforms::locked(root, &mut self.memo, &places, &facts)?
             }
             _ => Vec::new(),
@@ -271,10 +259,10 @@ impl<'a> Verification<'a> {
                 groups: &self.groups,
                 platforms: &|providers| self.platforms.of_root(root, providers, &locked),
                 installation_faults: &installation_faults,
-                facts: &|lock| self.facts.about(root, lock),
-                builds: &|lock| self.facts.builds(root, lock),
+                facts: &|lock| self.session.facts.about(root, lock),
+                builds: &|lock| self.session.facts.builds(root, lock),
                 carried: &|lock| self.replaced.carried(root, lock),
-                releases: &|lock| self.facts.releases(root, lock, self.user.world),
+                releases: &|lock| self.session.facts.releases(root, lock, self.session.world),
                 sources: &mut sources,
                 matrix: self.args.matrix,
             },
@@ -283,7 +271,7 @@ impl<'a> Verification<'a> {
     }
 
     fn absolute(&self, dir: &Path) -> PathBuf {
-        let current = self.user.world.env.current_dir().unwrap_or_default();
+        let current = self.session.world.env.current_dir().unwrap_or_default();
         clean(&current.join(dir))
     }
 
@@ -313,7 +301,7 @@ impl<'a> Verification<'a> {
         if !self.groups.wants(CheckGroup::File) {
             return None;
         }
-        let line = ignoring_line(self.user.world, root)?;
+        let line = ignoring_line(self.session.world, root)?;
         let name = line.path.display().to_string();
         let shown = line.shown();
         let file = self
@@ -330,7 +318,7 @@ impl<'a> Verification<'a> {
 
     /// Returns the directory of installed packages, if git tracks some of it and that is to be checked.
     fn tracked_packages(&mut self, root: &Root) -> Option<PathBuf> {
-        let world = self.user.world;
+        let world = self.session.world;
         let dir = root.providers_dir(world.env);
         if !self.groups.wants(CheckGroup::Packages)
             || world.disk.kind(&dir).ok() != Some(FileKind::Directory)
@@ -357,35 +345,12 @@ impl<'a> Verification<'a> {
     /// Returns whether a package that is named may belong to one of several roots.
     fn scope(&self) -> RootCount {
         let roots = &self.args.roots;
-        if roots.recursive || roots.paths().len() > 1 {
+        if roots.recursive || roots.roots.len() > 1 {
             RootCount::Several
         } else {
             RootCount::One
         }
     }
-}
-
-/// Returns the checks that could not be made, each with what to do about it.
-fn failures(
-    errors: &[CheckError],
-    root: &Root,
-    inputs: &RootInputs<'_>,
-    texts: &Texts,
-) -> Vec<Failure> {
-    let unread = Requirements::default();
-    advice::verify::failures(
-        errors,
-        root.flavor,
-        &Required {
-            project: root.project(),
-            requirements: inputs.requirements().unwrap_or(&unread),
-            texts,
-            commands: root.advice.clone(),
-            has_lock: root.lock.is_some(),
-            locked: None,
-            platforms_from: None,
-        },
-    )
 }
 
 /// Names the lock files that were compared with no configuration, where that was wanted.

@@ -8,37 +8,35 @@ mod result;
 mod table;
 mod text;
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args as _, FromArgMatches as _};
 
-use crate::cli::args::{Common, Configuration, ModulesArg, job_count};
-use crate::cli::formats::Format;
 use crate::cli::verify::job::Verification;
-use crate::cli::{Command, Look, Stderr, World};
+use crate::cli::{Command, Look};
 use crate::diag::counted;
 use crate::guide::advice;
 use crate::packages::NamedPackages;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock};
+use crate::run::formats::Format;
+use crate::run::options::{Configuration, Options, job_count};
 use crate::run::platforms::{self, PlatformChoice};
-use crate::run::progress::Progress;
-use crate::run::user::config::UserConfigs;
-use crate::run::user::modules::{self, AutoModules, UserModules};
+use crate::run::session::Session;
+use crate::run::user::modules::{AutoModules, UserModules};
 use crate::run::{self, RunInputs};
-use crate::sources::net::Event;
 use crate::verify::CheckGroup;
+
 pub(in crate::front::cli) use args::VerifyArgs;
 
 impl Command for VerifyArgs {
-    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world, stderr)
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        run(session, self)
     }
 
-    fn check(&self, common: &Common) -> Result<(), String> {
-        common.check_offline("--upstream", self.groups().wants(CheckGroup::Upstream))
+    fn check(&self, options: &Options) -> Result<(), String> {
+        options.check_offline("--upstream", self.groups().wants(CheckGroup::Upstream))
     }
 
     fn configuration(&self) -> Option<&Configuration> {
@@ -58,14 +56,9 @@ impl Command for VerifyArgs {
     }
 }
 
-fn run(
-    common: &Common,
-    args: &VerifyArgs,
-    world: World<'_>,
-    stderr: &mut (dyn Write + Send),
-) -> CommandResult {
-    let changed = args.changed.files(common, &args.roots, world);
-    let options = checked_options(common, args, world);
+fn run(session: &Arc<Session<'_>>, args: &VerifyArgs) -> CommandResult {
+    let changed = args.changed.files(session, &args.roots);
+    let options = checked_options(session, args);
     let (changed, (platforms, named)) = match (changed, options) {
         (Ok(changed), Ok(options)) => (changed, options),
         (Err(failure), _) | (_, Err(failure)) => return CommandResult::failed("verify", [failure]),
@@ -74,37 +67,17 @@ fn run(
         roots: args.changed.roots(&args.roots),
         ..args.clone()
     };
-    let uses_network = args.groups().wants(CheckGroup::Upstream)
-        || args.configuration.modules == ModulesArg::Fetch;
-    let progress =
-        uses_network.then(|| Progress::new(common.progress(world.env), world.env, stderr));
-    let observer = |event: &Event<'_>| {
-        if let Some(progress) = &progress {
-            progress.observe(event);
-        }
-    };
-    let options = &common.options();
-    let configuration = &args.configuration.options();
-    let choice = &args.roots.choice();
-    let cache = modules::cache(options, world);
-    let user = Arc::new(UserConfigs::new(options, world, &observer));
-    let auto = AutoModules::Cached;
-    let modules = UserModules::new(Arc::clone(&user), configuration, auto, cache.as_ref());
+    let modules = UserModules::new(session, &args.configuration, AutoModules::Cached);
     // `--only file` reads no configuration: it works where none can be read.
     let needs_configuration = args.groups().need_configuration() || args.matrix;
     let inputs = RunInputs {
-        choice,
-        options,
-        reading: needs_configuration.then(|| modules.reading(configuration)),
+        reading: needs_configuration.then(|| modules.reading()),
         changed: changed.as_ref(),
         jobs: job_count(args.jobs),
-        world,
+        ..RunInputs::of_locks(session, &args.roots)
     };
-    let mut verification = Verification::new(args, options, (platforms, named), user);
+    let mut verification = Verification::new(session, args, platforms, named);
     let mut all = run::over_roots(&mut verification, inputs);
-    if let Some(progress) = &progress {
-        progress.finish();
-    }
     // What belongs to no root is reported once, with the first.
     if let Some(first) = all.results.first_mut() {
         for failure in verification.unplaced {
@@ -113,48 +86,36 @@ fn run(
     }
     name_unchecked_policy(&mut all.results);
     let mut result = all.into_result("verify");
-    result.remarks.extend(verification.facts.remarks());
-    let remarks = remarks(
-        common,
-        args,
-        &result,
-        [
-            verification.not_compared,
-            verification.h1_not_compared,
-            verification.default_gaps,
-        ],
-    );
+    result.remarks.extend(session.facts.remarks());
+    let format = session.options.format;
+    let remarks = remarks(format, args, &result, verification.notes);
     result.remarks.extend(remarks);
     result
 }
 
 /// Verifies the root in the working directory, as `lockctl verify` without options does.
-pub(in crate::front::cli) fn here(
-    common: &Common,
-    world: World<'_>,
-    stderr: &mut Stderr<'_>,
-) -> CommandResult {
+pub(in crate::front::cli) fn here(session: &Arc<Session<'_>>) -> CommandResult {
     let command = VerifyArgs::augment_args(clap::Command::new("verify"));
     let matches = command.get_matches_from(["verify"]);
     let args = VerifyArgs::from_arg_matches(&matches).expect("no argument is required");
-    run(common, &args, world, stderr)
+    run(session, &args)
 }
 
 /// Checks what was typed against the format, the known platforms and the files of the user.
 fn checked_options(
-    common: &Common,
+    session: &Session<'_>,
     args: &VerifyArgs,
-    world: World<'_>,
 ) -> Result<(PlatformChoice, NamedPackages), Failure> {
-    if args.matrix && !matches!(common.format, Format::Human | Format::Json) {
+    if args.matrix && !matches!(session.options.format, Format::Human | Format::Json) {
         return Err(advice::verify::matrix_format());
     }
     let platforms = platforms::checkable(&args.platforms.platforms)?;
+    let world = session.world;
     let current = world.env.current_dir().unwrap_or_default();
     let mut named = NamedPackages::default();
     for path in &args.packages {
         named
-            .add(world.disk, &current, &common.below(path))
+            .add(world.disk, &current, &session.options.below(path))
             .map_err(|error| advice::verify::no_package(&error))?;
     }
     Ok((platforms, named))
@@ -162,22 +123,21 @@ fn checked_options(
 
 /// Returns what is worth knowing about the run as a whole.
 fn remarks(
-    common: &Common,
+    format: Format,
     args: &VerifyArgs,
     result: &CommandResult,
-    notes: [Option<String>; 3],
+    notes: Vec<String>,
 ) -> Vec<Sentence> {
-    let policy = policy_not_checked(result, common.format);
+    let policy = policy_not_checked(result, format);
     let doubts = platforms::remarks(&args.platforms.platforms);
     // Machine formats name the rule of each finding, and need no advice on how to read more.
-    let advice = match common.format {
+    let advice = match format {
         Format::Human => text::explained(result.roots()),
         _ => None,
     };
     let doubts = doubts.into_iter().map(Sentence::warning);
     notes
         .into_iter()
-        .flatten()
         .chain(policy)
         .map(Sentence::note)
         .chain(doubts)

@@ -1,16 +1,16 @@
 //! `lockctl why`: which places require a provider, and whether any version can satisfy them all.
 
-mod args;
 mod text;
 mod text_many;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use clap::Args;
+
 use crate::addr::ProviderAddr;
-use crate::cli::args::{Common, Configuration};
 use crate::cli::session::provider;
-use crate::cli::{Command, Look, Stderr, World};
+use crate::cli::{Command, Look};
 use crate::config::{Loaded, OverriddenPlaces};
 use crate::diag::{FileId, Span, Texts};
 use crate::report::json::{
@@ -19,21 +19,37 @@ use crate::report::json::{
 use crate::report::{CommandResult, RootResult, TextBlock};
 use crate::requirement::{PathStep, Requirement, RequirementOrigin};
 use crate::run;
+use crate::run::options::{Configuration, RootArgs, examples};
 use crate::run::root::Root;
+use crate::run::session::Session;
+use crate::run::typed_addr::TypedAddr;
 use crate::run::unseen::{CallNames, UnseenParts};
-pub(in crate::front::cli) use args::WhyArgs;
+
+/// Show every place that requires a provider
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl why hashicorp/aws", "which modules require it, with their constraints"),
+    ("lockctl why aws live/prod", "a type is enough if only one provider has it"),
+]))]
+pub(in crate::front::cli) struct WhyArgs {
+    /// The provider, as in hashicorp/aws, or its type if only one provider has it
+    #[arg(value_name = "ADDR")]
+    pub(in crate::front::cli) provider: TypedAddr,
+    #[command(flatten)]
+    pub(in crate::front::cli) roots: RootArgs,
+    #[command(flatten)]
+    pub(in crate::front::cli) configuration: Configuration,
+}
 
 impl Command for WhyArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        let options = &common.options();
-        let configuration = &self.configuration.options();
+    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        let configuration = &self.configuration;
         // What else may be meant matters only where no root requires the provider.
         let mut meant = BTreeMap::new();
         let mut all = run::each_loaded(
-            options,
+            session,
             configuration,
-            &self.roots.choice(),
-            world,
+            &self.roots,
             |root, loaded, texts, result| {
                 let provider = self
                     .provider
@@ -52,7 +68,7 @@ impl Command for WhyArgs {
                     meant.extend(other.map(|remark| (result.path.clone(), remark)));
                 }
                 result.providers.push(Provider::Explained(explained));
-                let unseen = UnseenParts::new(loaded, configuration, options);
+                let unseen = UnseenParts::new(loaded, configuration, session.options);
                 let consequence = "and may require it, too";
                 if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
                     result.detail(remark);

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use crate::addr::ProviderAddr;
 use crate::diag::Texts;
 use crate::project::Project;
-use crate::requirement::{Requirement, Requirements};
+use crate::report::shared::first_names;
+use crate::requirement::{Requirement, Requirements, StateSeen};
+use crate::run::root::Root;
 use crate::verify::Advice;
 use crate::version::Version;
 
@@ -27,6 +29,31 @@ pub(crate) struct Required<'a> {
     pub(crate) platforms_from: Option<String>,
 }
 
+impl<'a> Required<'a> {
+    /// Returns the context of advice for a root; `None` if no configuration was read.
+    pub(crate) fn of(
+        root: &'a Root,
+        requirements: Option<&'a Requirements>,
+        texts: &'a Texts,
+    ) -> Self {
+        const NOTHING: &Requirements = &Requirements {
+            providers: BTreeMap::new(),
+            unseen_calls: Vec::new(),
+            state: StateSeen::No,
+            faulty: false,
+        };
+        Self {
+            requirements: requirements.unwrap_or(NOTHING),
+            project: root.project(),
+            texts,
+            commands: root.advice.clone(),
+            has_lock: root.lock.is_some(),
+            locked: None,
+            platforms_from: None,
+        }
+    }
+}
+
 impl Required<'_> {
     /// Names the places that require a provider, each with its condition; the first few.
     pub(super) fn places(&self, provider: &ProviderAddr) -> Option<String> {
@@ -43,13 +70,8 @@ impl Required<'_> {
                 named.push(text);
             }
         }
-        let hidden = named.len().saturating_sub(MAX_PLACES);
-        named.truncate(MAX_PLACES);
-        let mut text = format!("required in {}", named.join(", "));
-        if hidden > 0 {
-            text += &format!(" and {hidden} more");
-        }
-        Some(text)
+        let named = first_names(named.into_iter(), MAX_PLACES);
+        Some(format!("required in {}", named.join(", ")))
     }
 
     /// Names a place: file and line.

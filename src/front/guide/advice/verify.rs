@@ -13,11 +13,8 @@ use crate::upstream::CheckError;
 
 /// Returns the failure of a format that cannot show the matrix.
 pub(crate) fn matrix_format() -> Failure {
-    Failure {
-        title: "--matrix cannot be shown in this format".to_owned(),
-        causes: Vec::new(),
-        help: Some("use --format human or json, or leave out --matrix".to_owned()),
-    }
+    Failure::new("--matrix cannot be shown in this format")
+        .help("use --format human or json, or leave out --matrix")
 }
 
 /// Turns what could not be checked into failures; releases that share a cause share a failure.
@@ -39,11 +36,11 @@ pub(crate) fn failures(
         .iter()
         .any(|error| matches!(error, CheckError::NotAsked))
     {
-        failures.push(Failure {
-            title: CheckError::NotAsked.to_string(),
-            causes: vec!["the CLI configuration has errors".to_owned()],
-            help: Some("correct them first".to_owned()),
-        });
+        failures.push(
+            Failure::new(CheckError::NotAsked.to_string())
+                .because("the CLI configuration has errors")
+                .help("correct them first"),
+        );
     }
     failures.extend(grouped(releases, flavor, required));
     failures.extend(errors.iter().filter_map(|error| match error {
@@ -70,9 +67,10 @@ pub(crate) fn no_package(error: &NamedError) -> Failure {
 
 /// Returns the failure of a package that `--package` names and that no lock file records.
 pub(crate) fn unplaced(path: &Path) -> Failure {
-    Failure {
-        title: format!("no lock file records the package {}", path.display()),
-        causes: vec!["it was named with --package".to_owned()],
-        help: Some("-v shows what each lock file was looked through for".to_owned()),
-    }
+    Failure::new(format!(
+        "no lock file records the package {}",
+        path.display()
+    ))
+    .because("it was named with --package")
+    .help("-v shows what each lock file was looked through for")
 }

@@ -176,10 +176,7 @@ fn a_summary_of_many_roots_has_a_row_for_each_cause() {
 #[test]
 fn a_screen_about_many_roots_has_a_row_for_each_cause_with_some_roots() {
     let mut checked = incomplete_roots(40);
-    let failure = Failure {
-        title: "no configuration".to_owned(),
-        ..Failure::default()
-    };
+    let failure = Failure::new("no configuration");
     for root in &mut checked.roots[..7] {
         root.failures = kept([failure.clone()]).iter().collect();
     }
@@ -217,12 +214,9 @@ fn a_screen_about_many_roots_has_a_row_for_each_cause_with_some_roots() {
     );
     // Causes that are all different, for more of which there is no room.
     for (at, root) in checked.roots.iter_mut().enumerate() {
-        root.failures = kept([Failure {
-            title: format!("failure {at}"),
-            ..Failure::default()
-        }])
-        .iter()
-        .collect();
+        root.failures = kept([Failure::new(format!("failure {at}"))])
+            .iter()
+            .collect();
         for finding in &mut root.findings {
             finding.help = Some(format!("{} {at}", finding.rule).into());
         }

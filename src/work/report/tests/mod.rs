@@ -79,11 +79,9 @@ fn three_roots() -> Checked<'static> {
     }];
     let mut failed = root("live/b", RootStatus::Failed);
     failed.findings = vec![outside];
-    failed.failures = kept([Failure {
-        title: "no configuration in live/b".to_owned(),
-        causes: vec!["there is no .tf file".to_owned()],
-        help: Some("name the directory of a root module".to_owned()),
-    }])
+    failed.failures = kept([Failure::new("no configuration in live/b")
+        .because("there is no .tf file")
+        .help("name the directory of a root module")])
     .iter()
     .collect();
     let mut clean = root("live/c", RootStatus::Clean);
@@ -112,11 +110,9 @@ fn hostile(text: &str) -> Checked<'static> {
         finding,
         reason: text.to_owned(),
     }];
-    bad.failures = kept([Failure {
-        title: text.to_owned(),
-        causes: vec![text.to_owned()],
-        help: Some(text.to_owned()),
-    }])
+    bad.failures = kept([Failure::new(text.to_owned())
+        .because(text.to_owned())
+        .help(text.to_owned())])
     .iter()
     .collect();
     let clean = root(text, RootStatus::Clean);

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::{BundleFile, MirrorOptions};
+use super::MirrorArgs;
 use crate::diag::causes;
 use crate::hash::{Sha256Stream, hex_of_digest};
 use crate::mirror::bundle::{Bundle, BundleError, BundleRequest, BundledLock, write_bundle};
@@ -11,8 +11,8 @@ use crate::mirror::{MirrorOutcome, MirrorSettings, MirroringError};
 use crate::report::Failure;
 use crate::report::json::{BundleBase, MirrorBundle};
 use crate::run::World;
-use crate::run::options::RunOptions;
 use crate::run::root::Root;
+use crate::run::session::Session;
 use crate::world::{FileKind, Files};
 
 /// A bundle to write, checked as far as possible before packages are fetched.
@@ -47,25 +47,19 @@ pub(super) fn open(files: &dyn Files, path: &Path, option: &str) -> Result<Bundl
 }
 
 /// Checks the options about a bundle, and opens the bundle that it builds on.
-pub(super) fn plan(
-    options: &MirrorOptions,
-    world: World<'_>,
-) -> Result<Option<PlannedBundle>, Failure> {
-    let Some(BundleFile { path, since }) = &options.bundle else {
+pub(super) fn plan(args: &MirrorArgs, world: World<'_>) -> Result<Option<PlannedBundle>, Failure> {
+    let Some(path) = &args.bundle else {
         return Ok(None);
     };
-    if !options.layout.has_zips() {
-        return Err(Failure {
-            title: "a bundle holds zips, and --unpacked alone places none".to_owned(),
-            causes: Vec::new(),
-            help: Some("--unpacked=also makes both".to_owned()),
-        });
+    if !args.layout().has_zips() {
+        return Err(
+            Failure::new("a bundle holds zips, and --unpacked alone places none")
+                .help("--unpacked=also makes both"),
+        );
     }
     let disk = world.disk;
-    let unwritable = |cause: String| Failure {
-        title: format!("{} cannot be written", path.display()),
-        causes: vec![cause],
-        help: None,
+    let unwritable = |cause: String| {
+        Failure::new(format!("{} cannot be written", path.display())).because(cause)
     };
     // Checked before the first download: if the file cannot be written, downloads are useless.
     let target = match disk.kind(path) {
@@ -80,16 +74,13 @@ pub(super) fn plan(
         Err(error) => Err(error),
     };
     let target = target.map_err(|error| unwritable(error.to_string()))?;
-    let base = match since {
+    let base = match &args.since {
         Some(since) if disk.resolve(since).is_ok_and(|since| since == target) => {
-            return Err(Failure {
-                title: format!(
-                    "{} would be replaced by a bundle that builds on it",
-                    since.display()
-                ),
-                causes: Vec::new(),
-                help: Some("give --bundle another name".to_owned()),
-            });
+            return Err(Failure::new(format!(
+                "{} would be replaced by a bundle that builds on it",
+                since.display()
+            ))
+            .help("give --bundle another name"));
         }
         Some(since) => Some(open(disk, since, "--since")?),
         None => None,
@@ -104,13 +95,13 @@ pub(super) fn plan(
 
 impl PlannedBundle {
     /// Adds the lock file of a root to the manifest.
-    pub(super) fn note(&mut self, root: &Root, options: &RunOptions, world: World<'_>) {
+    pub(super) fn note(&mut self, root: &Root, session: &Session<'_>) {
         let Some(lock) = &root.lock else { return };
         let mut sha = Sha256Stream::default();
         sha.update(&lock.bytes);
         // Relative to the directory of the run, so that a checkout elsewhere makes the same bundle.
-        let current = world.env.current_dir().unwrap_or_default();
-        let dir = options.dir.as_deref().unwrap_or(Path::new(""));
+        let current = session.world.env.current_dir().unwrap_or_default();
+        let dir = session.options.chdir.as_deref().unwrap_or(Path::new(""));
         let path = root.lock_path.as_path();
         let path = [dir, &current.join(dir)]
             .iter()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::bundle::{self, PlannedBundle};
-use super::{MirrorOptions, report};
+use super::{MirrorArgs, report};
 use crate::config::Loaded;
 use crate::coverage::Attributions;
 use crate::diag::Texts;
@@ -13,33 +13,33 @@ use crate::flavor::Flavor;
 use crate::locker::{DOWNLOADS, FlavorSource, SignatureDemands};
 use crate::lockfile::LockFile;
 use crate::mirror::bundle::Bundle;
-use crate::mirror::{self, MirrorExtent, MirrorOutcome, MirrorSettings, MirroredRoot, Place};
+use crate::mirror::{
+    self, ExistingCheck, MirrorExtent, MirrorOutcome, MirrorSettings, MirroredRoot, Place,
+};
 use crate::package::WantedPlatforms;
 use crate::packages::PackageMemo;
-use crate::parallel;
 use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
-use crate::run::facts::{self, UserFacts};
-use crate::run::options::{PackageChoice, RootChoice};
+use crate::run::options::PackageChoice;
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::root::Root;
-use crate::run::user::config::UserConfigs;
+use crate::run::session::Session;
 use crate::run::user::enforcement;
 use crate::run::user::sources::Sources;
-use crate::run::{Job, OpenResult};
+use crate::run::{Job, OpenResult, facts};
 use crate::sources::filesystem_mirror::FilesystemMirror;
-use crate::upstream;
 use crate::world::FileKind;
+use crate::{parallel, upstream};
 
 /// The job that mirrors packages.
-pub(super) struct MirrorJob<'a> {
-    options: &'a MirrorOptions,
-    choice: &'a RootChoice,
+pub(super) struct MirrorJob<'r, 'a> {
+    args: &'r MirrorArgs,
+    /// The sources that were typed, in the order in which they are asked.
+    typed: Vec<PackageChoice>,
     /// The numbers of the named providers that some lock file has.
     locked: BTreeSet<usize>,
-    user: Arc<UserConfigs<'a>>,
+    session: Arc<Session<'a>>,
     platforms: PlatformChoice,
-    facts: UserFacts<'a>,
     packages: PackageMemo<'a>,
     /// The sources that packages may come from, in query order; the last ones are those of project files.
     sources: Vec<Sources<'a>>,
@@ -70,48 +70,47 @@ pub(super) struct OpenMirrorRoot {
     is_closed: bool,
 }
 
-impl<'a> MirrorJob<'a> {
+impl<'r, 'a> MirrorJob<'r, 'a> {
     pub(super) fn new(
-        user: Arc<UserConfigs<'a>>,
-        options: &'a MirrorOptions,
-        choice: &'a RootChoice,
+        session: Arc<Session<'a>>,
+        args: &'r MirrorArgs,
         planned: Option<PlannedBundle>,
     ) -> Self {
-        let world = user.world;
-        let typed = options
-            .sources
-            .iter()
-            .map(|choice| Sources::new(Arc::clone(&user), Some(choice.clone())));
-        let of_projects = Sources::new(Arc::clone(&user), None);
+        let typed = args.sources();
+        let of_typed = typed.iter().cloned().map(Some);
+        let sources = |choice| Sources::new(Arc::clone(&session), choice);
         Self {
-            options,
-            choice,
+            args,
             locked: BTreeSet::new(),
-            platforms: platforms::typed(&options.platforms),
-            facts: UserFacts::new(user.options, world),
-            packages: PackageMemo::new(world.disk, parallel::cores()),
-            sources: typed.chain([of_projects]).collect(),
-            registry: Sources::new(Arc::clone(&user), Some(PackageChoice::Registry)),
+            platforms: platforms::typed(&args.platforms.platforms),
+            packages: PackageMemo::new(session.world.disk, parallel::cores()),
+            sources: of_typed.chain([None]).map(sources).collect(),
+            registry: sources(Some(PackageChoice::Registry)),
+            typed,
             directories: BTreeMap::new(),
             bundles: BTreeMap::new(),
             planned,
             outcome: None,
-            user,
+            session,
         }
     }
 
-    fn settings(&self) -> MirrorSettings<'a> {
-        let jobs = self.options.jobs;
+    fn settings(&self) -> MirrorSettings<'r> {
+        let args = self.args;
         MirrorSettings {
-            dir: &self.options.dir,
-            jobs: jobs.unwrap_or_else(parallel::cores),
+            dir: &args.dir,
+            jobs: args.jobs.unwrap_or_else(parallel::cores),
             // Downloads wait for the network and hashing for a core, so that their usual numbers differ.
-            downloads: jobs.unwrap_or(DOWNLOADS),
-            enforced: enforcement(self.user.world.env),
-            extent: self.options.extent,
-            existing: self.options.existing,
-            layout: self.options.layout,
-            oci_layout: self.options.oci_layout.as_deref(),
+            downloads: args.jobs.unwrap_or(DOWNLOADS),
+            enforced: enforcement(self.session.world.env),
+            extent: args.extent(),
+            existing: if args.trust_existing {
+                ExistingCheck::Sizes
+            } else {
+                ExistingCheck::Hashes
+            },
+            layout: args.layout(),
+            oci_layout: args.oci_layout.as_deref(),
         }
     }
 
@@ -138,15 +137,15 @@ impl<'a> MirrorJob<'a> {
         result: &mut RootResult,
     ) -> Result<Option<Vec<RootSource>>, Failure> {
         // No package is fetched, so no mirror has to answer.
-        if self.options.extent != MirrorExtent::Place {
+        if self.args.extent() != MirrorExtent::Place {
             return Ok(Some(Vec::new()));
         }
         let mut numbers = Vec::new();
         for (at, sources) in self.sources.iter_mut().enumerate() {
-            let choice = match self.options.sources.get(at) {
+            let choice = match self.typed.get(at) {
                 Some(typed) => Some(typed.clone()),
                 // What is typed takes the place of what the project file states.
-                None if self.options.sources.is_empty() => PackageChoice::of_project(root),
+                None if self.typed.is_empty() => PackageChoice::of_project(root),
                 None => None,
             };
             let named = choice.filter(|choice| *choice != PackageChoice::Registry);
@@ -169,7 +168,7 @@ impl<'a> MirrorJob<'a> {
         result: &mut RootResult,
     ) -> Result<Option<Option<usize>>, Failure> {
         // `--check` is for CI, and answers the same with and without a network.
-        if self.user.options.offline || self.options.extent == MirrorExtent::Check {
+        if self.session.options.offline || self.args.extent() == MirrorExtent::Check {
             return Ok(Some(None));
         }
         let number = self.registry.of_root(root, true, texts, result)?;
@@ -183,14 +182,14 @@ impl<'a> MirrorJob<'a> {
     fn entries(&mut self, root: &Root) -> Result<LockFile, Failure> {
         let mut lock = root.document().lock.clone();
         let mut named = BTreeSet::new();
-        for (number, typed) in self.options.providers.iter().enumerate() {
+        for (number, typed) in self.args.providers.iter().enumerate() {
             let addr = typed.among(lock.providers.keys(), root.flavor)?;
             if lock.providers.contains_key(&addr) {
                 self.locked.insert(number);
                 named.insert(addr);
             }
         }
-        if !self.options.providers.is_empty() {
+        if !self.args.providers.is_empty() {
             lock.providers.retain(|addr, _| named.contains(addr));
         }
         Ok(lock)
@@ -198,11 +197,11 @@ impl<'a> MirrorJob<'a> {
 
     /// Scans the directories, and opens the bundles, that packages may be copied from.
     fn scan(&mut self, flavor: Flavor) -> Result<(), Failure> {
-        let disk = self.user.world.disk;
-        for dir in &self.options.from {
+        let disk = self.session.world.disk;
+        for dir in &self.args.from {
             // By flavor, since an address without a host means another one in each; roots of one flavor share a scan.
             let key = (flavor, dir.clone());
-            if self.directories.contains_key(&key) || self.options.extent == MirrorExtent::Check {
+            if self.directories.contains_key(&key) || self.args.extent() == MirrorExtent::Check {
                 continue;
             }
             match disk.kind(dir) {
@@ -214,14 +213,11 @@ impl<'a> MirrorJob<'a> {
                     continue;
                 }
                 Ok(FileKind::Symlink | FileKind::Other) => {
-                    return Err(Failure {
-                        title: format!("{} is neither a directory nor a bundle", dir.display()),
-                        causes: Vec::new(),
-                        help: Some(
-                            "copy it to a file first: a bundle is read at more than one place"
-                                .to_owned(),
-                        ),
-                    });
+                    return Err(Failure::new(format!(
+                        "{} is neither a directory nor a bundle",
+                        dir.display()
+                    ))
+                    .help("copy it to a file first: a bundle is read at more than one place"));
                 }
                 // The scan reports a missing path.
                 Ok(FileKind::Directory) | Err(_) => {}
@@ -248,11 +244,11 @@ impl<'a> MirrorJob<'a> {
             .roots()
             .iter()
             .all(|root| root.status != RootStatus::Failed);
-        if self.options.prunes && all_read {
-            let disk = self.user.world.disk;
-            mirror::prune(disk, self.facts.get(), &settings, &mut outcome);
+        if self.args.prune && all_read {
+            let disk = self.session.world.disk;
+            mirror::prune(disk, self.session.facts.get(), &settings, &mut outcome);
         }
-        report::complete(result, &outcome, self.options, all_read);
+        report::complete(result, &outcome, self.args, all_read);
         if let Some(planned) = self.planned {
             // An incomplete bundle would be noticed only on the far side, where nothing can be fetched.
             if result.exit > 0 {
@@ -260,24 +256,23 @@ impl<'a> MirrorJob<'a> {
                     "no bundle was written, because the mirror lacks packages that the lock files need",
                 ));
             } else {
-                match planned.write(self.user.world, &settings, &outcome) {
+                match planned.write(self.session.world, &settings, &outcome) {
                     Ok(written) => result.bundle = Some(written),
                     Err(failure) => report::fail_all(result, &failure),
                 }
             }
         }
-        if let Some(file) = &self.options.cli_config {
-            let dir = &self.options.dir;
-            match report::write_cli_config(self.user.world, dir, file, &outcome, result) {
+        if let Some(file) = &self.args.write_cli_config {
+            match report::write_cli_config(self.session.world, self.args, file, &outcome, result) {
                 Ok(lines) => result.remarks.extend(lines),
                 Err(failure) => report::fail_all(result, &failure),
             }
         }
-        result.remarks.extend(self.facts.remarks());
+        result.remarks.extend(self.session.facts.remarks());
     }
 }
 
-impl Job for MirrorJob<'_> {
+impl Job for MirrorJob<'_, '_> {
     type Opened = OpenMirrorRoot;
     type Done = ();
 
@@ -288,11 +283,11 @@ impl Job for MirrorJob<'_> {
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<OpenResult<OpenMirrorRoot>, Failure> {
-        if root.sound_lock_of(self.choice, result)?.is_none() {
+        if root.sound_lock_of(&self.args.roots, result)?.is_none() {
             return Ok(OpenResult::Finished);
         }
         let lock = self.entries(&root)?;
-        let known = self.facts.about(&root, &lock);
+        let known = self.session.facts.about(&root, &lock);
         let platforms = self.wanted(&root, &known)?;
         self.scan(root.flavor)?;
         let Some(sources) = self.sources(&root, texts, result)? else {
@@ -302,12 +297,12 @@ impl Job for MirrorJob<'_> {
             return Ok(OpenResult::Finished);
         };
         if let Some(planned) = &mut self.planned {
-            planned.note(&root, self.user.options, self.user.world);
+            planned.note(&root, &self.session);
         }
         Ok(OpenResult::Ready(OpenMirrorRoot {
             demands: upstream::demands(root.project(), root.flavor),
-            is_closed: self.user.options.offline
-                && self.options.sources.is_empty()
+            is_closed: self.session.options.offline
+                && self.typed.is_empty()
                 && PackageChoice::of_project(&root).is_none(),
             platforms,
             sources,
@@ -318,18 +313,18 @@ impl Job for MirrorJob<'_> {
     }
 
     fn obstacles(&self) -> Vec<Failure> {
-        self.options
+        self.args
             .providers
             .iter()
             .enumerate()
             .filter(|(number, _)| !self.locked.contains(number))
-            .map(|(_, typed)| Failure {
-                title: format!("{typed} cannot be mirrored: no lock file has an entry for it"),
-                causes: Vec::new(),
-                help: Some(
-                    "`lockctl show` lists what is locked; with -r, lock files below are read, too"
-                        .to_owned(),
-                ),
+            .map(|(_, typed)| {
+                Failure::new(format!(
+                    "{typed} cannot be mirrored: no lock file has an entry for it"
+                ))
+                .help(
+                    "`lockctl show` lists what is locked; with -r, lock files below are read, too",
+                )
             })
             .collect()
     }
@@ -342,7 +337,7 @@ impl Job for MirrorJob<'_> {
             .iter()
             .map(|(opened, _)| {
                 let flavor = opened.root.flavor;
-                let copied = self.options.from.iter().filter_map(|dir| {
+                let copied = self.args.from.iter().filter_map(|dir| {
                     if let Some(bundle) = self.bundles.get(dir) {
                         return Some(Place::Bundle(bundle));
                     }
@@ -377,11 +372,11 @@ impl Job for MirrorJob<'_> {
                 is_closed: opened.is_closed,
             })
             .collect();
-        let disk = self.user.world.disk;
-        let outcome = mirror::run(disk, self.facts.get(), &self.settings(), &locked);
+        let disk = self.session.world.disk;
+        let outcome = mirror::run(disk, self.session.facts.get(), &self.settings(), &locked);
         drop(locked);
         let results = roots.into_iter().map(|(_, result)| result).collect();
-        report::roots(results, &outcome, self.options);
+        report::roots(results, &outcome, self.args);
         self.outcome = Some(outcome);
         Vec::new()
     }

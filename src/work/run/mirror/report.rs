@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{CliConfigFile, MirrorOptions};
+use super::MirrorArgs;
 use crate::diag::{counted, counted_as};
 use crate::flavor::{Flavor, Program};
 use crate::mirror::{
@@ -25,18 +25,14 @@ const MAX_CLI_CONFIG_BYTES: u64 = 1024 * 1024;
 const MAX_NAMED: usize = 5;
 
 /// Reports the releases of each root; the results are in the order of the numbers that the outcome names.
-pub(super) fn roots(
-    mut results: Vec<&mut RootResult>,
-    outcome: &MirrorOutcome,
-    options: &MirrorOptions,
-) {
+pub(super) fn roots(mut results: Vec<&mut RootResult>, outcome: &MirrorOutcome, args: &MirrorArgs) {
     for release in &outcome.releases {
         for root in &release.roots {
             let result = &mut *results[*root];
-            let row = provider(release, &options.dir);
+            let row = provider(release, &args.dir);
             result.providers.push(Provider::Mirrored(row));
             // A run that places packages reports why one is missing.
-            if options.extent == MirrorExtent::Check && !release.is_complete() {
+            if args.extent() == MirrorExtent::Check && !release.is_complete() {
                 result.status = result.status.max(RootStatus::Findings);
             }
         }
@@ -66,10 +62,10 @@ pub(super) fn roots(
 pub(super) fn complete(
     result: &mut CommandResult,
     outcome: &MirrorOutcome,
-    options: &MirrorOptions,
+    args: &MirrorArgs,
     all_read: bool,
 ) {
-    if options.prunes && !all_read {
+    if args.prune && !all_read {
         result.remarks.push(Sentence::warning(
             "nothing was removed, because not every lock file could be read and mirrored",
         ));
@@ -78,7 +74,7 @@ pub(super) fn complete(
     if !superfluous.is_empty() {
         let count = counted(superfluous.len(), "path");
         let names = names(superfluous);
-        result.remarks.push(match options.extent {
+        result.remarks.push(match args.extent() {
             MirrorExtent::Place => {
                 Sentence::note(format!("removed {count} that no lock file needs: {names}"))
             }
@@ -90,22 +86,22 @@ pub(super) fn complete(
             }
         });
     }
-    if options.extent == MirrorExtent::Check && !outcome.documents.is_empty() {
+    if args.extent() == MirrorExtent::Check && !outcome.documents.is_empty() {
         let count = counted(outcome.documents.len(), "document");
         let names = names(&outcome.documents);
         result.remarks.push(Sentence::warning(format!(
             "{count} would change, so as to list the packages that are there: {names}"
         )));
     }
-    if let Some(dir) = &options.oci_layout {
-        result.remarks.extend(oci_layout(dir, outcome, options));
+    if let Some(dir) = &args.oci_layout {
+        result.remarks.extend(oci_layout(dir, outcome, args));
     }
-    result.remarks.extend(wrong_packages(outcome, options));
-    if options.extent != MirrorExtent::Check {
+    result.remarks.extend(wrong_packages(outcome, args));
+    if args.extent() != MirrorExtent::Check {
         result.remarks.extend(without_lists(outcome));
     }
     result.remarks.extend(without_h1(outcome));
-    let is_bad = options.extent == MirrorExtent::Check
+    let is_bad = args.extent() == MirrorExtent::Check
         && !(superfluous.is_empty()
             && outcome.documents.is_empty()
             && outcome.oci_files.is_empty());
@@ -121,11 +117,11 @@ pub(super) fn complete(
 fn oci_layout(
     dir: &Path,
     outcome: &MirrorOutcome,
-    options: &MirrorOptions,
+    args: &MirrorArgs,
 ) -> impl Iterator<Item = Sentence> {
     let shown = dir.display();
     let count = counted(outcome.oci_files.len(), "file");
-    let said = match options.extent {
+    let said = match args.extent() {
         _ if outcome.oci_files.is_empty() => None,
         MirrorExtent::Place => Some(Sentence::note(format!(
             "wrote {count} of the OCI layout {shown}; `lockctl explain mirror` shows how to push it"
@@ -155,7 +151,7 @@ fn names(paths: &[PathBuf]) -> String {
 }
 
 /// Names the packages that are wrong or were replaced, with the hash that was expected.
-fn wrong_packages(outcome: &MirrorOutcome, options: &MirrorOptions) -> Vec<Sentence> {
+fn wrong_packages(outcome: &MirrorOutcome, args: &MirrorArgs) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     // A path that cannot be read or written has an error of its own.
     let releases = outcome.releases.iter().filter(|release| {
@@ -174,12 +170,8 @@ fn wrong_packages(outcome: &MirrorOutcome, options: &MirrorOptions) -> Vec<Sente
                 PackageState::Replaced(reason) => ("was wrong and was replaced", reason),
                 _ => continue,
             };
-            let path = mirror::package_path(
-                &options.dir,
-                &release.release,
-                &package.platform,
-                package.form,
-            );
+            let path =
+                mirror::package_path(&args.dir, &release.release, &package.platform, package.form);
             let text = format!("{} {verb}: {reason}", path.display());
             sentences.push(Sentence::warning(text));
         }
@@ -245,28 +237,25 @@ pub(super) fn fail_all(result: &mut CommandResult, failure: &Failure) {
 /// Writes the CLI configuration that makes `init` use the mirror; returns the two lines of shell that CI needs.
 pub(super) fn write_cli_config(
     world: World<'_>,
-    dir: &Path,
-    file: &CliConfigFile,
+    args: &MirrorArgs,
+    path: &Path,
     outcome: &MirrorOutcome,
     result: &CommandResult,
 ) -> Result<[Sentence; 2], Failure> {
-    let unusable = |path: &Path, cause: &io::Error| Failure {
-        title: format!("{} cannot be written", path.display()),
-        causes: vec![cause.to_string()],
-        help: None,
+    let unusable = |path: &Path, cause: &io::Error| {
+        Failure::new(format!("{} cannot be written", path.display())).because(cause.to_string())
     };
-    let used = match &file.url {
+    let used = match &args.url {
         Some(url) => MirrorUse::Network(url.to_string()),
         // A relative path would be another one in each root.
         None => MirrorUse::Directory(
             world
                 .disk
-                .resolve(dir)
-                .map_err(|cause| unusable(dir, &cause))?,
+                .resolve(&args.dir)
+                .map_err(|cause| unusable(&args.dir, &cause))?,
         ),
     };
-    let text = mirror::cli_config(&used, outcome, file.falls_back);
-    let path = &file.path;
+    let text = mirror::cli_config(&used, outcome, args.fallback);
     let old = match world.disk.read(path, MAX_CLI_CONFIG_BYTES) {
         Ok(old) => Some(old),
         // Written for the first time. Any other failure leaves what the user may have written there.
@@ -279,7 +268,7 @@ pub(super) fn write_cli_config(
             .replace(path, old.as_deref(), text.as_bytes())
             .map_err(|cause| unusable(path, &cause))?;
     }
-    let shown = world.disk.resolve(path).unwrap_or_else(|_| path.clone());
+    let shown = world.disk.resolve(path).unwrap_or_else(|_| path.to_owned());
     let path = commands::quoted(&shown.display().to_string());
     // One command is shown for all roots of a pipeline: that of Terraform if the roots differ.
     let programs: BTreeSet<&str> = result

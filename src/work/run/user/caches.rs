@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use crate::modules::cache::ModuleCache;
 use crate::run::World;
-use crate::run::audit::AdvisoryCache;
 use crate::store::Store;
 use crate::world::Env;
 
@@ -22,11 +21,6 @@ pub(crate) fn open_store<'a>(world: World<'a>, dir: &Path) -> Store<'a> {
 /// Opens the cache of modules, which is in the same directory.
 pub(crate) fn open_modules<'a>(world: World<'a>, dir: &Path) -> ModuleCache<'a> {
     ModuleCache::new(world.disk.objects(dir), world.clock)
-}
-
-/// Opens the cache of advisories, which is in the same directory.
-pub(crate) fn open_advisories<'a>(world: World<'a>, dir: &Path) -> AdvisoryCache<'a> {
-    AdvisoryCache::new(world.disk.objects(dir), world.clock.now())
 }
 
 /// Returns the directory of the store (`store` rules 3.1); `None` if the user has no directory for caches.

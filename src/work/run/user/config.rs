@@ -1,49 +1,30 @@
-//! The CLI configuration of each flavor with all that follows from it, read once in a run.
+//! The CLI configuration of a flavor with all that follows from it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
-use crate::cliconfig::{self, CliConfig, ConfigChoice, MethodKind, Netrc, RepositoryTemplate};
-use crate::diag::{Diagnostic, FileMove, Severity, Texts, has_errors};
+use crate::cliconfig::{self, CliConfig, ConfigChoice, MethodKind, RepositoryTemplate};
+use crate::diag::{Diagnostic, Severity, SharedTexts, Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::packages::{InstallSource, PackagePlace};
-use crate::parallel::Memo;
 use crate::run::World;
-use crate::run::options::RunOptions;
 use crate::run::root::Root;
+use crate::run::session::Session;
 use crate::run::user::enforcement;
 use crate::run::user::host_tokens::HostTokens;
 use crate::run::user::oci_logins::RepositoryLogins;
 use crate::sources::discovery::Discovery;
-use crate::sources::net::{Event, Net, PackageCredentials};
+use crate::sources::net::Net;
 use crate::sources::network_mirror::{MirrorAccess, MirrorUrl};
 use crate::sources::oci::{OciMirror, OciRegistries};
-use crate::sources::outages::Outages;
 use crate::sources::registry::{HostCredentials, HostHelper, Hosts, Registry};
-use crate::sources::retry::RetryPolicy;
 use crate::upstream::Registries;
 
-/// A callback that is informed of each network event.
-pub(crate) type NetworkObserver<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
-
-/// A [`NetworkObserver`] that shows nothing.
-pub(crate) fn silent(_: &Event<'_>) {}
-
-/// The configuration of the user's machine by flavor; each flavor is read when it is first needed.
-///
-/// Packages, modules and checks borrow it, so that each file is read once, each host is asked for its services
-/// once, and a host that failed for one of them is not asked again by the others.
-pub(crate) struct UserConfigs<'a> {
-    pub(crate) options: &'a RunOptions,
-    pub(crate) world: World<'a>,
-    observer: NetworkObserver<'a>,
-    outages: Arc<Outages>,
-    netrc: OnceLock<Arc<Netrc>>,
-    read: Memo<Flavor, Arc<UserConfig<'a>>>,
-}
+/// The number of the table of texts of the first flavor; modules that roots share count from zero.
+const FIRST_NUMBER: u32 = 0x7FFF_FF00;
 
 /// The configuration of the user's machine by the rules of one flavor.
 pub(crate) struct UserConfig<'a> {
@@ -55,9 +36,7 @@ pub(crate) struct UserConfig<'a> {
     /// The files of the CLI configuration.
     ///
     /// Threads may read it before the roots are opened in their order, so it has a table of its own.
-    files: Texts,
-    /// The place of `files` in the texts of the run, once something was reported.
-    place: OnceLock<FileMove>,
+    files: SharedTexts,
     are_errors_reported: AtomicBool,
     /// Requests by the rules of the flavor and of the CLI configuration.
     pub(crate) net: Net<'a>,
@@ -65,41 +44,21 @@ pub(crate) struct UserConfig<'a> {
     pub(crate) discovery: Arc<Discovery<'a>>,
 }
 
-impl<'a> UserConfigs<'a> {
-    /// Begins a run: no file is read yet, and no host has failed.
-    pub(crate) fn new(
-        options: &'a RunOptions,
-        world: World<'a>,
-        observer: NetworkObserver<'a>,
-    ) -> Self {
-        Self {
-            options,
-            world,
-            observer,
-            outages: Arc::default(),
-            netrc: OnceLock::new(),
-            read: Memo::default(),
-        }
-    }
-
-    /// Returns the configuration of a flavor; the first caller reads it.
-    pub(crate) fn of(&self, flavor: Flavor) -> Arc<UserConfig<'a>> {
-        self.read.get(&flavor, || Arc::new(self.read(flavor)))
-    }
-
-    fn read(&self, flavor: Flavor) -> UserConfig<'a> {
-        let world = self.world;
-        let stated = self.options.cli_config.as_ref();
-        let file = stated.map(|path| self.options.below(path));
+impl<'a> UserConfig<'a> {
+    /// Reads the CLI configuration of a flavor.
+    pub(crate) fn read(session: &Session<'a>, flavor: Flavor) -> Self {
+        let world = session.world;
+        let stated = session.options.cli_config.as_ref();
+        let file = stated.map(|path| session.options.below(path));
         let choice = ConfigChoice {
             flavor,
             file: file.as_deref(),
         };
-        // The order of files in the texts of the run must not depend on the order of the threads.
-        let mut files = Texts::default();
+        // The order of files in the texts of the run must not depend on which thread is first.
+        let mut files = Texts::to_share(FIRST_NUMBER + flavor as u32);
         let (cli, faults) = cliconfig::read(world.disk, world.env, &mut files, choice);
         // OpenTofu's `registry_protocols` sets retries and time limits (`cliconfig` rules 2.3).
-        let mut net = self.net(flavor);
+        let mut net = session.net(flavor);
         let protocols = cli.protocols;
         // A variable of the environment still beats the file, so the environment goes along.
         net.policy = net
@@ -112,55 +71,19 @@ impl<'a> UserConfigs<'a> {
             helper: helper(&tokens),
             credentials: credentials(&tokens),
         };
-        UserConfig {
+        Self {
             flavor,
             world,
             discovery: Arc::new(Discovery::new(net.clone(), hosts)),
             cli,
             faults,
-            files,
-            place: OnceLock::new(),
+            files: files.into_shared(),
             are_errors_reported: AtomicBool::new(false),
             net,
             tokens,
         }
     }
 
-    /// Makes requests by the rules of a flavor, without settings of the CLI configuration.
-    pub(crate) fn net(&self, flavor: Flavor) -> Net<'a> {
-        Net {
-            http: self.world.http,
-            clock: self.world.clock,
-            policy: RetryPolicy::of(self.world.env, flavor),
-            package_credentials: if flavor.reads_netrc() {
-                self.netrc_credentials()
-            } else {
-                Arc::new(|_| None)
-            },
-            observer: self.observer,
-            outages: Arc::clone(&self.outages),
-        }
-    }
-
-    /// Returns the credentials of `~/.netrc`.
-    ///
-    /// They are sent over encrypted connections only, and not beside a password in the URL.
-    pub(crate) fn netrc_credentials(&self) -> PackageCredentials<'a> {
-        let World { disk, env, .. } = self.world;
-        // It is the same file for every flavor (`cliconfig` rules 4.5).
-        let netrc = self.netrc.get_or_init(|| Arc::new(Netrc::read(disk, env)));
-        let netrc = Arc::clone(netrc);
-        Arc::new(move |url| {
-            if url.origin().encrypted && !url.has_user() {
-                netrc.find(&url.host_and_port())
-            } else {
-                None
-            }
-        })
-    }
-}
-
-impl<'a> UserConfig<'a> {
     /// Returns true if the CLI configuration has no error.
     pub(crate) fn is_sound(&self) -> bool {
         !has_errors(&self.faults)
@@ -169,7 +92,8 @@ impl<'a> UserConfig<'a> {
     /// Returns all that is wrong with the CLI configuration; its files are among the texts of the run from
     /// then on.
     pub(crate) fn faults(&self, texts: &mut Texts) -> Vec<Diagnostic> {
-        self.reported(self.faults.clone(), texts)
+        texts.mount(&self.files, None);
+        self.faults.clone()
     }
 
     /// Returns the errors of the CLI configuration to the first caller, and nothing to the others: they
@@ -179,28 +103,9 @@ impl<'a> UserConfig<'a> {
         if self.are_errors_reported.swap(true, Ordering::Relaxed) {
             return Vec::new();
         }
-        let mut errors = self.faults.clone();
+        let mut errors = self.faults(texts);
         errors.retain(|diagnostic| diagnostic.severity == Severity::Error);
-        self.reported(errors, texts)
-    }
-
-    /// Turns diagnostics on the CLI configuration into those of the run.
-    pub(crate) fn reported(
-        &self,
-        mut diagnostics: Vec<Diagnostic>,
-        texts: &mut Texts,
-    ) -> Vec<Diagnostic> {
-        let place = self.place(texts);
-        for diagnostic in &mut diagnostics {
-            for label in diagnostic.primary.iter_mut().chain(&mut diagnostic.related) {
-                label.file = place.apply(label.file);
-            }
-        }
-        diagnostics
-    }
-
-    fn place(&self, texts: &mut Texts) -> FileMove {
-        *self.place.get_or_init(|| texts.adopt(&self.files))
+        errors
     }
 
     /// Makes the registries of all hosts.
@@ -257,7 +162,7 @@ impl<'a> UserConfig<'a> {
             let dir = root.dir.join(&mirror.dir);
             match mirror.named {
                 Some((file, span)) => {
-                    let file = self.place(texts).apply(file);
+                    texts.mount(&self.files, None);
                     let providers = mirror.providers;
                     places.push(PackagePlace::configured_mirror(dir, providers, file, span));
                 }

@@ -1,14 +1,13 @@
 //! Credentials for hosts: tokens of the CLI configuration, and those of a credentials helper.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use serde::Deserialize;
 
 use crate::addr::Hostname;
 use crate::cliconfig::{CliConfig, HelperProgram};
+use crate::parallel::Memo;
 use crate::run::World;
 use crate::run::user::helper_program;
 use crate::world::{Credentials, FileKind, Secret};
@@ -17,7 +16,7 @@ use crate::world::{Credentials, FileKind, Secret};
 pub(crate) struct HostTokens<'a> {
     world: World<'a>,
     config: CliConfig,
-    answers: Mutex<BTreeMap<Hostname, Answer>>,
+    answers: Memo<Hostname, Answer>,
 }
 
 /// The answer of a helper: a token, none, or the reason why it gave none.
@@ -34,7 +33,7 @@ impl<'a> HostTokens<'a> {
         Self {
             world,
             config,
-            answers: Mutex::default(),
+            answers: Memo::default(),
         }
     }
 
@@ -59,9 +58,7 @@ impl<'a> HostTokens<'a> {
             return None;
         }
         // Others wait here until it has answered, since it would be asked the same.
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = answers.entry(host.clone());
-        Some(known.or_insert_with(|| self.ask(helper, host)).clone())
+        Some(self.answers.get(host, || self.ask(helper, host)))
     }
 
     fn ask(&self, helper: &HelperProgram, host: &Hostname) -> Answer {

@@ -14,9 +14,8 @@ use crate::remote_module::{
 };
 use crate::report::Sentence;
 use crate::run::World;
-use crate::run::options::{ConfigurationOptions, ModuleChoice, RunOptions};
-use crate::run::user::caches;
-use crate::run::user::config::{UserConfigs, silent};
+use crate::run::options::{Configuration, ModuleChoice};
+use crate::run::session::Session;
 use crate::sources::net::Net;
 use crate::workspace::{EnvironmentUse, Reading};
 
@@ -29,73 +28,47 @@ pub(crate) enum AutoModules {
     Cached,
 }
 
-/// Opens the cache of modules of the user, unless it is not to be used.
-pub(crate) fn cache<'a>(options: &RunOptions, world: World<'a>) -> Option<ModuleCache<'a>> {
-    let dir = caches::directory(world.env).filter(|_| !options.no_cache);
-    dir.map(|dir| caches::open_modules(world, &dir))
-}
-
 /// The remote modules of a run.
 pub(crate) struct UserModules<'a> {
     world: World<'a>,
+    configuration: &'a Configuration,
     /// `None` where only what is installed counts.
     store: Option<ModuleStore<'a>>,
     cache: Option<&'a ModuleCache<'a>>,
-    /// The run is confined to a directory, so calls of modules elsewhere on this machine fail.
-    is_confined: bool,
-    /// The severity of a module that could not be fetched.
-    unreached: Unreached,
 }
 
 impl<'a> UserModules<'a> {
-    /// Prepares to find modules for a command that makes no requests by default and
-    /// shows no progress.
-    pub(crate) fn quiet(
-        options: &'a RunOptions,
-        configuration: &ConfigurationOptions,
-        world: World<'a>,
-        cache: Option<&'a ModuleCache<'a>>,
-    ) -> Self {
-        let user = Arc::new(UserConfigs::new(options, world, &silent));
-        Self::new(user, configuration, AutoModules::Cached, cache)
-    }
-
     /// Prepares to find modules as a command line says; nothing is asked yet.
-    pub(crate) fn new(
-        user: Arc<UserConfigs<'a>>,
-        configuration: &ConfigurationOptions,
+    pub(crate) fn new<'b: 'a>(
+        session: &'a Session<'b>,
+        configuration: &'a Configuration,
         auto: AutoModules,
-        cache: Option<&'a ModuleCache<'a>>,
     ) -> Self {
-        let world = user.world;
         let access = match (configuration.modules, auto) {
             (ModuleChoice::Installed, _) => None,
             (ModuleChoice::Fetch, _) => Some(ModuleAccess::Fetched),
-            (ModuleChoice::Auto, AutoModules::Fetched) if !user.options.offline => {
+            (ModuleChoice::Auto, AutoModules::Fetched) if !session.options.offline => {
                 Some(ModuleAccess::Fetched)
             }
             // Cached packages never change: they are kept under the commit or the checksum that was asked for.
             (ModuleChoice::Auto, _) => Some(ModuleAccess::Cached),
         };
-        let unreached = match configuration.modules {
-            ModuleChoice::Fetch => Unreached::Error,
-            ModuleChoice::Auto | ModuleChoice::Installed => Unreached::Unseen,
-        };
+        let (world, cache) = (session.world, session.cached_modules());
         let store = access.map(|access| {
-            let nets = move |flavor| net(&user, flavor);
+            let nets = move |flavor| net(session, flavor);
             ModuleStore::new(access, git(world), Box::new(nets), cache)
         });
         Self {
             world,
+            configuration,
             store,
             cache,
-            is_confined: configuration.is_confined,
-            unreached,
         }
     }
 
-    /// Returns the sources and options for reading the configuration of every root of the run.
-    pub(crate) fn reading<'r>(&'r self, options: &'r ConfigurationOptions) -> Reading<'r> {
+    /// Returns the sources and options by which the configuration of every root of the run is read.
+    pub(crate) fn reading(&self) -> Reading<'_> {
+        let options = self.configuration;
         let sources = ConfigSources {
             files: self.world.disk,
             modules: self,
@@ -103,16 +76,24 @@ impl<'a> UserModules<'a> {
         Reading {
             test_directory: options.test_directory.as_deref(),
             strict_modules: options.strict_modules,
-            reads_state: options.reads_state,
-            environment: if self.is_confined {
+            reads_state: !options.no_state,
+            environment: if self.is_confined() {
                 EnvironmentUse::Hidden
             } else {
                 EnvironmentUse::Read
             },
-            values: &options.values,
-            unreached: self.unreached,
+            values: &options.values.0,
+            unreached: match options.modules {
+                ModuleChoice::Fetch => Unreached::Error,
+                ModuleChoice::Auto | ModuleChoice::Installed => Unreached::Unseen,
+            },
             ..Reading::new(sources, self.world.env)
         }
+    }
+
+    /// Returns true if calls of modules elsewhere on this machine fail.
+    fn is_confined(&self) -> bool {
+        self.configuration.confine.is_some()
     }
 
     /// Warns of what of the cache could not be used.
@@ -130,8 +111,8 @@ impl RemoteModules for UserModules<'_> {
             return InstalledOnly.find(request);
         };
         match request.source {
-            // Git would read it, even though the files of the run are confined.
-            RequestedSource::Remote(module) if self.is_confined && is_on_this_machine(module) => {
+            // Git would read it, although the files of the run are confined.
+            RequestedSource::Remote(module) if self.is_confined() && is_on_this_machine(module) => {
                 Err(ModuleFailure {
                     kind: ModuleFailureKind::Missing,
                     title: "Failed to download module",
@@ -152,7 +133,7 @@ impl RemoteModules for UserModules<'_> {
         // A module that `find` refuses must not be fetched ahead of it.
         let mut allowed = requests.to_vec();
         allowed.retain(|request| match request.source {
-            RequestedSource::Remote(module) => !self.is_confined || !is_on_this_machine(module),
+            RequestedSource::Remote(module) => !self.is_confined() || !is_on_this_machine(module),
             RequestedSource::Registry(..) => true,
         });
         store.prepare(&allowed);
@@ -167,8 +148,14 @@ fn is_on_this_machine(module: &RemoteModule) -> bool {
 }
 
 /// Returns the modules that the cache holds, and no others.
-pub(crate) fn kept<'a>(world: World<'a>, cache: Option<&'a ModuleCache<'a>>) -> ModuleStore<'a> {
-    ModuleStore::new(ModuleAccess::Cached, git(world), Box::new(|_| None), cache)
+pub(crate) fn kept<'s>(session: &'s Session<'_>) -> ModuleStore<'s> {
+    let cache = session.cached_modules();
+    ModuleStore::new(
+        ModuleAccess::Cached,
+        git(session.world),
+        Box::new(|_| None),
+        cache,
+    )
 }
 
 fn git(world: World<'_>) -> GitWorld<'_> {
@@ -181,7 +168,7 @@ fn git(world: World<'_>) -> GitWorld<'_> {
 
 /// Returns the network of a flavor; `None` if its CLI configuration has errors, which are reported where
 /// packages come from.
-fn net<'a>(user: &UserConfigs<'a>, flavor: Flavor) -> Option<ModuleNet<'a>> {
+fn net<'a>(user: &Session<'a>, flavor: Flavor) -> Option<ModuleNet<'a>> {
     let config = user.of(flavor);
     config.is_sound().then(|| ModuleNet {
         net: Net {

@@ -1,15 +1,15 @@
 //! Credentials for registries of OCI artifacts: those of the CLI configuration, of files of other tools,
 //! and of Docker credential helpers.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 
 use crate::addr::RepositoryAddr;
 use crate::cliconfig::{CliConfig, OciLogin, OciLogins};
+use crate::parallel::Memo;
 use crate::run::World;
 use crate::run::user::helper_program;
 use crate::world::{Credentials, FileKind, Secret};
@@ -26,7 +26,7 @@ pub(crate) struct RepositoryLogins<'a> {
     world: World<'a>,
     config: CliConfig,
     read: OnceLock<OciLogins>,
-    answers: Mutex<BTreeMap<(String, String), Answer>>,
+    answers: Memo<(String, String), Answer>,
 }
 
 /// Credentials, none, or why there are none.
@@ -47,7 +47,7 @@ impl<'a> RepositoryLogins<'a> {
             world,
             config,
             read: OnceLock::new(),
-            answers: Mutex::default(),
+            answers: Memo::default(),
         }
     }
 
@@ -66,9 +66,8 @@ impl<'a> RepositoryLogins<'a> {
             Some(OciLogin::Helper(name)) => {
                 let domain = repository.domain();
                 // Others wait here until it has answered, since it would be asked the same.
-                let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-                let known = answers.entry((name.to_owned(), domain.to_owned()));
-                known.or_insert_with(|| self.ask(name, domain)).clone()
+                let key = (name.to_owned(), domain.to_owned());
+                self.answers.get(&key, || self.ask(name, domain))
             }
             None => match logins.faults().first() {
                 Some(fault) => Err(fault.clone()),
@@ -128,6 +127,7 @@ impl<'a> RepositoryLogins<'a> {
 #[cfg(all(test, unix))]
 mod tests {
     use std::io::{self, ErrorKind};
+    use std::sync::Mutex;
 
     use super::*;
     use crate::cliconfig::{self, ConfigChoice};

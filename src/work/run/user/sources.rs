@@ -12,7 +12,8 @@ use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::run::options::PackageChoice;
 use crate::run::root::Root;
-use crate::run::user::config::{self, UserConfig, UserConfigs};
+use crate::run::session::Session;
+use crate::run::user::config::{self, UserConfig};
 use crate::run::user::methods::{Methods, NetworkUse};
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::multi::SharedSource;
@@ -22,7 +23,7 @@ use crate::sources::{Empty, Source, SourceError};
 
 /// The sources of a run, each set up when the first root needs it, and named by its number from then on.
 pub(crate) struct Sources<'a> {
-    user: Arc<UserConfigs<'a>>,
+    session: Arc<Session<'a>>,
     /// The place that was typed, which counts for every root.
     typed: Option<PackageChoice>,
     setups: Vec<SourceSetup<'a>>,
@@ -73,9 +74,9 @@ struct FollowedConfig<'a> {
 }
 
 impl<'a> Sources<'a> {
-    pub(crate) fn new(user: Arc<UserConfigs<'a>>, typed: Option<PackageChoice>) -> Self {
+    pub(crate) fn new(session: Arc<Session<'a>>, typed: Option<PackageChoice>) -> Self {
         Self {
-            user,
+            session,
             typed,
             setups: Vec::new(),
             followed: Vec::new(),
@@ -123,7 +124,7 @@ impl<'a> Sources<'a> {
                 flavor: root.flavor,
                 choice: self.choice(root),
                 dirs: Vec::new(),
-                net: self.user.net(root.flavor),
+                net: self.session.net(root.flavor),
                 packages: PackageSupply::NotNeeded,
                 statements: StatementSource::None,
                 diagnostics: Vec::new(),
@@ -156,7 +157,7 @@ impl<'a> Sources<'a> {
 
     /// Returns true if the packages of a root would come from registries, and no request may be made.
     pub(crate) fn are_closed(&self, root: &Root) -> bool {
-        self.user.options.offline && matches!(self.choice(root), PackageChoice::Registry)
+        self.session.options.offline && matches!(self.choice(root), PackageChoice::Registry)
     }
 
     /// Returns the option that chose the place of packages; empty if none was typed.
@@ -213,11 +214,10 @@ impl<'a> Sources<'a> {
             .iter()
             .position(|followed| followed.flavor == flavor);
         let number = number.unwrap_or_else(|| {
-            let user = self.user.of(flavor);
+            let user = self.session.of(flavor);
             let mut diagnostics = user.faults(texts);
-            let twice = user.cli.installed_twice().into_iter().collect();
-            diagnostics.extend(user.reported(twice, texts));
-            let network = if self.user.options.offline {
+            diagnostics.extend(user.cli.installed_twice());
+            let network = if self.session.options.offline {
                 NetworkUse::Forbidden
             } else {
                 NetworkUse::Allowed
@@ -225,7 +225,7 @@ impl<'a> Sources<'a> {
             let is_sound = !has_errors(&diagnostics);
             self.followed.push(FollowedConfig {
                 flavor,
-                methods: is_sound.then(|| Methods::new(user, self.user.world, network)),
+                methods: is_sound.then(|| Methods::new(user, self.session.world, network)),
                 diagnostics,
             });
             self.followed.len() - 1
@@ -248,7 +248,7 @@ impl<'a> Sources<'a> {
         if let Some(number) = number {
             return number;
         }
-        let plain_net = self.user.net(flavor);
+        let plain_net = self.session.net(flavor);
         let followed = self.followed(flavor, texts);
         let setup = match &mut followed.methods {
             Some(methods) => SourceSetup {
@@ -291,7 +291,7 @@ impl<'a> Sources<'a> {
             flavor,
             choice,
             dirs: Vec::new(),
-            net: self.user.net(flavor),
+            net: self.session.net(flavor),
             packages: PackageSupply::Unknown,
             statements: StatementSource::None,
             diagnostics: Vec::new(),
@@ -307,16 +307,14 @@ impl<'a> Sources<'a> {
             PackageChoice::OciMirror(_) => "an OCI mirror",
             PackageChoice::Registry | PackageChoice::CliConfiguration => "registries",
         };
-        if self.user.options.offline {
+        if self.session.options.offline {
             return Err(offline(place));
         }
-        let user = self.user.of(flavor);
+        let user = self.session.of(flavor);
         setup.diagnostics = user.faults(texts);
         if setup.choice == PackageChoice::Registry {
-            // The program asks registries in spite of the block (`cliconfig` rules 5.6), which may surprise its
-            // author.
-            let ignored = user.cli.not_followed(flavor).into_iter().collect();
-            setup.diagnostics.extend(user.reported(ignored, texts));
+            // Registries are asked whatever the block says (`cliconfig` rules 5.6), which surprises whoever wrote it.
+            setup.diagnostics.extend(user.cli.not_followed(flavor));
             setup.statements = StatementSource::Packages;
         }
         if !has_errors(&setup.diagnostics) {
@@ -328,7 +326,7 @@ impl<'a> Sources<'a> {
 
     /// Scans the filesystem mirror in a directory.
     fn directory(&self, dir: &Path, root: &Root) -> Result<FilesystemMirror, Failure> {
-        FilesystemMirror::scan(self.user.world.disk, dir, root.flavor).map_err(|error| {
+        FilesystemMirror::scan(self.session.world.disk, dir, root.flavor).map_err(|error| {
             let is_top = matches!(&error, SourceError::Unreadable { path, .. } if *path == dir);
             let help = match (is_top, &self.typed) {
                 (true, Some(_)) => "name the top directory of a filesystem mirror".to_owned(),
@@ -389,9 +387,7 @@ pub(crate) fn needed<'r>(
 
 /// Returns the failure of packages that would come from a place on the network.
 fn offline(place: &str) -> Failure {
-    Failure {
-        title: format!("{place} cannot be asked"),
-        causes: vec!["--offline forbids network requests".to_owned()],
-        help: Some("leave out --offline, or name a mirror with --fs-mirror DIR".to_owned()),
-    }
+    Failure::new(format!("{place} cannot be asked"))
+        .because("--offline forbids network requests")
+        .help("leave out --offline, or name a mirror with --fs-mirror DIR")
 }

@@ -1,10 +1,14 @@
-//! The arguments of `lockctl convert`.
+//! `lockctl convert`: rewrite the lock file for the other program, and complete it as `lock` does.
+
+use std::sync::Arc;
 
 use clap::Args;
 
-use crate::cli::args::{Common, RootArgs, examples};
-use crate::cli::lock::LockOptions;
+use crate::cli::lock::{self, LockCommand, LockOptions, LockRequest};
 use crate::flavor::{FlavorChoice, StatedFlavor};
+use crate::report::CommandResult;
+use crate::run::options::{Options, RootArgs, examples};
+use crate::run::session::Session;
 
 /// Rewrite the lock file for the other program
 ///
@@ -18,10 +22,10 @@ use crate::flavor::{FlavorChoice, StatedFlavor};
 ]))]
 pub(in crate::front::cli) struct ConvertArgs {
     #[command(flatten)]
-    pub(super) roots: RootArgs,
+    roots: RootArgs,
     /// The program to convert to: opentofu or terraform, or with a version, as in terraform@1.11
     #[arg(long, value_name = "PROGRAM", value_parser = target)]
-    pub(super) to: StatedFlavor,
+    to: StatedFlavor,
     #[command(flatten)]
     pub(in crate::front::cli) options: LockOptions,
 }
@@ -37,11 +41,39 @@ fn target(text: &str) -> Result<StatedFlavor, String> {
 
 impl ConvertArgs {
     /// Says which option contradicts what is typed.
-    pub(in crate::front::cli) fn contradiction(&self, common: &Common) -> Option<String> {
-        let is_stated = common.flavor != FlavorChoice::Auto;
+    fn contradiction(&self, options: &Options) -> Option<String> {
+        let is_stated = options.flavor != FlavorChoice::Auto;
         is_stated.then(|| {
             "the argument '--flavor' cannot be used with '--to', which says whose rules apply"
                 .to_owned()
         })
+    }
+}
+
+impl LockCommand for ConvertArgs {
+    fn options(&self) -> &LockOptions {
+        &self.options
+    }
+
+    fn lock(&self, session: &Arc<Session<'_>>) -> CommandResult {
+        // Everything is read as the other program does.
+        let options = Options {
+            flavor: FlavorChoice::Stated(self.to),
+            ..session.options.clone()
+        };
+        let session = session.with_options(&options);
+        let request = LockRequest {
+            command: "convert",
+            roots: &self.roots,
+            changed: None,
+            options: &self.options,
+            moves: None,
+            converts: true,
+        };
+        lock::run(&session, request)
+    }
+
+    fn check_arguments(&self, options: &Options) -> Result<(), String> {
+        self.contradiction(options).map_or(Ok(()), Err)
     }
 }

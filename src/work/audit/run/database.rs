@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::kept::{KeptDocument, KeptDocuments};
@@ -20,11 +19,12 @@ use crate::parallel;
 use crate::report::shared::first_names;
 use crate::report::{Failure, Sentence};
 use crate::run::World;
-use crate::run::options::RunOptions;
+use crate::run::options::Options;
+use crate::run::session::Session;
 use crate::run::user::caches;
-use crate::run::user::config::UserConfigs;
 use crate::sources::documents::{DocumentAnswer, document};
 use crate::sources::net::Net;
+use crate::world::Files;
 
 /// The public database of Go.
 const PUBLIC: &str = "https://vuln.go.dev";
@@ -62,13 +62,6 @@ pub(super) struct LoadedAdvisories {
     pub(super) failure: Option<Failure>,
 }
 
-/// The access of a run to advisories.
-pub(super) struct AdvisorySource<'a> {
-    pub(super) world: World<'a>,
-    pub(super) options: &'a RunOptions,
-    pub(super) user: Arc<UserConfigs<'a>>,
-}
-
 /// The use of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DatabaseUse {
@@ -84,7 +77,7 @@ struct Unread(Vec<(String, String)>);
 
 impl DatabasePlace {
     /// Reads the value of `--db`: a URL, or a directory relative to that of the run.
-    pub(crate) fn typed(text: Option<&str>, options: &RunOptions) -> Result<Self, Failure> {
+    pub(crate) fn typed(text: Option<&str>, options: &Options) -> Result<Self, Failure> {
         let text = text.unwrap_or(PUBLIC);
         if !text.contains("://") {
             return Ok(Self::Directory(options.below(Path::new(text))));
@@ -97,183 +90,172 @@ impl DatabasePlace {
     }
 }
 
-impl AdvisorySource<'_> {
-    /// Reads the advisories about some modules.
-    ///
-    /// # Errors
-    /// If there is no database.
-    pub(super) fn load(
-        &self,
-        place: &DatabasePlace,
-        selection: &ModuleSelection,
-        usage: DatabaseUse,
-    ) -> Result<LoadedAdvisories, Failure> {
-        match place {
-            DatabasePlace::Directory(dir) => self.directory(dir, selection),
-            DatabasePlace::Server(url) => self.server(url, selection, usage),
+/// Reads the advisories about some modules.
+///
+/// # Errors
+/// If there is no database.
+pub(super) fn load(
+    session: &Session<'_>,
+    place: &DatabasePlace,
+    selection: &ModuleSelection,
+    usage: DatabaseUse,
+) -> Result<LoadedAdvisories, Failure> {
+    match place {
+        DatabasePlace::Directory(dir) => directory(session, dir, selection),
+        DatabasePlace::Server(url) => server(session, url, selection, usage),
+    }
+}
+
+fn directory(
+    session: &Session<'_>,
+    dir: &Path,
+    selection: &ModuleSelection,
+) -> Result<LoadedAdvisories, Failure> {
+    let disk = session.world.disk;
+    let shown = dir.display();
+    let mut unread = Unread::default();
+    let has_index = disk.kind(&dir.join(INDEX)).is_ok();
+    let paths = if has_index {
+        indexed_files(disk, dir, selection, &mut unread)?
+    } else {
+        osv_files(disk, dir)?
+    };
+    if paths.len() > MAX_ADVISORIES {
+        let cause = format!("it has more than {MAX_ADVISORIES} files");
+        return Err(unreadable(&shown, &cause));
+    }
+    let read = parallel::map(parallel::cores(), &paths, |(id, path)| {
+        let bytes = disk
+            .read(path, MAX_ADVISORY_BYTES)
+            .map_err(|error| error.to_string())?;
+        let advisory = parsed(&bytes)?;
+        // Otherwise the advisory would be listed under another identifier than in the index.
+        if has_index && advisory.id != *id {
+            return Err(format!("it is {}", advisory.id));
+        }
+        // Most advisories of a directory without an index are about other modules.
+        Ok(selection.has_any_of(&advisory).then_some(advisory))
+    });
+    let mut advisories = Vec::new();
+    for ((id, _), read) in paths.into_iter().zip(read) {
+        match read {
+            Ok(advisory) => advisories.extend(advisory),
+            Err(why) => unread.0.push((id, why)),
         }
     }
+    let date = disk
+        .read(&dir.join("index/db.json"), MAX_ADVISORY_BYTES)
+        .ok()
+        .and_then(|bytes| DatabaseDate::parse(&bytes).ok())
+        .map(|date| dated(&date.modified, session.world));
+    Ok(LoadedAdvisories {
+        database: AdvisoryDatabase::new(advisories),
+        remarks: vec![Sentence::note(format!(
+            "advisories of {shown}{}",
+            date.unwrap_or_default()
+        ))],
+        failure: unread.failure(),
+    })
+}
 
-    fn directory(
-        &self,
-        dir: &Path,
-        selection: &ModuleSelection,
-    ) -> Result<LoadedAdvisories, Failure> {
-        let disk = self.world.disk;
-        let shown = dir.display();
-        let mut unread = Unread::default();
-        let has_index = disk.kind(&dir.join(INDEX)).is_ok();
-        let paths = if has_index {
-            self.indexed_files(dir, selection, &mut unread)?
-        } else {
-            self.osv_files(dir)?
-        };
-        if paths.len() > MAX_ADVISORIES {
-            let cause = format!("it has more than {MAX_ADVISORIES} files");
-            return Err(unreadable(&shown, &cause));
-        }
-        let read = parallel::map(parallel::cores(), &paths, |(id, path)| {
-            let bytes = disk
-                .read(path, MAX_ADVISORY_BYTES)
-                .map_err(|error| error.to_string())?;
-            let advisory = parsed(&bytes)?;
-            // Otherwise the advisory would be listed under another identifier than in the index.
-            if has_index && advisory.id != *id {
-                return Err(format!("it is {}", advisory.id));
-            }
-            // Most advisories of a directory without an index are about other modules.
-            Ok(selection.has_any_of(&advisory).then_some(advisory))
-        });
-        let mut advisories = Vec::new();
-        for ((id, _), read) in paths.into_iter().zip(read) {
-            match read {
-                Ok(advisory) => advisories.extend(advisory),
-                Err(why) => unread.0.push((id, why)),
-            }
-        }
-        let date = disk
-            .read(&dir.join("index/db.json"), MAX_ADVISORY_BYTES)
-            .ok()
-            .and_then(|bytes| DatabaseDate::parse(&bytes).ok())
-            .map(|date| self.dated(&date.modified));
-        Ok(LoadedAdvisories {
-            database: AdvisoryDatabase::new(advisories),
-            remarks: vec![Sentence::note(format!(
-                "advisories of {shown}{}",
-                date.unwrap_or_default()
-            ))],
-            failure: unread.failure(),
+/// Lists the files of the advisories that an index names about some modules.
+fn indexed_files(
+    files: &dyn Files,
+    dir: &Path,
+    selection: &ModuleSelection,
+    unread: &mut Unread,
+) -> Result<Vec<(String, PathBuf)>, Failure> {
+    let path = dir.join(INDEX);
+    let index = files
+        .read(&path, MAX_INDEX_BYTES)
+        .map_err(|error| unreadable(&path.display(), &error))?;
+    let index = ModuleIndex::parse(&index).map_err(|error| unreadable(&path.display(), &error))?;
+    let files = wanted(&index, selection, unread).into_keys().map(|id| {
+        let path = dir.join("ID").join(format!("{id}.json"));
+        (id, path)
+    });
+    Ok(files.collect())
+}
+
+/// Lists all files of a directory without an index that may be advisories.
+fn osv_files(files: &dyn Files, dir: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
+    let shown = dir.display();
+    let entries = files.list(dir);
+    let files: Vec<(String, PathBuf)> = entries
+        .map_err(|error| unreadable(&shown, &error))?
+        .into_iter()
+        .filter_map(|entry| {
+            let id = entry.name.to_str()?.strip_suffix(".json")?.to_owned();
+            Some((id, dir.join(entry.name)))
         })
+        .collect();
+    if files.is_empty() {
+        return Err(Failure::new(format!("{shown} has no advisories")).help("name with --db a directory with index/modules.json, or with *.json files in OSV format"));
     }
+    Ok(files)
+}
 
-    /// Lists the files of the advisories that an index names about some modules.
-    fn indexed_files(
-        &self,
-        dir: &Path,
-        selection: &ModuleSelection,
-        unread: &mut Unread,
-    ) -> Result<Vec<(String, PathBuf)>, Failure> {
-        let path = dir.join(INDEX);
-        let index = self
-            .world
-            .disk
-            .read(&path, MAX_INDEX_BYTES)
-            .map_err(|error| unreadable(&path.display(), &error))?;
-        let index =
-            ModuleIndex::parse(&index).map_err(|error| unreadable(&path.display(), &error))?;
-        let files = wanted(&index, selection, unread).into_keys().map(|id| {
-            let path = dir.join("ID").join(format!("{id}.json"));
-            (id, path)
-        });
-        Ok(files.collect())
+fn server(
+    session: &Session<'_>,
+    url: &Url,
+    selection: &ModuleSelection,
+    usage: DatabaseUse,
+) -> Result<LoadedAdvisories, Failure> {
+    let world = session.world;
+    let dir = caches::directory(world.env).filter(|_| !session.options.no_cache);
+    let objects = dir.map(|dir| world.disk.objects(&dir));
+    let server = DatabaseServer {
+        url,
+        kept: KeptDocuments::new(objects, &url.to_string()),
+        // Flavors only differ in the number of retries here, and roots of both programs share the database.
+        net: session.net(Flavor::newest(Program::Terraform)),
+        now: world.clock.now(),
+        usage,
+    };
+    let (index, warning) = server.index()?;
+    let mut unread = Unread::default();
+    let ids = server.wanted(&index, selection, &mut unread)?;
+    let read = parallel::map(FETCHES, &ids, |(id, modified)| {
+        // If the index could not be fetched, further requests to the same host would wait and fail as well.
+        server.advisory(id, modified, warning.is_some())
+    });
+    let mut advisories = Vec::new();
+    for ((id, _), read) in ids.into_iter().zip(read) {
+        match read {
+            Ok(advisory) => advisories.push(advisory),
+            Err(why) => unread.0.push((id, why)),
+        }
     }
-
-    /// Lists all files of a directory without an index that may be advisories.
-    fn osv_files(&self, dir: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
-        let shown = dir.display();
-        let entries = self.world.disk.list(dir);
-        let files: Vec<(String, PathBuf)> = entries
-            .map_err(|error| unreadable(&shown, &error))?
+    let mut about = format!("advisories of {url}{}", dated(&index.date, world));
+    let is_old = usage == DatabaseUse::Kept || warning.is_some();
+    if is_old {
+        let asked = calendar::ago(index.asked, server.now);
+        about += &format!("; kept copy, last compared {asked}");
+    }
+    let failure = unread.failure().map(|failure| match usage {
+        DatabaseUse::Kept => failure.help("run `lockctl audit` once without --offline"),
+        DatabaseUse::Asked => failure,
+    });
+    Ok(LoadedAdvisories {
+        database: AdvisoryDatabase::new(advisories),
+        remarks: warning
             .into_iter()
-            .filter_map(|entry| {
-                let id = entry.name.to_str()?.strip_suffix(".json")?.to_owned();
-                Some((id, dir.join(entry.name)))
-            })
-            .collect();
-        if files.is_empty() {
-            return Err(Failure {
-                title: format!("{shown} has no advisories"),
-                causes: Vec::new(),
-                help: Some(
-                    "name with --db a directory with index/modules.json, or with *.json files in OSV format"
-                        .to_owned(),
-                ),
-            });
-        }
-        Ok(files)
-    }
+            .chain(server.kept.notes())
+            .map(Sentence::warning)
+            .chain([Sentence::note(about)])
+            .collect(),
+        failure,
+    })
+}
 
-    fn server(
-        &self,
-        url: &Url,
-        selection: &ModuleSelection,
-        usage: DatabaseUse,
-    ) -> Result<LoadedAdvisories, Failure> {
-        let dir = caches::directory(self.world.env).filter(|_| !self.options.no_cache);
-        let objects = dir.map(|dir| self.world.disk.objects(&dir));
-        let server = DatabaseServer {
-            url,
-            kept: KeptDocuments::new(objects, &url.to_string()),
-            // Flavors only differ in the number of retries here, and roots of both programs share the database.
-            net: self.user.net(Flavor::newest(Program::Terraform)),
-            now: self.world.clock.now(),
-            usage,
-        };
-        let (index, warning) = server.index()?;
-        let mut unread = Unread::default();
-        let ids = server.wanted(&index, selection, &mut unread)?;
-        let read = parallel::map(FETCHES, &ids, |(id, modified)| {
-            // If the index could not be fetched, further requests to the same host would wait and fail as well.
-            server.advisory(id, modified, warning.is_some())
-        });
-        let mut advisories = Vec::new();
-        for ((id, _), read) in ids.into_iter().zip(read) {
-            match read {
-                Ok(advisory) => advisories.push(advisory),
-                Err(why) => unread.0.push((id, why)),
-            }
+/// Describes the last change of a database; empty if its time is unknown.
+fn dated(modified: &str, world: World<'_>) -> String {
+    match calendar::read_timestamp(modified) {
+        Some(moment) => {
+            let ago = calendar::ago(moment, world.clock.now());
+            format!(", changed on {} ({ago})", calendar::day(moment))
         }
-        let mut about = format!("advisories of {url}{}", self.dated(&index.date));
-        let is_old = usage == DatabaseUse::Kept || warning.is_some();
-        if is_old {
-            let asked = calendar::ago(index.asked, server.now);
-            about += &format!("; kept copy, last compared {asked}");
-        }
-        let failure = unread.failure().map(|failure| match usage {
-            DatabaseUse::Kept => failure.help("run `lockctl audit` once without --offline"),
-            DatabaseUse::Asked => failure,
-        });
-        Ok(LoadedAdvisories {
-            database: AdvisoryDatabase::new(advisories),
-            remarks: warning
-                .into_iter()
-                .chain(server.kept.notes())
-                .map(Sentence::warning)
-                .chain([Sentence::note(about)])
-                .collect(),
-            failure,
-        })
-    }
-
-    /// Describes the last change of a database; empty if its time is unknown.
-    fn dated(&self, modified: &str) -> String {
-        match calendar::read_timestamp(modified) {
-            Some(moment) => {
-                let ago = calendar::ago(moment, self.world.clock.now());
-                format!(", changed on {} ({ago})", calendar::day(moment))
-            }
-            None => String::new(),
-        }
+        None => String::new(),
     }
 }
 
@@ -291,13 +273,10 @@ impl DatabaseServer<'_> {
     fn index(&self) -> Result<(KeptDocument, Option<String>), Failure> {
         let kept = self.kept.get(KEPT_INDEX, MAX_INDEX_BYTES);
         if self.usage == DatabaseUse::Kept {
-            return kept.map(|kept| (kept, None)).ok_or_else(|| Failure {
-                title: format!("no advisories of {} are kept", self.url),
-                causes: Vec::new(),
-                help: Some(
-                    "run `lockctl audit` once without --offline, or name a directory with --db"
-                        .to_owned(),
-                ),
+            return kept.map(|kept| (kept, None)).ok_or_else(|| {
+                Failure::new(format!("no advisories of {} are kept", self.url)).help(
+                    "run `lockctl audit` once without --offline, or name a directory with --db",
+                )
             });
         }
         let etag = kept
@@ -466,13 +445,9 @@ fn named(bytes: &[u8], id: &str) -> Result<Advisory, String> {
 }
 
 fn unreadable(shown: &dyn Display, why: &dyn Display) -> Failure {
-    Failure {
-        title: format!("advisories could not be read from {shown}"),
-        causes: vec![why.to_string()],
-        help: Some(
-            "name with --db a directory or a server with the Go vulnerability database".to_owned(),
-        ),
-    }
+    Failure::new(format!("advisories could not be read from {shown}"))
+        .because(why.to_string())
+        .help("name with --db a directory or a server with the Go vulnerability database")
 }
 
 impl Unread {

@@ -1,15 +1,12 @@
 //! Marks of versions in other commands, from advisories in the cache; no request is made.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use super::database::{AdvisorySource, DatabasePlace, DatabaseUse};
+use super::database::{self, DatabasePlace, DatabaseUse};
 use crate::addr::ProviderAddr;
 use crate::audit::{AuditLevel, AuditedRelease, MatchVerdict, ModuleSelection, audit};
 use crate::report::Sentence;
-use crate::run::World;
-use crate::run::options::RunOptions;
-use crate::run::user::config::{UserConfigs, silent};
+use crate::run::session::Session;
 use crate::version::Version;
 
 /// Releases that advisories in the cache are about, with the identifiers of these.
@@ -41,8 +38,7 @@ impl KnownAdvisories {
 
 /// Finds the advisories about the modules of releases, as far as the cache has them.
 pub(crate) fn known_advisories<'r>(
-    options: &RunOptions,
-    world: World<'_>,
+    session: &Session<'_>,
     releases: impl IntoIterator<Item = (&'r ProviderAddr, &'r Version)>,
 ) -> KnownAdvisories {
     let releases: Vec<AuditedRelease<'r>> = releases
@@ -60,14 +56,9 @@ pub(crate) fn known_advisories<'r>(
     for release in &releases {
         release.select(&mut selection);
     }
-    let source = AdvisorySource {
-        world,
-        options,
-        user: Arc::new(UserConfigs::new(options, world, &silent)),
-    };
     // Without a kept database no version is marked: only `audit` has to be complete.
-    let Ok(loaded) = DatabasePlace::typed(None, options)
-        .and_then(|place| source.load(&place, &selection, DatabaseUse::Kept))
+    let Ok(loaded) = DatabasePlace::typed(None, session.options)
+        .and_then(|place| database::load(session, &place, &selection, DatabaseUse::Kept))
     else {
         return KnownAdvisories::default();
     };

@@ -7,7 +7,7 @@ use crate::config::ValueArgument;
 
 /// Values for the variables of a root.
 #[derive(Clone, Debug, Default)]
-pub(super) struct VariableValues(pub(super) Vec<ValueArgument>);
+pub(crate) struct VariableValues(pub(crate) Vec<ValueArgument>);
 
 const VAR: &str = "var";
 const VAR_FILE: &str = "var_file";

@@ -1,6 +1,7 @@
 //! The report on a root that was converted.
 
-use crate::cli::lock::{OpenRoot, added};
+use crate::cli::lock::opened::OpenRoot;
+use crate::cli::lock::provenance::added;
 use crate::diag::{Texts, counted_as};
 use crate::flavor::{FlavorChoice, Program};
 use crate::locker::{Conversion, Locked, Staying};
@@ -10,13 +11,20 @@ use crate::requirement::{Requirement, RequirementOrigin};
 use crate::run::root::Root;
 use crate::world::Files;
 
-/// Reports what became of each entry.
-pub(super) fn entries(
+/// Reports what became of each entry, and what else keeps a root with the other program.
+pub(in crate::front::cli::lock) fn report(
     result: &mut RootResult,
-    conversion: &Conversion,
     opened: &OpenRoot,
     texts: &Texts,
+    files: &dyn Files,
 ) {
+    if let Some(conversion) = &opened.conversion {
+        entries(result, conversion, opened, texts);
+    }
+    settings(result, &opened.root, files);
+}
+
+fn entries(result: &mut RootResult, conversion: &Conversion, opened: &OpenRoot, texts: &Texts) {
     let mut rows = Vec::new();
     for entry in &conversion.moved {
         rows.push(ConvertedProvider {
@@ -69,7 +77,7 @@ pub(super) fn entries(
 }
 
 /// Warns of what else keeps a root with the other program: its project file and its `.tofu` files.
-pub(super) fn settings(result: &mut RootResult, root: &Root, files: &dyn Files) {
+fn settings(result: &mut RootResult, root: &Root, files: &dyn Files) {
     let program = root.flavor.program();
     if let FlavorChoice::Stated(stated) = root.project().flavor
         && stated.flavor.program() != program
@@ -87,7 +95,7 @@ pub(super) fn settings(result: &mut RootResult, root: &Root, files: &dyn Files) 
 }
 
 /// Replaces the verdict on a lock file that changes, if entries were converted.
-pub(super) fn verdict(
+pub(in crate::front::cli::lock) fn verdict(
     result: &mut RootResult,
     conversion: &Conversion,
     root: &Root,

@@ -5,7 +5,7 @@ use crate::report::{CHECK_FORMATS, CheckFormat};
 
 /// An output format of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(crate) enum Format {
     Human,
     Json,
     JsonLines,
@@ -17,7 +17,7 @@ pub(super) enum Format {
 
 /// A format of bills of materials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BillFormat {
+pub(crate) enum BillFormat {
     CycloneDx,
     Spdx,
     /// A snapshot for GitHub's dependency submission API.
@@ -26,7 +26,7 @@ pub(super) enum BillFormat {
 
 /// A group of formats that a command prints beside text for people and JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FormatKind {
+pub(crate) enum FormatKind {
     /// Markdown, for summaries and comments.
     Prose,
     /// Formats of CI systems: findings about roots.
@@ -43,7 +43,7 @@ impl Format {
     /// Returns every format with its name, in the order of help.
     ///
     /// Two formats have the name `github`; no command prints both.
-    pub(super) fn all() -> impl Iterator<Item = (&'static str, Self)> {
+    pub(crate) fn all() -> impl Iterator<Item = (&'static str, Self)> {
         let checks = CHECK_FORMATS
             .iter()
             .map(|format| (format.name, Self::Checks(format)));
@@ -66,12 +66,12 @@ impl Format {
     }
 
     /// Returns each name once, with a format.
-    pub(super) fn by_name() -> impl Iterator<Item = (&'static str, Self)> {
+    pub(crate) fn by_name() -> impl Iterator<Item = (&'static str, Self)> {
         Self::all().filter(|(_, format)| *format != Self::Bill(BillFormat::Snapshot))
     }
 
     /// Returns the format with the same name that a command with these kinds prints.
-    pub(super) fn meant(self, kinds: &[FormatKind]) -> Self {
+    pub(crate) fn meant(self, kinds: &[FormatKind]) -> Self {
         if self.is_one_of(kinds) {
             return self;
         }
@@ -82,14 +82,14 @@ impl Format {
             .unwrap_or(self)
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         Self::all()
             .find_map(|(name, format)| (format == self).then_some(name))
             .expect("every format has a name")
     }
 
     /// Returns true if the format is text for people, JSON, or of one of the kinds.
-    pub(super) fn is_one_of(self, kinds: &[FormatKind]) -> bool {
+    pub(crate) fn is_one_of(self, kinds: &[FormatKind]) -> bool {
         match self {
             Self::Human | Self::Json => !kinds.contains(&FormatKind::Bills),
             Self::JsonLines => kinds.contains(&FormatKind::Events),
@@ -104,7 +104,7 @@ impl Format {
     ///
     /// # Errors
     /// With the formats that the command prints.
-    pub(super) fn check(self, command: &str, kinds: &[FormatKind]) -> Result<(), String> {
+    pub(crate) fn check(self, command: &str, kinds: &[FormatKind]) -> Result<(), String> {
         if self.is_one_of(kinds) {
             return Ok(());
         }

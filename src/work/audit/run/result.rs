@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::fixes::{FixRoute, FixSearch, RootConstraints};
 use super::ignores::ProjectIgnores;
 use super::job::{JudgedRelease, OpenAuditRoot};
-use super::{AuditDetail, AuditOptions};
 use crate::audit::{AdvisoryMatch, AuditLevel, MatchVerdict, UnknownReason};
 use crate::diag::{
     Diagnostic, FileId, Finding, Help, NamedAdvisory, Severity, TurnedOff, counted, rules,
@@ -24,11 +23,14 @@ const READ_CONTENTS: &str = "lockctl show --build --contents";
 
 /// The inputs of the result of a root.
 pub(super) struct RootReport<'r> {
-    pub(super) audit: &'r AuditOptions,
+    /// The lowest level that makes the exit code 1; `None` for none.
+    pub(super) fail_on: Option<AuditLevel>,
+    /// There is a finding for each advisory and root, for formats that are made of findings.
+    pub(super) has_findings: bool,
     /// The project file with the exceptions of the root, if it has any.
     pub(super) project: Option<FileId>,
     pub(super) ignores: &'r mut ProjectIgnores,
-    pub(super) fixes: Option<&'r FixSearch<'r>>,
+    pub(super) fixes: &'r FixSearch<'r>,
 }
 
 /// Makes the row of a match.
@@ -90,7 +92,7 @@ impl RootReport<'_> {
         result: &mut RootResult,
     ) {
         let root = &opened.root;
-        let mut constraints = self.fixes.map(|fixes| RootConstraints::new(fixes, root));
+        let mut constraints = RootConstraints::new(self.fixes, root);
         let mut turned_off = Vec::new();
         for (number, entry) in opened
             .releases
@@ -106,7 +108,7 @@ impl RootReport<'_> {
                     .and_then(|file| self.ignores.reason(file, found));
                 let counts = ignored.is_none() && self.counts(found);
                 let fixed = fixed_release(found);
-                let route = fixed.zip(constraints.as_mut()).map(|(fixed, constraints)| {
+                let route = fixed.map(|fixed| {
                     let search =
                         || constraints.route(&release.provider, &entry.constraints, &fixed);
                     routes.entry(fixed.clone()).or_insert_with(search).clone()
@@ -114,8 +116,8 @@ impl RootReport<'_> {
                 if counts {
                     result.status = result.status.max(RootStatus::Findings);
                 }
-                if self.audit.detail == AuditDetail::Findings {
-                    let finding = finding(root, release, (found, row), route.as_ref(), counts);
+                if self.has_findings {
+                    let finding = finding(root, release, found, row, route.as_ref(), counts);
                     match ignored.clone() {
                         Some(reason) => turned_off.push(TurnedOff { finding, reason }),
                         None => result.entries.push(ResultEntry::Finding(
@@ -157,10 +159,7 @@ impl RootReport<'_> {
 
     /// Returns true if a match makes the exit code 1, unless the project file ignores it.
     fn counts(&self, found: &AdvisoryMatch) -> bool {
-        let is_high = self
-            .audit
-            .fail_on
-            .is_some_and(|lowest| found.level >= lowest);
+        let is_high = self.fail_on.is_some_and(|lowest| found.level >= lowest);
         // An unknown verdict does not fail a run: without builds, providers of other registries have no other verdict
         // (`audit` rules 3.1).
         is_high && found.verdict == MatchVerdict::Affected
@@ -182,7 +181,8 @@ fn fixed_release(found: &AdvisoryMatch) -> Option<Version> {
 fn finding(
     root: &Root,
     release: &JudgedRelease,
-    (found, row): (&AdvisoryMatch, &AdvisoryRow),
+    found: &AdvisoryMatch,
+    row: &AdvisoryRow,
     route: Option<&FixRoute>,
     counts: bool,
 ) -> Finding {

@@ -5,7 +5,10 @@ use crate::report::json::{ConvertedProvider, NotConverted};
 use crate::run::unseen::some_of;
 
 /// Lists the entries that stay as they are, each with the reason.
-pub(in crate::front::cli) fn lines(converted: &[ConvertedProvider], flavor: Flavor) -> Vec<String> {
+pub(in crate::front::cli::lock) fn lines(
+    converted: &[ConvertedProvider],
+    flavor: Flavor,
+) -> Vec<String> {
     let mut lines = Vec::new();
     for entry in converted {
         let name = format!("{} {}", entry.provider.short(flavor), entry.version);

@@ -23,18 +23,14 @@ pub(super) fn check_builtin(root: &Root, loaded: &Loaded, texts: &Texts) -> Resu
                 .iter()
                 .map(|requirement| place(requirement, texts))
                 .collect();
-            return Err(Failure {
-                title: format!("{} has no provider {addr}", root.flavor.program()),
-                causes: vec![format!(
+            return Err(Failure::new(format!("{} has no provider {addr}", root.flavor.program())).because(format!(
                     "only {} knows it as built in; it is required by {}",
                     old.program(),
                     places.join(" and ")
-                )],
-                help: Some(format!(
+                )).help(format!(
                     "write the source address terraform.io/builtin/{}, which both programs know",
                     addr.type_name()
-                )),
-            });
+                )));
         }
     }
     Ok(())
@@ -42,7 +38,7 @@ pub(super) fn check_builtin(root: &Root, loaded: &Loaded, texts: &Texts) -> Resu
 
 /// Explains the errors about moved entries that the registry of the program does not have; returns the other
 /// errors as they are.
-pub(super) fn missing(
+pub(in crate::front::cli::lock) fn missing(
     conversion: &Conversion,
     errors: Vec<LockError>,
     root: &Root,
@@ -87,12 +83,11 @@ fn not_offered(moved: &MovedEntry, error: &LockError, root: &Root) -> Failure {
             }),
         };
     }
-    Failure {
-        title: format!("{host} does not offer the provider {short}"),
-        causes: vec![is_locked, error.to_string()],
-        help: Some(format!(
+    Failure::new(format!("{host} does not offer the provider {short}"))
+        .because(is_locked)
+        .because(error.to_string())
+        .help(format!(
             "write the source address in full, as {:?}, to keep it where it is",
             moved.from.to_string()
-        )),
-    }
+        ))
 }

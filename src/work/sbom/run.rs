@@ -6,10 +6,10 @@ use crate::hash::Hashes;
 use crate::locker::TrustedFacts;
 use crate::lockfile::LockFile;
 use crate::report::{CommandResult, RootResult, Sentence};
-use crate::run::facts::{self, UserFacts};
-use crate::run::options::{RootChoice, RunOptions};
+use crate::run::options::{Options, RootArgs};
 use crate::run::root::Root;
-use crate::run::{World, commands, each};
+use crate::run::session::Session;
+use crate::run::{commands, each, facts};
 use crate::sbom::{Bill, BilledRelease, BilledRoot, ReleaseEvidence, ReleaseId};
 use crate::world::Replaced;
 
@@ -68,14 +68,13 @@ impl LockedRoots {
 ///
 /// `name` returns the path of a root, or of a file in it, from the top of its repository.
 pub(crate) fn bill(
-    options: &RunOptions,
-    choice: &RootChoice,
-    world: World<'_>,
+    session: &Session<'_>,
+    roots: &RootArgs,
     name: &dyn Fn(&RootResult, &str) -> String,
 ) -> (Bill, CommandResult) {
     let mut locked = LockedRoots::default();
-    let all = each(options, choice, world, |root, _, result| {
-        if let Some(lock) = root.sound_lock_of(choice, result)? {
+    let all = each(session, roots, |root, _, result| {
+        if let Some(lock) = root.sound_lock_of(roots, result)? {
             locked.add(root, &lock.document.lock, result, name);
         }
         Ok(Replaced::Done)
@@ -84,7 +83,7 @@ pub(crate) fn bill(
         roots: locked.roots,
         ..Bill::default()
     };
-    let facts = UserFacts::new(options, world);
+    let facts = &session.facts;
     let store = facts.get();
     // Facts are read once for each release, and not for each root that locks it.
     for (id, LockedRelease { hashes, trusted }) in locked.releases {
@@ -105,12 +104,12 @@ pub(crate) fn bill(
         .map(|root| name(root, &root.path))
         .collect();
     result.remarks.extend(facts.remarks());
-    add_remarks(&mut result, &bill, options, choice);
+    add_remarks(&mut result, &bill, session.options, roots);
     (bill, result)
 }
 
 /// Adds remarks on data that the bill lacks, with the commands that provide it.
-fn add_remarks(result: &mut CommandResult, bill: &Bill, options: &RunOptions, choice: &RootChoice) {
+fn add_remarks(result: &mut CommandResult, bill: &Bill, options: &Options, roots: &RootArgs) {
     let missing = result
         .roots()
         .iter()
@@ -125,7 +124,7 @@ fn add_remarks(result: &mut CommandResult, bill: &Bill, options: &RunOptions, ch
         result.remarks.push(Sentence::note(format!(
             "{missing} {have} no lock file, so the bill does not list what is required there; run \
              `{}`",
-            commands::of_all(options, choice).lock
+            commands::of_all(options, roots).lock
         )));
     }
     // `lock` reads the programs of packages that it downloads; facts of older versions lack them.
@@ -135,7 +134,7 @@ fn add_remarks(result: &mut CommandResult, bill: &Bill, options: &RunOptions, ch
         result.remarks.push(Sentence::note(format!(
             "the contents of {unread} of {all} locked releases are not known for all packages, so the bill does not \
              list all their modules; run `lockctl show --build --contents{}`",
-            commands::roots(options, choice)
+            commands::roots(options, roots)
         )));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::database::LoadedAdvisories;
 use super::fixes::FixSearch;
 use super::ignores::ProjectIgnores;
-use super::{AuditOptions, result};
+use super::{AuditArgs, result};
 use crate::addr::ProviderAddr;
 use crate::audit::{self, AdvisoryMatch, AuditedRelease, ModuleSelection};
 use crate::config::Loaded;
@@ -16,25 +16,25 @@ use crate::hash::Hashes;
 use crate::locker::TrustedFacts;
 use crate::report::json::{AdvisoryRow, ContentsState};
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
-use crate::run::commands;
 use crate::run::facts::{self, UserFacts};
-use crate::run::options::{RootChoice, RunOptions};
+use crate::run::formats::Format;
+use crate::run::options::Options;
 use crate::run::root::Root;
-use crate::run::{Job, OpenResult, World};
+use crate::run::session::Session;
+use crate::run::{Job, OpenResult, commands};
 use crate::version::Version;
 
 /// Reads the advisories about some modules.
-type Load<'a> = Box<dyn Fn(&ModuleSelection) -> Result<LoadedAdvisories, Failure> + 'a>;
+type Load<'a> = &'a dyn Fn(&ModuleSelection) -> Result<LoadedAdvisories, Failure>;
 
 /// The job that audits roots.
 pub(super) struct AuditJob<'a> {
-    pub(super) audit: &'a AuditOptions,
-    choice: &'a RootChoice,
-    /// The arguments that name the roots of the run.
-    roots: String,
-    facts: UserFacts<'a>,
-    load: Option<Load<'a>>,
-    fixes: Option<FixSearch<'a>>,
+    args: &'a AuditArgs,
+    options: &'a Options,
+    facts: &'a UserFacts<'a>,
+    /// Is called when the modules of all roots are known.
+    load: Load<'a>,
+    fixes: FixSearch<'a>,
     releases: Releases,
     ignores: ProjectIgnores,
     remarks: Vec<Sentence>,
@@ -63,36 +63,22 @@ pub(super) struct OpenAuditRoot {
 }
 
 impl<'a> AuditJob<'a> {
-    pub(super) fn new(
-        audit: &'a AuditOptions,
-        choice: &'a RootChoice,
-        world: World<'a>,
-        options: &RunOptions,
+    pub(super) fn new<'b: 'a>(
+        session: &'a Session<'b>,
+        args: &'a AuditArgs,
+        load: Load<'a>,
+        fixes: FixSearch<'a>,
     ) -> Self {
         Self {
-            audit,
-            choice,
-            roots: commands::roots(options, choice),
-            facts: UserFacts::new(options, world),
-            load: None,
-            fixes: None,
+            args,
+            options: session.options,
+            facts: &session.facts,
+            load,
+            fixes,
             releases: Releases::default(),
-            ignores: ProjectIgnores::new(world.clock.now()),
+            ignores: ProjectIgnores::new(session.world.clock.now()),
             remarks: Vec::new(),
         }
-    }
-
-    /// Sets the function that reads advisories; it is called when the modules of all roots are known.
-    pub(super) fn load_with(
-        &mut self,
-        load: impl Fn(&ModuleSelection) -> Result<LoadedAdvisories, Failure> + 'a,
-    ) {
-        self.load = Some(Box::new(load));
-    }
-
-    /// Sets the search for constraints that exclude fixed versions.
-    pub(super) fn search_with(&mut self, fixes: FixSearch<'a>) {
-        self.fixes = Some(fixes);
     }
 
     /// Adds the remarks on the whole run.
@@ -110,10 +96,7 @@ impl<'a> AuditJob<'a> {
                 .audited(&release.distinct_builds())
                 .select(&mut selection);
         }
-        let Some(load) = &self.load else {
-            return Ok(None);
-        };
-        let loaded = load(&selection)?;
+        let loaded = (self.load)(&selection)?;
         self.remarks.extend(loaded.remarks);
         for release in &mut self.releases.all {
             let builds = release.distinct_builds();
@@ -198,7 +181,7 @@ impl Job for AuditJob<'_> {
         _: &mut Texts,
         result: &mut RootResult,
     ) -> Result<OpenResult<OpenAuditRoot>, Failure> {
-        if root.sound_lock_of(self.choice, result)?.is_none() {
+        if root.sound_lock_of(&self.args.roots, result)?.is_none() {
             return Ok(OpenResult::Finished);
         }
         let trusted = facts::trusted(&root);
@@ -213,7 +196,7 @@ impl Job for AuditJob<'_> {
                 accepts_imports,
                 hashes.clone(),
             );
-            let facts = &self.facts;
+            let facts = self.facts;
             releases.push(
                 self.releases
                     .number(key, || facts.builds_of(trusted, provider, version, hashes)),
@@ -235,10 +218,11 @@ impl Job for AuditJob<'_> {
         for (opened, result) in roots {
             let project = self.ignores.of_root(&opened.root, texts);
             let mut report = result::RootReport {
-                audit: self.audit,
+                fail_on: self.args.fail_on.0,
+                has_findings: self.options.format != Format::Human,
                 project,
                 ignores: &mut self.ignores,
-                fixes: self.fixes.as_ref(),
+                fixes: &self.fixes,
             };
             report.report(&opened, &self.releases.all, result);
             // If an advisory is missing, the answer is incomplete for each root.
@@ -246,8 +230,9 @@ impl Job for AuditJob<'_> {
                 result.fail(failure.clone());
             }
         }
+        let roots = commands::roots(self.options, &self.args.roots);
         self.remarks
-            .extend(result::unknown_contents(&self.releases.all, &self.roots));
+            .extend(result::unknown_contents(&self.releases.all, &roots));
         Vec::new()
     }
 }
