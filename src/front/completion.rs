@@ -70,8 +70,8 @@ impl Completion<'_> {
     /// # Errors
     /// `Unsupported` if the shell has no script.
     pub fn words(self, shell: &str, args: &[OsString]) -> io::Result<Vec<u8>> {
-        let words = args.iter().skip_while(|arg| *arg != "--").skip(1);
-        let typed: Vec<OsString> = words.cloned().collect();
+        let is_before = |arg: &&OsString| *arg != "--";
+        let typed: Vec<OsString> = args.iter().skip_while(is_before).skip(1).cloned().collect();
         let current = self.directory(&typed);
         let locked = self.locked(&current);
         let mut program = with_words(self.program, &locked, &current);

@@ -1,4 +1,4 @@
-//! Work with many packages: lock runs, mirrors, comparisons with registries.
+//! Work on many packages: lock runs, mirrors, comparisons with registries.
 
 #[doc(hidden)]
 pub mod locker;

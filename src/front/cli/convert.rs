@@ -39,17 +39,6 @@ fn target(text: &str) -> Result<StatedFlavor, String> {
     }
 }
 
-impl ConvertArgs {
-    /// Says which option contradicts what is typed.
-    fn contradiction(&self, options: &Options) -> Option<String> {
-        let is_stated = options.flavor != FlavorChoice::Auto;
-        is_stated.then(|| {
-            "the argument '--flavor' cannot be used with '--to', which says whose rules apply"
-                .to_owned()
-        })
-    }
-}
-
 impl LockCommand for ConvertArgs {
     fn options(&self) -> &LockOptions {
         &self.options
@@ -74,6 +63,12 @@ impl LockCommand for ConvertArgs {
     }
 
     fn check_arguments(&self, options: &Options) -> Result<(), String> {
-        self.contradiction(options).map_or(Ok(()), Err)
+        if options.flavor == FlavorChoice::Auto {
+            return Ok(());
+        }
+        Err(
+            "the argument '--flavor' cannot be used with '--to', which says whose rules apply"
+                .to_owned(),
+        )
     }
 }

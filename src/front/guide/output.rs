@@ -300,15 +300,17 @@ fn without_colors(text: &str) -> String {
 /// Removes the time that a CI service writes before each line: its length may differ from line to line.
 fn without_time(line: &str) -> &str {
     match line.split_once(' ') {
-        Some((first, rest)) if is_time(first) => rest,
+        // An address with a port has one colon, and may begin a wrapped line.
+        Some((first, rest))
+            if first
+                .trim_start_matches('[')
+                .starts_with(|c: char| c.is_ascii_digit())
+                && first.matches(':').count() >= 2 =>
+        {
+            rest
+        }
         _ => line,
     }
-}
-
-/// Returns true for hours, minutes and seconds: an address with a port has one colon, and may begin a wrapped line.
-fn is_time(word: &str) -> bool {
-    let word = word.trim_start_matches('[');
-    word.starts_with(|c: char| c.is_ascii_digit()) && word.matches(':').count() >= 2
 }
 
 /// Finds the beginning of a message in a line: the text before it, its severity and its title.

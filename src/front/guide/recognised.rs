@@ -63,9 +63,10 @@ pub(crate) fn printed_by(output: &str) -> Option<Program> {
 
 /// Finds known errors in an output that has lost the titles, as a log that keeps some lines alone.
 pub(crate) fn untitled(output: &str) -> Vec<ProgramMessage> {
-    let lines = output.lines().map(str::trim);
-    let known = lines.filter(|line| known::find(line, line).is_some());
-    known
+    output
+        .lines()
+        .map(str::trim)
+        .filter(|line| known::find(line, line).is_some())
         .take(MAX_MESSAGES)
         .map(|line| ProgramMessage {
             severity: Severity::Error,

@@ -11,52 +11,41 @@ pub struct Topic {
     pub page: &'static str,
 }
 
-/// Makes the table of topics: name, module that shows the page in the documentation, summary. The
-/// page is the file of that name.
+/// Makes the table of topics: name and summary. The page is the file of that name.
 macro_rules! topics {
-    ($($name:literal, $module:ident: $summary:literal;)*) => {
+    ($($name:literal: $summary:literal;)*) => {
         /// Every topic, sorted by name.
         pub const TOPICS: &[Topic] = &[$(Topic {
             name: $name,
             summary: $summary,
             page: include_str!(concat!("topics/", $name, ".md")),
         }),*];
-
-        $(
-            #[allow(
-                rustdoc::invalid_codeblock_attributes,
-                reason = "the first line of a block names a file"
-            )]
-            pub mod $module {
-                #![doc = include_str!(concat!("topics/", $name, ".md"))]
-            }
-        )*
     };
 }
 
 topics! {
-    "audit", audit: "known vulnerabilities of locked providers";
-    "ci", ci: "GitHub Actions, GitLab, pre-commit";
-    "configuration", configuration: "what is read of a configuration and its modules";
-    "contents", contents: "what programs were built from, if known";
-    "convert", convert: "a lock file for the other program";
-    "differences", differences: "where lockctl acts otherwise than the programs";
-    "errors", errors: "what errors of terraform and tofu mean";
-    "exit-codes", exit_codes: "what 0, 1 and 2 mean";
-    "facts", facts: "what lock keeps about packages, and who trusts it";
-    "flavors", flavors: "whose rules apply: Terraform or OpenTofu";
-    "formats", formats: "JSON, Markdown, SARIF, JUnit and other output";
-    "git", git: "merge driver, readable diffs, review of a branch";
-    "limits", limits: "how large input may be, how slow a server";
-    "matrix", matrix: "how init and plan are predicted";
-    "mirror", mirror: "packages of lock files, for init without requests";
-    "modules", modules: "how remote modules are found, fetched and kept";
-    "network", network: "registries, mirrors, credentials, proxies";
-    "project-file", project_file: ".lockctl.hcl: platforms, rules, policy";
-    "roots", roots: "which directories -r finds";
-    "sbom", sbom: "bills of materials: CycloneDX, SPDX, GitHub";
-    "terragrunt", terragrunt: "how units are evaluated and locked";
-    "trust", trust: "which hashes are recorded, and why";
+    "audit": "known vulnerabilities of locked providers";
+    "ci": "GitHub Actions, GitLab, pre-commit";
+    "configuration": "what is read of a configuration and its modules";
+    "contents": "what programs were built from, if known";
+    "convert": "a lock file for the other program";
+    "differences": "where lockctl acts otherwise than the programs";
+    "errors": "what errors of terraform and tofu mean";
+    "exit-codes": "what 0, 1 and 2 mean";
+    "facts": "what lock keeps about packages, and who trusts it";
+    "flavors": "whose rules apply: Terraform or OpenTofu";
+    "formats": "JSON, Markdown, SARIF, JUnit and other output";
+    "git": "merge driver, readable diffs, review of a branch";
+    "limits": "how large input may be, how slow a server";
+    "matrix": "how init and plan are predicted";
+    "mirror": "packages of lock files, for init without requests";
+    "modules": "how remote modules are found, fetched and kept";
+    "network": "registries, mirrors, credentials, proxies";
+    "project-file": ".lockctl.hcl: platforms, rules, policy";
+    "roots": "which directories -r finds";
+    "sbom": "bills of materials: CycloneDX, SPDX, GitHub";
+    "terragrunt": "how units are evaluated and locked";
+    "trust": "which hashes are recorded, and why";
 }
 
 #[cfg(test)]

@@ -139,10 +139,10 @@ mod tests {
 
     #[test]
     fn a_failure_shows_causes_and_help() {
-        let failure = Failure::new("it failed".into())
-            .because("first".into())
-            .because("second".into())
-            .help("try again".into());
+        let failure = Failure::new("it failed")
+            .because("first")
+            .because("second")
+            .help("try again");
         check(
             TextBlock::Failure(failure),
             snapbox::str![[r#"

@@ -281,6 +281,14 @@ impl RootStatus {
 }
 
 impl Sentence {
+    /// Makes a sentence that all is well.
+    pub fn good(text: impl Into<String>) -> Self {
+        Self {
+            tone: Tone::Good,
+            text: text.into(),
+        }
+    }
+
     /// Makes a sentence that is worth knowing.
     pub fn note(text: impl Into<String>) -> Self {
         Self {

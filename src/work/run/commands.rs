@@ -25,14 +25,15 @@ pub(crate) fn of_all(options: &Options, roots: &RootArgs) -> Advice {
 
 /// Returns the roots of a run as arguments that follow a command.
 pub(crate) fn roots(options: &Options, roots: &RootArgs) -> String {
-    let dirs = roots.dirs(options);
-    let recursive = recursive_options(roots);
+    arguments(recursive_options(roots), &roots.dirs(options), named)
+}
+
+fn arguments(recursive: &str, dirs: &[PathBuf], name: fn(&Path) -> String) -> String {
     if dirs.len() > MAX_ROOTS {
-        format!("{recursive} ROOT…")
-    } else {
-        let names: String = dirs.iter().map(|dir| named(dir)).collect();
-        format!("{recursive}{names}")
+        return format!("{recursive} ROOT…");
     }
+    let names: String = dirs.iter().map(|dir| name(dir)).collect();
+    format!("{recursive}{names}")
 }
 
 /// Returns the options by which roots are searched for.
@@ -58,16 +59,9 @@ fn named(dir: &Path) -> String {
 }
 
 fn with_roots(options: &Options, recursive: &str, dirs: &[PathBuf]) -> Advice {
-    let names = |name: fn(&Path) -> String| {
-        if dirs.len() > MAX_ROOTS {
-            " ROOT…".to_owned()
-        } else {
-            dirs.iter().map(|dir| name(dir)).collect()
-        }
-    };
     // `update` takes addresses as well as directories; the other commands take directories alone.
-    let root = format!("{recursive}{}", names(named));
-    let paths = names(|dir| {
+    let root = arguments(recursive, dirs, named);
+    let paths = arguments(recursive, dirs, |dir| {
         // Without a slash in front, `update live` would mean the provider `hashicorp/live`.
         if is_path(&dir.display().to_string()) {
             named(dir)
@@ -75,7 +69,6 @@ fn with_roots(options: &Options, recursive: &str, dirs: &[PathBuf]) -> Advice {
             named(&Path::new(".").join(dir))
         }
     });
-    let paths = format!("{recursive}{paths}");
     let mut project_file = String::new();
     if let Some(path) = &options.config {
         let path = options.below(path).display().to_string();
@@ -86,14 +79,13 @@ fn with_roots(options: &Options, recursive: &str, dirs: &[PathBuf]) -> Advice {
         FlavorChoice::Auto => project_file.clone(),
     };
     let lock = RootCommand::new(format!("lockctl lock{root}{rules}"));
-    let roots = format!("{root}{rules}");
     Advice {
         lock_signed: lock.clone(),
         lock,
         update: RootCommand::new(format!("lockctl update{paths}{rules}")),
         verify: RootCommand::new(format!("lockctl verify{root}{rules}")),
         resolve: RootCommand::new(format!("lockctl resolve{root}{rules}")),
-        roots: RootCommand::new(roots),
+        roots: RootCommand::new(format!("{root}{rules}")),
         fmt: RootCommand::new(format!("lockctl fmt{root}{rules}")),
         // `--to` says whose rules apply.
         convert: RootCommand::new(format!("lockctl convert{root}{project_file}")),

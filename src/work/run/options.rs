@@ -189,8 +189,10 @@ impl RootArgs {
         if self.roots.is_empty() {
             return vec![options.below(Path::new("."))];
         }
-        let dirs = self.roots.iter().map(|root| Self::dir(root, options));
-        dirs.collect()
+        self.roots
+            .iter()
+            .map(|root| Self::dir(root, options))
+            .collect()
     }
 
     /// Returns the directory of a root that was typed; the path of a lock file means its directory.

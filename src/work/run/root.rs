@@ -183,13 +183,12 @@ impl Root {
             "fixed when the file is written: {}{more}",
             forms.join("; ")
         ));
-        let warnings = lock.diagnostics.iter();
-        let warnings = warnings.filter(|fault| fault.severity != Severity::Error);
-        Some(LockText {
-            document,
-            diagnostics: warnings.cloned().collect(),
-            ..lock.clone()
-        })
+        let mut repaired = lock.clone();
+        repaired.document = document;
+        repaired
+            .diagnostics
+            .retain(|fault| fault.severity != Severity::Error);
+        Some(repaired)
     }
 
     /// Returns the root with another reading of its lock file.

@@ -38,7 +38,7 @@ pub(crate) struct UnseenParts<'a> {
 /// The form of calls that are not visible, in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallNames {
-    /// The sentence lists their names.
+    /// Their names, of which many are cut.
     Listed,
     /// By their number: the results name them.
     Counted,

@@ -160,7 +160,11 @@ impl BilledRelease {
             });
         }
         for hash in hashes.iter() {
-            if billed.explains(hash) {
+            let packages = &billed.packages;
+            let mut known = packages
+                .iter()
+                .flat_map(|package| std::iter::once(&package.zh).chain(&package.h1));
+            if known.any(|(known, _)| known == hash) {
                 continue;
             }
             // Signed lists have no `h1:`, so the `h1:` of a listed package was computed from its bytes.
@@ -172,14 +176,6 @@ impl BilledRelease {
             billed.other_hashes.insert(hash.clone(), evidence);
         }
         billed
-    }
-
-    /// Returns true if a known package has the hash.
-    fn explains(&self, hash: &Hash) -> bool {
-        self.packages
-            .iter()
-            .flat_map(|package| std::iter::once(&package.zh).chain(&package.h1))
-            .any(|(known, _)| known == hash)
     }
 
     /// Returns true if there are packages, and the contents of all of them were read.

@@ -72,7 +72,7 @@ const MAX_KEY_WORDS: usize = 8;
 /// Maximum number of links in a row to the file that is replaced; Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
-/// The number of further attempts to rename a finished file before the refusal counts.
+/// A finished file is renamed again this often before a refusal counts.
 const MORE_RENAMES: usize = if cfg!(windows) { 100 } else { 0 };
 
 /// The time between two attempts to rename a file.

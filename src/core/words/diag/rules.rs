@@ -138,32 +138,20 @@ macro_rules! rules {
             name: $constant,
             area: Area::$area,
             severity: Severity::$severity,
-            is_off: is_off!($($off)?),
+            is_off: first(&[$(stringify!($off))?]).is_some(),
             meaning: $meaning,
-            together: optional!($($together)?),
+            together: first(&[$($together)?]),
             page: include_str!(concat!("pages/", $name, ".md")),
         }),*];
     };
 }
 
-/// Returns the given text, if one is given.
-macro_rules! optional {
-    () => {
-        None
-    };
-    ($text:literal) => {
-        Some($text)
-    };
-}
-
-/// Returns true if the word `off` is given.
-macro_rules! is_off {
-    () => {
-        false
-    };
-    (off) => {
-        true
-    };
+/// Returns the first of some texts.
+const fn first(texts: &[&'static str]) -> Option<&'static str> {
+    match texts {
+        [text, ..] => Some(*text),
+        [] => None,
+    }
 }
 
 /// Finds a rule by its name.

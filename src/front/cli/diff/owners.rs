@@ -29,8 +29,10 @@ fn attribution(side: &ProviderSide, hashes: &Hashes, facts: &UserFacts<'_>) -> A
 
 /// Returns the hashes of both entries that are of the release of one: either may hold the `zh:` that explains an `h1:`.
 fn of_release(side: &ProviderSide, change: &ProviderChange) -> Hashes {
-    let sides = change.before().into_iter().chain(change.now());
-    sides
+    change
+        .before()
+        .into_iter()
+        .chain(change.now())
         .filter(|other| {
             other.addr.type_name() == side.addr.type_name()
                 && other.lock.version == side.lock.version

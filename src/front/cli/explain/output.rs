@@ -170,19 +170,6 @@ impl VerifiedHere {
     }
 }
 
-/// Returns the finding that shows the cause of an error.
-///
-/// A note is about what works: it is no cause of an error. But an entry without signed hashes works on the recorded
-/// platforms alone.
-fn likeliest_cause<'f>(known: &KnownError, findings: &[&'f Finding]) -> Option<&'f Finding> {
-    known.causes.iter().find_map(|cause| {
-        findings.iter().copied().find(|finding| {
-            let is_note = finding.diagnostic.severity == Severity::Note;
-            finding.diagnostic.code == *cause && (!is_note || *cause == rules::ZH_MISSING)
-        })
-    })
-}
-
 /// The program that printed the output, and what may explain its errors here.
 struct Explainer<'s, 'a> {
     session: &'s Session<'a>,
@@ -235,7 +222,15 @@ impl Explainer<'_, '_> {
         // A provider that is not locked has findings of its own, as that it is required.
         let about = entry.as_ref().or(subject.provider.as_ref());
         let findings = here.findings(about, known);
-        if let Some(Finding { diagnostic, .. }) = likeliest_cause(known, &findings) {
+        // A note is about what works: it is no cause of an error. But an entry without signed hashes works on the
+        // recorded platforms alone.
+        let likeliest = known.causes.iter().find_map(|cause| {
+            findings.iter().find(|finding| {
+                let is_note = finding.diagnostic.severity == Severity::Note;
+                finding.diagnostic.code == *cause && (!is_note || *cause == rules::ZH_MISSING)
+            })
+        });
+        if let Some(Finding { diagnostic, .. }) = likeliest {
             row.page = Some(diagnostic.code);
             match &diagnostic.help {
                 // The finding says what to edit, so nothing is to be found out.
@@ -286,8 +281,10 @@ impl Explainer<'_, '_> {
             return;
         };
         let user = self.session.of(self.flavor);
-        let methods = user.cli.installations.iter();
-        let methods: Vec<&MethodKind> = methods
+        let methods: Vec<&MethodKind> = user
+            .cli
+            .installations
+            .iter()
             .flat_map(|block| &block.methods)
             .filter(|method| method.providers.allows(provider))
             .map(|method| &method.kind)

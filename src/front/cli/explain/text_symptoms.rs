@@ -113,7 +113,12 @@ fn lines(same: &[&SymptomRow], columns: usize) -> Vec<String> {
     if let Some(command) = &row.command {
         let word = if row.is_question { "find out" } else { "fix" };
         lines.push(format!("{INDENT}{word}: {command}"));
-    } else if let Some(help) = edit(&findings) {
+    } else if let Some(help) = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .find_map(|finding| Some(&*finding.help.as_ref()?.text))
+    {
+        // No command helps: the configuration is to be edited.
         let below = format!("{INDENT}  ");
         lines.extend(wrapped(help, &format!("{INDENT}fix: "), &below, columns));
     }
@@ -121,15 +126,6 @@ fn lines(same: &[&SymptomRow], columns: usize) -> Vec<String> {
         lines.push(format!("{INDENT}more: lockctl explain {page}"));
     }
     lines
-}
-
-/// Returns the advice to edit the configuration, which the first error among the findings gives where no command
-/// helps.
-fn edit<'f>(findings: &[&'f FindingRow]) -> Option<&'f str> {
-    findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Error)
-        .find_map(|finding| Some(&*finding.help.as_ref()?.text))
 }
 
 /// Wraps a text behind its beginning; later lines begin with `below`.

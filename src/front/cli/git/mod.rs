@@ -15,7 +15,7 @@ use crate::guide::advice;
 use crate::lockfile::{self, LockFile};
 use crate::report::json::{self, RootStatus};
 use crate::report::{
-    CommandResult, Failure, ResultSubject, RootDetail, RootResult, Sentence, TextBlock, Tone,
+    CommandResult, Failure, ResultSubject, RootDetail, RootResult, Sentence, TextBlock,
     harmless_text,
 };
 use crate::review;
@@ -178,10 +178,7 @@ fn change(
         _ => Vec::new(),
     };
     root.verdict = Some(if overridden.is_empty() {
-        Sentence {
-            tone: Tone::Good,
-            text: text::verdict(goal, &plan, wire.dry_run).to_owned(),
-        }
+        Sentence::good(text::verdict(goal, &plan, wire.dry_run))
     } else {
         root.status = RootStatus::Findings;
         root.remark(OVERRIDDEN);

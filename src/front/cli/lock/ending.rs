@@ -207,10 +207,10 @@ pub(super) fn comparison(root: &Root, locked: &Locked, text: &str) -> FileCompar
 pub(super) fn not_concerned(result: &mut RootResult, root: &Root) {
     result.changed = Some(false);
     result.lock_mut().outcome = Some("no provider that is named is required".to_owned());
-    result.verdict = Some(Sentence {
-        tone: Tone::Good,
-        text: format!("{}: requires no provider that is named", root.dir.display()),
-    });
+    result.verdict = Some(Sentence::good(format!(
+        "{}: requires no provider that is named",
+        root.dir.display()
+    )));
 }
 
 /// Reports a root in whose visible configuration nothing requires a provider.
@@ -230,10 +230,9 @@ pub(super) fn nothing_required(result: &mut RootResult, root: &Root, unseen: &Un
         .to_owned(),
     );
     result.verdict = Some(match remark {
-        None => Sentence {
-            tone: Tone::Good,
-            text: format!("{dir}: no provider is required, so there is nothing to lock"),
-        },
+        None => Sentence::good(format!(
+            "{dir}: no provider is required, so there is nothing to lock"
+        )),
         Some(remark) => Sentence::warning(format!(
             "{dir}: no visible module requires a provider, so nothing was locked; {remark}"
         )),

@@ -127,8 +127,9 @@ impl<'r, 'a> LockJob<'r, 'a> {
             }
         }
         // An entry that stays as it is needs no package, as one that is run from a directory.
-        let staying = conversion.iter().flat_map(|found| found.staying.keys());
-        overridden.extend(staying.cloned());
+        if let Some(conversion) = &conversion {
+            overridden.extend(conversion.staying.keys().cloned());
+        }
         let needs_package =
             |addr: &ProviderAddr| !addr.is_builtin(root.flavor) && !overridden.contains(addr);
         let needs_packages = needed.iter().any(|addr| needs_package(addr));

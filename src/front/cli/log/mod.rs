@@ -13,12 +13,11 @@ use clap::Args;
 use opened::LogRun;
 
 use crate::cli::{Command, Look};
-use crate::flavor::Flavor;
 use crate::git::{Commit, CommittedChange, FileCommit, ObjectId, TreeEntry};
 use crate::report::json::{EntrySide, PastChange, Provider};
 use crate::report::reading::{self, RootsText};
-use crate::report::{CommandResult, Failure, ResultSubject, RootResult, TextBlock};
-use crate::review::{HistoryChange, HistoryFilter, HistoryStep, ProviderSide};
+use crate::report::{CommandResult, ResultSubject, RootResult, TextBlock};
+use crate::review::{HistoryChange, HistoryStep, ProviderSide};
 use crate::run::options::{RootArgs, examples, is_path};
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
@@ -145,16 +144,6 @@ fn keep_newest(result: &mut CommandResult, most: usize) -> bool {
         }
     }
     count >= most
-}
-
-/// Reads which providers were asked for.
-fn filter(typed: Option<&str>, flavor: Flavor) -> Result<HistoryFilter, Failure> {
-    let Some(typed) = typed else {
-        return Ok(HistoryFilter::All);
-    };
-    HistoryFilter::parse(typed, flavor).map_err(|error| {
-        Failure::from_error(&error).help("write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE")
-    })
 }
 
 /// Takes the versions out of what a commit did; nothing if git does not name what it left.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::versions::{BATCH, VersionContents};
-use super::{filter, row, step};
+use super::{row, step};
 use crate::cli::World;
 use crate::diag::Texts;
 use crate::flavor::{Flavor, Program};
@@ -12,6 +12,7 @@ use crate::git::{self, Commit, FileCommit, GitError, ObjectId, Repository};
 use crate::guide::advice;
 use crate::report::json::Provider;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
+use crate::review::HistoryFilter;
 use crate::run::options::{Options, RootArgs};
 use crate::run::session::Session;
 use crate::run::{self, RootResults};
@@ -424,7 +425,12 @@ impl Listing<'_, '_> {
             .flavor
             .unwrap_or_else(|| self.opened.flavor(commits, contents, &history.dir));
         result.flavor = Some(flavor);
-        let filter = filter(self.opened.provider, flavor)?;
+        let filter = match self.opened.provider {
+            None => HistoryFilter::All,
+            Some(typed) => HistoryFilter::parse(typed, flavor).map_err(|error| {
+                Failure::from_error(&error).help("write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE")
+            })?,
+        };
         let versions = contents.versions(commits, flavor, &mut listed.texts, result);
         listed.has_unreadable = versions.has_unreadable;
         let (commits, steps): (Vec<&FileCommit<'_>>, Vec<_>) =

@@ -22,7 +22,7 @@ pub(in crate::front::cli) struct VersionContents {
 pub(super) struct Versions {
     /// Every version that could be read.
     pub(super) locks: BTreeMap<ObjectId, LockFile>,
-    /// Some versions could not be read.
+    /// Some could not be read.
     pub(super) has_unreadable: bool,
 }
 

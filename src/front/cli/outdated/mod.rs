@@ -25,7 +25,7 @@ use crate::package::AgePolicy;
 use crate::project::Policy;
 use crate::report::json::Provider;
 use crate::report::reading::Total;
-use crate::report::{CommandResult, Failure, ResultSubject, RootResult, Sentence, TextBlock, Tone};
+use crate::report::{CommandResult, Failure, ResultSubject, RootResult, Sentence, TextBlock};
 use crate::run::options::{Configuration, RootArgs, SourceArgs, examples, is_path, one_of};
 use crate::run::root::{self, Root};
 use crate::run::session::Session;
@@ -234,10 +234,9 @@ impl Job for OutdatedRun<'_, '_> {
         }
         if named.is_empty() && !self.named.is_empty() {
             let path = root.dir.display();
-            result.verdict = Some(Sentence {
-                tone: Tone::Good,
-                text: format!("{path}: requires no provider that is named"),
-            });
+            result.verdict = Some(Sentence::good(format!(
+                "{path}: requires no provider that is named"
+            )));
             return Ok(OpenResult::Finished);
         }
         let overridden = self.sources.overridden(&root, texts);

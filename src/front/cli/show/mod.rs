@@ -210,8 +210,8 @@ fn providers(
             let own = known.into_iter().flatten().map(|(own, _)| own.clone());
             let stated = facts.into_iter().flat_map(Attribution::covered);
             let platforms: BTreeSet<Platform> = own.chain(stated).collect();
-            let mut faulty = root.document().faulty.iter();
-            let fault = faulty.find(|faulty| faulty.addr == *provider);
+            let faulty = &root.document().faulty;
+            let fault = faulty.iter().find(|faulty| faulty.addr == *provider);
             ShownProvider {
                 provider: provider.clone(),
                 version: entry.version.clone(),

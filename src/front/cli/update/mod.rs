@@ -1,6 +1,6 @@
 //! `lockctl update`: move versions, and complete the lock file as `lock` does.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
@@ -86,25 +86,6 @@ fn exact(text: &str) -> Result<Version, String> {
 }
 
 impl UpdateArgs {
-    /// Returns the arguments with those as roots that name a directory by more than one part.
-    ///
-    /// A single name stays a provider: many repositories have a directory `aws`.
-    fn with_directories(&self, is_directory: impl Fn(&Path) -> bool) -> Self {
-        let mut args = self.clone();
-        for target in &mut args.targets {
-            if let UpdateTarget::Provider(NamedProvider {
-                addr,
-                version: None,
-            }) = target
-                && addr.as_str().contains('/')
-                && is_directory(Path::new(addr.as_str()))
-            {
-                *target = UpdateTarget::Root(PathBuf::from(addr.as_str()));
-            }
-        }
-        args
-    }
-
     fn roots(&self) -> RootArgs {
         let mut dirs = Vec::new();
         for target in &self.targets {
@@ -133,23 +114,6 @@ impl UpdateArgs {
         }
     }
 
-    /// Returns the sentence about an option that contradicts a version that is named.
-    fn contradiction(&self) -> Option<String> {
-        // A version that is named states how far to go; a limit beside it could only contradict it.
-        let limit = match (self.patch, self.minor) {
-            (true, _) => "--patch",
-            (false, true) => "--minor",
-            (false, false) => return None,
-        };
-        let exact = self.providers().find_map(|named| {
-            let version = named.version.as_ref()?;
-            Some(format!("{}@{version}", named.addr))
-        })?;
-        Some(format!(
-            "the argument '{limit}' cannot be used with '{exact}', which states the version"
-        ))
-    }
-
     fn providers(&self) -> impl Iterator<Item = &NamedProvider> {
         self.targets.iter().filter_map(|target| match target {
             UpdateTarget::Provider(named) => Some(named),
@@ -164,10 +128,22 @@ impl LockCommand for UpdateArgs {
     }
 
     fn lock(&self, session: &Arc<Session<'_>>) -> CommandResult {
-        let args = self.with_directories(|path| {
-            let kind = session.world.disk.kind(&session.options.below(path));
-            kind.is_ok_and(|kind| kind == FileKind::Directory)
-        });
+        let mut args = self.clone();
+        for target in &mut args.targets {
+            // A single name stays a provider: many repositories have a directory `aws`.
+            if let UpdateTarget::Provider(NamedProvider {
+                addr,
+                version: None,
+            }) = target
+                && addr.as_str().contains('/')
+            {
+                let path = PathBuf::from(addr.as_str());
+                let kind = session.world.disk.kind(&session.options.below(&path));
+                if kind.is_ok_and(|kind| kind == FileKind::Directory) {
+                    *target = UpdateTarget::Root(path);
+                }
+            }
+        }
         let request = LockRequest {
             command: "update",
             roots: &args.roots(),
@@ -180,6 +156,20 @@ impl LockCommand for UpdateArgs {
     }
 
     fn check_arguments(&self, _: &Options) -> Result<(), String> {
-        self.contradiction().map_or(Ok(()), Err)
+        // A version that is named states how far to go; a limit beside it could only contradict it.
+        let limit = match (self.patch, self.minor) {
+            (true, _) => "--patch",
+            (false, true) => "--minor",
+            (false, false) => return Ok(()),
+        };
+        let exact = self.providers().find_map(|named| {
+            let version = named.version.as_ref()?;
+            Some(format!("{}@{version}", named.addr))
+        });
+        exact.map_or(Ok(()), |exact| {
+            Err(format!(
+                "the argument '{limit}' cannot be used with '{exact}', which states the version"
+            ))
+        })
     }
 }

@@ -122,8 +122,11 @@ impl Job for Verification<'_, '_> {
             .as_ref()
             .and_then(|loaded| unseen::why_unseen(root, loaded));
         let dir = self.absolute(&root.dir);
-        let called = loaded.iter().flat_map(Loaded::local_modules);
-        let called = called.map(|module| clean(&dir.join(module))).collect();
+        let called = loaded
+            .iter()
+            .flat_map(Loaded::local_modules)
+            .map(|module| clean(&dir.join(module)))
+            .collect();
         let not_seen = loaded.as_ref().map(unseen::not_seen).unwrap_or_default();
         let mut missing_values = loaded
             .map(|loaded| loaded.missing_values)

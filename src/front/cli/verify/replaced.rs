@@ -8,7 +8,6 @@ use crate::addr::ProviderAddr;
 use crate::cli::World;
 use crate::cli::log::versions::VersionContents;
 use crate::diag::FileId;
-use crate::flavor::Flavor;
 use crate::git::{self, FileCommit, GitError, Repository};
 use crate::hash::Hashes;
 use crate::lockfile::{self, FILE_NAME, LockFile};
@@ -48,7 +47,9 @@ impl<'a> ReplacedLocks<'a> {
             .or_insert_with(|| self.replaced(&top).unwrap_or_default());
         let mut carried: BTreeMap<ProviderAddr, CarriedHashes> = BTreeMap::new();
         for bytes in texts.get(&path).into_iter().flatten() {
-            for found in carried_from(bytes, root.flavor, lock) {
+            let (before, _) = lockfile::parse(FileId::ALONE, bytes, root.flavor);
+            let changes = diff(&before.lock, lock).providers;
+            for found in changes.iter().filter_map(carried_by) {
                 let most = carried
                     .get(&found.provider)
                     .map_or(0, |other| other.hashes.len());
@@ -99,13 +100,6 @@ impl<'a> ReplacedLocks<'a> {
         }
         Ok(replaced)
     }
-}
-
-/// Compares a lock file with an earlier version of it.
-fn carried_from(bytes: &[u8], flavor: Flavor, lock: &LockFile) -> Vec<CarriedHashes> {
-    let (before, _) = lockfile::parse(FileId::ALONE, bytes, flavor);
-    let changes = diff(&before.lock, lock).providers;
-    changes.iter().filter_map(carried_by).collect()
 }
 
 /// Returns the hashes that an entry has kept, although its version moved.

@@ -17,7 +17,6 @@ use crate::locker::TrustedFacts;
 use crate::report::json::{AdvisoryRow, ContentsState};
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::run::facts::{self, UserFacts};
-use crate::run::formats::Format;
 use crate::run::options::Options;
 use crate::run::root::Root;
 use crate::run::session::Session;
@@ -29,22 +28,22 @@ type Load<'a> = &'a dyn Fn(&ModuleSelection) -> Result<LoadedAdvisories, Failure
 
 /// The job that audits roots.
 pub(super) struct AuditJob<'a> {
-    args: &'a AuditArgs,
-    options: &'a Options,
+    pub(super) args: &'a AuditArgs,
+    pub(super) options: &'a Options,
     facts: &'a UserFacts<'a>,
     /// Is called when the modules of all roots are known.
     load: Load<'a>,
-    fixes: FixSearch<'a>,
-    releases: Releases,
-    ignores: ProjectIgnores,
+    pub(super) fixes: FixSearch<'a>,
+    pub(super) releases: Releases,
+    pub(super) ignores: ProjectIgnores,
     remarks: Vec<Sentence>,
 }
 
 /// The locked releases of all roots, each once.
 #[derive(Default)]
-struct Releases {
+pub(super) struct Releases {
     numbers: BTreeMap<(ProviderAddr, Version, bool, Hashes), usize>,
-    all: Vec<JudgedRelease>,
+    pub(super) all: Vec<JudgedRelease>,
 }
 
 /// A release, with its known builds.
@@ -217,14 +216,7 @@ impl Job for AuditJob<'_> {
         };
         for (opened, result) in roots {
             let project = self.ignores.of_root(&opened.root, texts);
-            let mut report = result::RootReport {
-                fail_on: self.args.fail_on.0,
-                has_findings: self.options.format != Format::Human,
-                project,
-                ignores: &mut self.ignores,
-                fixes: &self.fixes,
-            };
-            report.report(&opened, &self.releases.all, result);
+            self.report(&opened, project, result);
             // If an advisory is missing, the answer is incomplete for each root.
             if let Some(failure) = &failure {
                 result.fail(failure.clone());

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::fixes::{FixRoute, FixSearch, RootConstraints};
-use super::ignores::ProjectIgnores;
-use super::job::{JudgedRelease, OpenAuditRoot};
+use super::fixes::{FixRoute, RootConstraints};
+use super::job::{AuditJob, JudgedRelease, OpenAuditRoot};
 use crate::audit::{AdvisoryMatch, AuditLevel, MatchVerdict, UnknownReason};
 use crate::diag::{
     Diagnostic, FileId, Finding, Help, NamedAdvisory, Severity, TurnedOff, counted, rules,
@@ -15,23 +14,12 @@ use crate::report::json::{
     RootStatus,
 };
 use crate::report::{FindingDisplay, ResultEntry, RootDetail, RootResult, Sentence};
+use crate::run::formats::Format;
 use crate::run::root::Root;
 use crate::version::Version;
 
 /// The command that reads the contents of packages.
 const READ_CONTENTS: &str = "lockctl show --build --contents";
-
-/// The inputs of the result of a root.
-pub(super) struct RootReport<'r> {
-    /// The lowest level that makes the exit code 1; `None` for none.
-    pub(super) fail_on: Option<AuditLevel>,
-    /// There is a finding for each advisory and root, for formats that are made of findings.
-    pub(super) has_findings: bool,
-    /// The project file with the exceptions of the root, if it has any.
-    pub(super) project: Option<FileId>,
-    pub(super) ignores: &'r mut ProjectIgnores,
-    pub(super) fixes: &'r FixSearch<'r>,
-}
 
 /// Makes the row of a match.
 pub(super) fn row(found: &AdvisoryMatch) -> AdvisoryRow {
@@ -83,31 +71,37 @@ pub(super) fn unknown_contents(releases: &[JudgedRelease], roots: &str) -> Optio
     })
 }
 
-impl RootReport<'_> {
-    /// Reports the releases of a root.
+impl AuditJob<'_> {
+    /// Reports the releases of a root; `project` is the project file with its exceptions, if it has any.
     pub(super) fn report(
         &mut self,
         opened: &OpenAuditRoot,
-        releases: &[JudgedRelease],
+        project: Option<FileId>,
         result: &mut RootResult,
     ) {
         let root = &opened.root;
-        let mut constraints = RootConstraints::new(self.fixes, root);
+        // Text is made of rows; all other formats have a finding for each advisory and root.
+        let has_findings = self.options.format != Format::Human;
+        let mut constraints = RootConstraints::new(&self.fixes, root);
         let mut turned_off = Vec::new();
         for (number, entry) in opened
             .releases
             .iter()
             .zip(root.document().lock.providers.values())
         {
-            let release = &releases[*number];
+            let release = &self.releases.all[*number];
             let mut routes: BTreeMap<Version, FixRoute> = BTreeMap::new();
             let mut advisories = Vec::new();
             for (found, row) in &release.matches {
-                let ignored = self
-                    .project
-                    .and_then(|file| self.ignores.reason(file, found));
-                let counts = ignored.is_none() && self.counts(found);
-                let fixed = fixed_release(found);
+                let ignored = project.and_then(|file| self.ignores.reason(file, found));
+                let counts = ignored.is_none() && counts(found, self.args.fail_on.0);
+                // The fix of a provider may be a commit instead.
+                let fixed = found.fixed.as_ref().filter(|fixed| {
+                    found.level == AuditLevel::Provider
+                        && found.verdict == MatchVerdict::Affected
+                        && fixed.commit().is_none()
+                });
+                let fixed: Option<Version> = fixed.and_then(|fixed| fixed.to_string().parse().ok());
                 let route = fixed.map(|fixed| {
                     let search =
                         || constraints.route(&release.provider, &entry.constraints, &fixed);
@@ -116,7 +110,7 @@ impl RootReport<'_> {
                 if counts {
                     result.status = result.status.max(RootStatus::Findings);
                 }
-                if self.has_findings {
+                if has_findings {
                     let finding = finding(root, release, found, row, route.as_ref(), counts);
                     match ignored.clone() {
                         Some(reason) => turned_off.push(TurnedOff { finding, reason }),
@@ -156,26 +150,14 @@ impl RootReport<'_> {
         }
         result.detail = RootDetail::Audit(turned_off);
     }
-
-    /// Returns true if a match makes the exit code 1, unless the project file ignores it.
-    fn counts(&self, found: &AdvisoryMatch) -> bool {
-        let is_high = self.fail_on.is_some_and(|lowest| found.level >= lowest);
-        // An unknown verdict does not fail a run: without builds, providers of other registries have no other verdict
-        // (`audit` rules 3.1).
-        is_high && found.verdict == MatchVerdict::Affected
-    }
 }
 
-/// Returns the release that fixes an advisory about the provider itself; `None` if the fix is a commit.
-fn fixed_release(found: &AdvisoryMatch) -> Option<Version> {
-    let fixed = found.fixed.as_ref()?;
-    if found.level != AuditLevel::Provider
-        || found.verdict != MatchVerdict::Affected
-        || fixed.commit().is_some()
-    {
-        return None;
-    }
-    fixed.to_string().parse().ok()
+/// Returns true if a match makes the exit code 1, unless the project file ignores it.
+fn counts(found: &AdvisoryMatch, fail_on: Option<AuditLevel>) -> bool {
+    let is_high = fail_on.is_some_and(|lowest| found.level >= lowest);
+    // An unknown verdict does not fail a run: without builds, providers of other registries have no other verdict
+    // (`audit` rules 3.1).
+    is_high && found.verdict == MatchVerdict::Affected
 }
 
 fn finding(

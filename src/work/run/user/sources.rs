@@ -38,7 +38,10 @@ struct SourceSetup<'a> {
     /// The directories that it looks into by the CLI configuration, which may be below a root.
     dirs: Vec<PathBuf>,
     net: Net<'a>,
-    packages: PackageSupply<'a>,
+    /// `None` if no package is needed, because all providers are built in, or if the CLI configuration has errors.
+    packages: Option<Box<dyn Source + 'a>>,
+    /// A package will be asked for.
+    is_needed: bool,
     statements: StatementSource<'a>,
     /// Faults of the CLI configuration.
     diagnostics: Vec<Diagnostic>,
@@ -53,15 +56,6 @@ enum StatementSource<'a> {
     Packages,
     /// These registries, beside the sources that the CLI configuration states.
     Beside(SharedSource<'a>),
-}
-
-/// The packages of a source.
-enum PackageSupply<'a> {
-    Of(Box<dyn Source + 'a>),
-    /// Unknown, because the CLI configuration has errors.
-    Unknown,
-    /// Not needed, because all providers are built in.
-    NotNeeded,
 }
 
 /// The CLI configuration of a flavor, if packages come from where it states.
@@ -89,14 +83,11 @@ impl<'a> Sources<'a> {
             .iter()
             .map(|setup| FlavorSource {
                 flavor: setup.flavor,
-                source: match &setup.packages {
-                    PackageSupply::Of(source) => &**source,
-                    PackageSupply::Unknown | PackageSupply::NotNeeded => &Empty,
-                },
-                registries: match (&setup.packages, &setup.statements) {
-                    (PackageSupply::Of(source), StatementSource::Packages) => Some(&**source),
-                    (_, StatementSource::Beside(registry)) => Some(&**registry),
-                    (_, StatementSource::Packages | StatementSource::None) => None,
+                source: setup.packages.as_deref().unwrap_or(&Empty),
+                registries: match &setup.statements {
+                    StatementSource::Packages => setup.packages.as_deref(),
+                    StatementSource::Beside(registry) => Some(&**registry),
+                    StatementSource::None => None,
                 },
                 net: &setup.net,
             })
@@ -125,7 +116,8 @@ impl<'a> Sources<'a> {
                 choice: self.choice(root),
                 dirs: Vec::new(),
                 net: self.session.net(root.flavor),
-                packages: PackageSupply::NotNeeded,
+                packages: None,
+                is_needed: false,
                 statements: StatementSource::None,
                 diagnostics: Vec::new(),
                 is_reported: false,
@@ -133,7 +125,7 @@ impl<'a> Sources<'a> {
             self.setups.len() - 1
         };
         let setup = &self.setups[number];
-        if matches!(setup.packages, PackageSupply::Unknown) {
+        if setup.is_needed && setup.packages.is_none() {
             result.faults(&setup.diagnostics);
             return Ok(None);
         }
@@ -256,7 +248,8 @@ impl<'a> Sources<'a> {
                 choice,
                 dirs,
                 net: methods.net().clone(),
-                packages: PackageSupply::Of(Box::new(methods.source(&root.dir))),
+                packages: Some(Box::new(methods.source(&root.dir))),
+                is_needed: true,
                 statements: methods
                     .direct()
                     .map_or(StatementSource::None, StatementSource::Beside),
@@ -269,7 +262,8 @@ impl<'a> Sources<'a> {
                 choice,
                 dirs,
                 net: plain_net,
-                packages: PackageSupply::Unknown,
+                packages: None,
+                is_needed: true,
                 statements: StatementSource::None,
                 diagnostics: followed.diagnostics.clone(),
                 is_reported: false,
@@ -292,7 +286,8 @@ impl<'a> Sources<'a> {
             choice,
             dirs: Vec::new(),
             net: self.session.net(flavor),
-            packages: PackageSupply::Unknown,
+            packages: None,
+            is_needed: true,
             statements: StatementSource::None,
             diagnostics: Vec::new(),
             is_reported: false,
@@ -300,7 +295,7 @@ impl<'a> Sources<'a> {
         let place = match &setup.choice {
             PackageChoice::FilesystemMirror(dir) => {
                 // No CLI configuration is read for it: its errors are none of this run.
-                setup.packages = PackageSupply::Of(Box::new(self.directory(dir, root)?));
+                setup.packages = Some(Box::new(self.directory(dir, root)?));
                 return Ok(setup);
             }
             PackageChoice::NetworkMirror(_) => "a network mirror",
@@ -318,8 +313,7 @@ impl<'a> Sources<'a> {
             setup.statements = StatementSource::Packages;
         }
         if !has_errors(&setup.diagnostics) {
-            let source = remote(&user, &setup.choice, &mut setup.net);
-            setup.packages = PackageSupply::Of(source);
+            setup.packages = Some(remote(&user, &setup.choice, &mut setup.net));
         }
         Ok(setup)
     }
@@ -346,9 +340,7 @@ impl<'a> Sources<'a> {
 impl SourceSetup<'_> {
     /// Returns true if packages of a flavor come from here, where they are to come from this place.
     fn serves(&self, flavor: Flavor, choice: &PackageChoice) -> bool {
-        self.flavor == flavor
-            && self.choice == *choice
-            && !matches!(self.packages, PackageSupply::NotNeeded)
+        self.flavor == flavor && self.choice == *choice && self.is_needed
     }
 }
 

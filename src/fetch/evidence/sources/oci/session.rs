@@ -48,12 +48,12 @@ pub struct OciRegistries<'a> {
     credentials: Box<RepositoryCredentials<'a>>,
     /// The challenge of each registry, by its URL.
     pings: Memo<String, Shared<Option<Challenge>>>,
-    sessions: Mutex<BTreeMap<RepositoryAddr, Arc<Session>>>,
+    sessions: Mutex<BTreeMap<RepositoryAddr, Arc<RepositorySession>>>,
 }
 
 /// The authentication for requests about one repository.
 #[derive(Default)]
-struct Session {
+struct RepositorySession {
     state: Mutex<SessionState>,
 }
 
@@ -198,13 +198,13 @@ impl<'a> OciRegistries<'a> {
             .map_err(|error| Arc::new(OciError::Fetch(error)))
     }
 
-    fn session(&self, repository: &RepositoryAddr) -> Arc<Session> {
+    fn session(&self, repository: &RepositoryAddr) -> Arc<RepositorySession> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(sessions.entry(repository.clone()).or_default())
     }
 
     /// Finds the repository that a zip is in.
-    fn owner(&self, url: &Url) -> Option<(RepositoryAddr, Arc<Session>)> {
+    fn owner(&self, url: &Url) -> Option<(RepositoryAddr, Arc<RepositorySession>)> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions
             .iter()
@@ -221,7 +221,7 @@ impl<'a> OciRegistries<'a> {
     /// are no others.
     fn renewed(
         &self,
-        session: &Session,
+        session: &RepositorySession,
         repository: &RepositoryAddr,
         answer: &Answer,
         rejected: Option<&Credentials>,
@@ -238,7 +238,11 @@ impl<'a> OciRegistries<'a> {
     }
 
     /// Returns the credentials for the download of a zip; an expired token is renewed.
-    fn current(&self, repository: &RepositoryAddr, session: &Session) -> Option<Credentials> {
+    fn current(
+        &self,
+        repository: &RepositoryAddr,
+        session: &RepositorySession,
+    ) -> Option<Credentials> {
         let mut state = session.lock();
         let login = state.login.clone()?;
         let now = self.net.clock.now();
@@ -363,7 +367,7 @@ impl std::fmt::Debug for OciRegistries<'_> {
     }
 }
 
-impl Session {
+impl RepositorySession {
     fn lock(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -6,7 +6,7 @@ use crate::diag::{Texts, counted_as};
 use crate::flavor::{FlavorChoice, Program};
 use crate::locker::{Conversion, Locked, Staying};
 use crate::report::json::{ConvertedProvider, NotConverted, Provider, RemovedProvider};
-use crate::report::{RootResult, Sentence, Tone};
+use crate::report::{RootResult, Sentence};
 use crate::requirement::{Requirement, RequirementOrigin};
 use crate::run::root::Root;
 use crate::world::Files;
@@ -21,7 +21,21 @@ pub(in crate::front::cli::lock) fn report(
     if let Some(conversion) = &opened.conversion {
         entries(result, conversion, opened, texts);
     }
-    settings(result, &opened.root, files);
+    let root = &opened.root;
+    let program = root.flavor.program();
+    if let FlavorChoice::Stated(stated) = root.project().flavor
+        && stated.flavor.program() != program
+    {
+        result.warn(format!(
+            "{} states flavor = \"{}\": change that, else the other commands read this root as before",
+            root.project_name(),
+            stated.flavor
+        ));
+    }
+    // The way back is no problem: OpenTofu reads `.tf` files, too (`config` rules 1.4).
+    if program == Program::Terraform && root.has_tofu_files(files) {
+        result.warn("Terraform does not read the `.tofu` files beside the lock file");
+    }
 }
 
 fn entries(result: &mut RootResult, conversion: &Conversion, opened: &OpenRoot, texts: &Texts) {
@@ -76,24 +90,6 @@ fn entries(result: &mut RootResult, conversion: &Conversion, opened: &OpenRoot, 
     }
 }
 
-/// Warns of what else keeps a root with the other program: its project file and its `.tofu` files.
-fn settings(result: &mut RootResult, root: &Root, files: &dyn Files) {
-    let program = root.flavor.program();
-    if let FlavorChoice::Stated(stated) = root.project().flavor
-        && stated.flavor.program() != program
-    {
-        result.warn(format!(
-            "{} states flavor = \"{}\": change that, else the other commands read this root as before",
-            root.project_name(),
-            stated.flavor
-        ));
-    }
-    // The way back is no problem: OpenTofu reads `.tf` files, too (`config` rules 1.4).
-    if program == Program::Terraform && root.has_tofu_files(files) {
-        result.warn("Terraform does not read the `.tofu` files beside the lock file");
-    }
-}
-
 /// Replaces the verdict on a lock file that changes, if entries were converted.
 pub(in crate::front::cli::lock) fn verdict(
     result: &mut RootResult,
@@ -114,10 +110,10 @@ pub(in crate::front::cli::lock) fn verdict(
     }
     result.verdict = Some(if is_written {
         let entries = counted_as(count, "entry converted", "entries converted");
-        Sentence {
-            tone: Tone::Good,
-            text: format!("updated {path} for {program}; {entries}{}", added(locked)),
-        }
+        Sentence::good(format!(
+            "updated {path} for {program}; {entries}{}",
+            added(locked)
+        ))
     } else {
         let entries = counted_as(count, "entry to convert", "entries to convert");
         Sentence::warning(format!(
