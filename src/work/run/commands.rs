@@ -36,7 +36,7 @@ fn arguments(recursive: &str, dirs: &[PathBuf], name: fn(&Path) -> String) -> St
     format!("{recursive}{names}")
 }
 
-/// Returns the options by which roots are searched for.
+/// Returns the options that search for roots.
 fn recursive_options(roots: &RootArgs) -> &'static str {
     match (roots.recursive, roots.terragrunt) {
         (true, true) => " -r --terragrunt",

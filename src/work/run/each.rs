@@ -36,7 +36,8 @@ pub(crate) fn each_loaded(
     let modules = UserModules::new(session, configuration, AutoModules::Cached);
     let mut alone: Vec<PathBuf> = Vec::new();
     let mut all = each(session, roots, |root, texts, result| {
-        // Whoever asks about all roots below did not say that each has a configuration (`project` rules 3.2).
+        // A run over all roots below a directory does not demand that each has a configuration (`project` rules
+        // 3.2).
         if root.is_alone && roots.recursive {
             alone.push(root.lock_path.clone());
             result.aside(&root.load(&modules.reading(), texts).diagnostics);

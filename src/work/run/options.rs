@@ -164,7 +164,7 @@ pub(crate) enum ModuleChoice {
     Fetch,
 }
 
-/// Roots to work on, or directories in which roots are searched for.
+/// Roots to work on, or directories to search for roots.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RootArgs {
     /// Root module directories [default: the working directory]

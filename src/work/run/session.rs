@@ -37,7 +37,7 @@ pub(crate) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Begins a run, in which nothing was read and no host has failed yet.
+    /// Begins a run: no file is read yet, and no host has failed.
     pub(crate) fn new(
         options: &'a Options,
         world: World<'a>,

@@ -368,7 +368,8 @@ impl LockJob<'_, '_> {
         }
         let old = root.lock.as_ref().map(|lock| &*lock.bytes);
         let changed = line_ends::differs(self.session.world, root, &text);
-        // Said before anything is written: whoever cannot commit the file has locked nothing for others.
+        // Reported before anything is written: without a commit of the file, nothing is locked for other
+        // machines.
         if changed && let Some(line) = ignoring_line(self.session.world, root) {
             result.warn(line.warning());
         }

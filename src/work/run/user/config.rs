@@ -54,7 +54,7 @@ impl<'a> UserConfig<'a> {
             flavor,
             file: file.as_deref(),
         };
-        // The order of files in the texts of the run must not depend on which thread is first.
+        // The order of files in the texts of the run must not depend on the order of the threads.
         let mut files = Texts::to_share(FIRST_NUMBER + flavor as u32);
         let (cli, faults) = cliconfig::read(world.disk, world.env, &mut files, choice);
         // OpenTofu's `registry_protocols` sets retries and time limits (`cliconfig` rules 2.3).

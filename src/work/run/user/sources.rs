@@ -308,7 +308,8 @@ impl<'a> Sources<'a> {
         let user = self.session.of(flavor);
         setup.diagnostics = user.faults(texts);
         if setup.choice == PackageChoice::Registry {
-            // Registries are asked whatever the block says (`cliconfig` rules 5.6), which surprises whoever wrote it.
+            // The program asks registries in spite of the block (`cliconfig` rules 5.6), which may surprise its
+            // author.
             setup.diagnostics.extend(user.cli.not_followed(flavor));
             setup.statements = StatementSource::Packages;
         }
