@@ -174,8 +174,8 @@ fn own_format(row: &CommandRow, program: &clap::Command) -> clap::Arg {
 
 /// Returns a definition that has only the command whose name is the first among the arguments.
 ///
-/// To define all commands takes half the instructions of a small `verify`. What this definition refuses
-/// may be right (`-C lock verify`), and it has no texts for people: only [`definition`] decides that.
+/// What this definition refuses may be right (`-C lock verify`), and it has no texts for people: only
+/// [`definition`] decides that.
 fn definition_of_one(args: &[OsString]) -> clap::Command {
     let is_long = args.iter().any(|arg| arg == "--verbose" || arg == "-v");
     let version = if is_long {

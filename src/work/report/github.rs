@@ -168,12 +168,11 @@ fn lines(root: &RootRow<'_>, fold: &Fold) -> String {
 }
 
 /// Returns where a finding is, as properties.
-///
-/// Columns are stated for a range within one line only: GitHub refuses them for longer ones.
 fn place(finding: &FindingRow) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     if let Some(file) = &finding.file {
         all.push(("file", file.clone()));
+        // GitHub refuses columns of a range over several lines.
         let is_one_line = finding.line == finding.end_line;
         let numbers = [
             ("line", finding.line),

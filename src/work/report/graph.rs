@@ -236,13 +236,11 @@ fn put(text: &mut String, line: std::fmt::Arguments<'_>) {
 }
 
 /// Writes a text as Mermaid reads it inside of quotes.
-///
-/// Quotes are not enough: a directive (`%%{…}`) or a Markdown text (in backticks) is found everywhere, so every
-/// character that is not known to be harmless is written as its number. Formulas (`$$…$$`) and icons
-/// (`fa:fa-…`) are found even after the numbers are decoded: a mark without width breaks them up.
 fn mermaid_text(text: &str) -> String {
     let mut out = String::new();
     for c in harmless(text).chars() {
+        // Formulas (`$$…$$`) and icons (`fa:fa-…`) are found even after the numbers are decoded: a mark without
+        // width breaks them up.
         if (c == 'f' && out.ends_with(':')) || (c == '$' && out.ends_with("#36;")) {
             out.push_str("#8288;");
         }
@@ -251,6 +249,8 @@ fn mermaid_text(text: &str) -> String {
             '&' => out.push_str("#amp;"),
             '<' => out.push_str("#lt;"),
             '>' => out.push_str("#gt;"),
+            // A directive (`%%{…}`) or a Markdown text (in backticks) is found even inside quotes, so every
+            // character that is not known to be harmless is written as its number.
             c if c.is_alphanumeric() || " .,:;/=-_~!?@+()\u{fffd}".contains(c) => out.push(c),
             c => write!(out, "#{};", u32::from(c)).expect("a string takes everything"),
         }

@@ -102,6 +102,7 @@ fn find_end64(
         return Ok(None);
     };
     let locator: [u8; LOCATOR_BYTES] = read_at(reader, start)?;
+    // As in the Go library, the locator of an archive on several disks does not count.
     let on_one_disk = u32_at(&locator, 4) == 0 && u32_at(&locator, 16) == 1;
     if !locator.starts_with(LOCATOR_SIGNATURE) || !on_one_disk {
         return Ok(None);

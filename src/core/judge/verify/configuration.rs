@@ -209,8 +209,6 @@ fn among_clashing(
 }
 
 /// Returns the advice on places that no version can satisfy together; `None` if there are none.
-///
-/// `update` and `lock` fail until one of the constraints changes.
 fn exclusion(clash: &[&Requirement]) -> Option<Help> {
     let names: Vec<String> = clash
         .iter()
@@ -223,6 +221,7 @@ fn exclusion(clash: &[&Requirement]) -> Option<Help> {
             }
         })
         .collect();
+    // By hand, because `update` and `lock` fail until one of the constraints changes.
     match &*names {
         [] => None,
         [name] => Some(Help::by_hand(format!(

@@ -12,9 +12,6 @@ use crate::package::{PackageId, SignerKey};
 
 /// Reports hashes of packages of other releases, and hashes of no package at all; `altered` are packages with a
 /// recorded hash that facts contradict.
-///
-/// Where a registry was asked, its signed list decides about a `zh:`: a publisher may use the same zip in two
-/// releases, and add packages to one.
 #[must_use]
 pub(super) fn check(
     subject: CheckedLock<'_>,
@@ -25,6 +22,8 @@ pub(super) fn check(
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (provider, attribution) in attributions {
+        // A signed list wins over facts about a `zh:`: a publisher may use the same zip in two releases, and
+        // add packages to one.
         let is_signed = |hash: &Hash| is_listed(provider, hash);
         let entry = AttributedEntry {
             subject,

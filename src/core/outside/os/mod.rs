@@ -402,15 +402,14 @@ fn remove_orphans(dir: &Path) {
 }
 
 /// Renames a finished file, again and again for a second where the system refuses it.
-///
-/// Windows may refuse to replace a file while another process has it open, as programs that look for
-/// viruses do with everything that is new.
 fn patiently<T>(
     mut file: NamedTempFile,
     rename: impl Fn(NamedTempFile) -> Result<T, PersistError>,
 ) -> Result<T, PersistError> {
     for _ in iter::repeat_n((), MORE_RENAMES) {
         match rename(file) {
+            // Windows may refuse to replace a file while another process has it open, as virus scanners do with
+            // every new file.
             Err(failed) if is_in_use(&failed.error) => {
                 file = failed.file;
                 std::thread::sleep(RENAME_PAUSE);
@@ -488,8 +487,7 @@ fn kind_of(file_type: fs::FileType) -> FileKind {
 
 /// Follows links to the path that is no link.
 ///
-/// A path that does not exist is returned as it is, but a link that leads nowhere is an error: a
-/// file may not be created wherever a checkout says.
+/// A path that does not exist is returned as it is, but a link that leads nowhere is an error.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for followed in 0..MAX_LINKS {
@@ -499,6 +497,7 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
                 path = path.parent().unwrap_or(Path::new("")).join(target);
             }
             Ok(_) => return Ok(path),
+            // Otherwise a link in a checkout would choose where a file is created.
             Err(error) if error.kind() == io::ErrorKind::NotFound && followed > 0 => {
                 let text = format!("it is a link to {}, which does not exist", path.display());
                 return Err(io::Error::new(io::ErrorKind::NotFound, text));

@@ -256,13 +256,14 @@ impl FileContents {
         }
     }
 
-    /// The programs ignore unknown names (rules 1.6); `lockctl` reports them. A block was
-    /// meant to have an effect, so it is an error; an argument may be a leftover.
+    /// Reports an unknown block or argument at the top.
     fn unknown_top(&mut self, entry: &ConfigEntry) {
         let names: Vec<&str> = TOPS.iter().map(|(name, _)| *name).collect();
         if !entry.value.is_block() {
             return self.unknown_argument(&entry.key, &names);
         }
+        // The programs ignore unknown names (rules 1.6). A block was meant to have an effect, so it is an
+        // error; an argument may be a leftover.
         let error = Diagnostic::error(rules::UNSUPPORTED_ITEM, "Unsupported block type");
         let note = "neither Terraform nor OpenTofu has such a block; they ignore it silently";
         let help =

@@ -216,8 +216,7 @@ impl MethodReader {
         })
     }
 
-    /// Reads the directories of providers; `None` if a name is no address, since then the programs drop
-    /// them all.
+    /// Reads the directories of providers; `None` if a name is no address.
     fn overrides(&mut self, entries: &[ConfigEntry]) -> Option<BTreeMap<ProviderAddr, PathBuf>> {
         let mut overrides = BTreeMap::new();
         for entry in entries {
@@ -225,6 +224,7 @@ impl MethodReader {
             let (Ok(addr), Some(dir)) = (addr, text(&entry.value)) else {
                 let title = "dev_overrides holds the addresses of providers, each with a directory";
                 self.wrong(entry.key.span, title);
+                // The programs drop all directories then.
                 return None;
             };
             overrides.insert(addr, dir.into());
@@ -247,14 +247,14 @@ impl MethodReader {
         }
     }
 
-    /// Reads a template of repositories; without sound patterns of `include` it is not looked at, since
-    /// the method is dropped in any case.
+    /// Reads a template of repositories; `None` without sound patterns of `include`.
     fn template(
         &mut self,
         entry: &ConfigEntry,
         text: &str,
         include: Option<&[ProviderPattern]>,
     ) -> Option<RepositoryTemplate> {
+        // The programs drop a method without sound patterns in any case, so its template is not checked.
         let faults = match RepositoryTemplate::of_method(text, include?) {
             Ok(template) => return Some(template),
             Err(faults) => faults,
@@ -311,8 +311,7 @@ impl MethodReader {
             .push(error.at(self.file, entry.key.span, note).help(help));
     }
 
-    /// Reads a list of patterns; `None` if one of them is none, since then the programs drop the
-    /// method.
+    /// Reads a list of patterns; `None` if one of them is none.
     fn patterns(&mut self, argument: &ConfigEntry) -> Option<Vec<ProviderPattern>> {
         let ConfigValue::List(nodes) = &argument.value else {
             self.wrong(argument.key.span, "A list of provider patterns is required");
@@ -328,6 +327,7 @@ impl MethodReader {
             match ProviderPattern::parse(&text, self.flavor) {
                 Ok(pattern) => patterns.push(pattern),
                 Err(error) => {
+                    // The programs drop the whole method then.
                     is_sound = false;
                     let title = "Invalid provider matching pattern";
                     let note = match text.len() {

@@ -155,12 +155,12 @@ fn objects(types: &[&Type]) -> Fit<Option<Type>> {
     Ok(Some(Type::Object(Arc::new(common))))
 }
 
-/// Unifies lists, sets or maps by the types of their items. Collections of different kinds may convert to each other,
-/// in an order that is not certain.
+/// Unifies lists, sets or maps by the types of their items.
 fn collections(types: &[&Type]) -> Fit<Option<Type>> {
     let first = types.first().map(|ty| std::mem::discriminant(*ty));
     let is_first = |ty: &&Type| Some(std::mem::discriminant(*ty)) == first;
     if !types.iter().all(is_first) {
+        // The programs may convert them to each other, in an order that is not certain.
         return Err(Misfit::Uncertain("collections of different kinds"));
     }
     let items: Vec<&Type> = types

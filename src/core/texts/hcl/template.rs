@@ -53,18 +53,19 @@ pub(super) fn strip(pieces: &mut [TemplatePiece]) {
     }
 }
 
-/// Takes the common indentation off the lines of a `<<-` heredoc. Blank lines neither count nor
-/// change, and a line that starts with a sequence has no indentation.
+/// Takes the common indentation off the lines of a `<<-` heredoc.
 pub(super) fn dedent(pieces: &mut [TemplatePiece]) {
     let mut common = usize::MAX;
     let mut starts = Vec::new();
     let mut at_line_start = true;
     for (at, piece) in pieces.iter().enumerate() {
         let indent = match piece {
+            // Blank lines neither count nor change.
             TemplatePiece::Text(text) if text.trim_start().is_empty() && text.ends_with('\n') => {
                 usize::MAX
             }
             TemplatePiece::Text(text) => text.chars().take_while(|c| c.is_whitespace()).count(),
+            // A line that starts with a sequence has no indentation.
             TemplatePiece::Sequence(..) => 0,
         };
         if at_line_start {

@@ -409,9 +409,6 @@ fn parse_numbers(text: &str) -> Result<(Vec<u64>, &str), VersionFault> {
 }
 
 /// Reads pre-release and metadata; returns the pre-release without its sign.
-///
-/// A letter or a `~` may start the pre-release without any sign, as in `1.0.0beta`, and `-` alone
-/// is a pre-release as well.
 fn parse_suffixes(text: &str) -> Result<&str, VersionFault> {
     let (prerelease, metadata) = match text.split_once('+') {
         Some((prerelease, metadata)) => (prerelease, Some(metadata)),
@@ -422,6 +419,8 @@ fn parse_suffixes(text: &str) -> Result<&str, VersionFault> {
     if !is_fine {
         return Err(VersionFault::Malformed);
     }
+    // A letter or a `~` may start the pre-release without any sign, as in `1.0.0beta`, and `-` alone is a
+    // pre-release as well.
     Ok(match prerelease.strip_prefix('-') {
         Some("") | None => prerelease,
         Some(rest) if rest.starts_with('.') => prerelease,

@@ -114,12 +114,11 @@ impl Keyring {
     }
 
     /// Returns the keys and subkeys of this ID that may sign.
-    ///
-    /// Permission must be stated: a key that says nothing about its use counts for nothing.
     pub(super) fn candidates(&self, id: KeyId) -> Vec<SignerCandidate<'_>> {
         let mut candidates = Vec::new();
         for key in &self.keys {
             let primary_may_sign = key.primary_info().and_then(|info| info.may_sign);
+            // Permission must be stated: a key without flags of its use does not count.
             if id_of(&key.primary) == id && primary_may_sign == Some(true) {
                 candidates.push(SignerCandidate { key, subkey: None });
             }

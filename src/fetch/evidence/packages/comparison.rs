@@ -194,12 +194,9 @@ impl<'a> PackageComparison<'a, '_> {
     }
 
     /// Returns the doubt that a package which matches nothing is wrong.
-    ///
-    /// The signed list of a release names the zips of all platforms, but an unpacked package has no
-    /// `zh:`. An `h1:` contradicts it only if it is that of its platform: one single `h1:` may be that
-    /// of any, several are taken to be those of the wanted platforms, if they are enough.
     fn doubt(&self, candidate: &PackageCandidate, hashed: &PackageHashes) -> Doubt {
         let recorded = self.subject.recorded(&candidate.id);
+        // The signed list of a release names the zips of all platforms, but an unpacked package has no `zh:`.
         if hashed.zip.is_some() && recorded.matchable().lists_release() {
             return Doubt::None;
         }
@@ -207,6 +204,8 @@ impl<'a> PackageComparison<'a, '_> {
         if unwanted != Doubt::None {
             return unwanted;
         }
+        // An `h1:` contradicts the package only if it is that of its platform. A single `h1:` may be that of
+        // any platform; several are taken to be those of the wanted platforms, if there are enough of them.
         let coverage = self.coverage(candidate);
         if self.is_default(candidate) && (coverage.unexplained == 0 || is_incomplete(&coverage)) {
             Doubt::Unwanted

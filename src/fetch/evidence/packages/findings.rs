@@ -294,8 +294,6 @@ impl PackageReport<'_> {
     }
 
     /// Reports a zip whose `h1:` when unpacked is recorded, and not that of its members.
-    ///
-    /// Where its platform is not wanted, nothing refuses it.
     pub(super) fn refused_odd(&self, doubt: Doubt) -> Finding {
         let id = &self.candidate.id;
         let place = self.candidate.place.path().display();
@@ -307,6 +305,7 @@ impl PackageReport<'_> {
         let help = "the zip is built in an unusual way, so the two differ; unpack it in its place, or zip \
                     it again without directory entries and repeated or unclean names";
         let mut diagnostic = Diagnostic::error(rules::PACKAGE_ODD, title);
+        // No program installs a package for a platform that is not wanted.
         if doubt == Doubt::Unwanted {
             diagnostic.severity = Severity::Note;
         }
@@ -324,8 +323,6 @@ impl PackageReport<'_> {
 }
 
 /// Reports a package that cannot be hashed.
-///
-/// Where its platform is not wanted, no program reads it.
 pub(super) fn unreadable(
     subject: CheckedLock<'_>,
     candidate: &PackageCandidate,
@@ -345,6 +342,7 @@ pub(super) fn unreadable(
         PackageOrigin::Named => "name a package that the program could use".to_owned(),
     };
     let mut finding = unusable(subject, candidate, title, causes(error), help);
+    // No program reads a package for a platform that is not wanted.
     if doubt == Doubt::Unwanted {
         finding.diagnostic.severity = Severity::Note;
     }

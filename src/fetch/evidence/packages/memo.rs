@@ -165,8 +165,7 @@ impl<'a> PackageMemo<'a> {
         is_link.then(|| self.files.resolve(path).ok()).flatten()
     }
 
-    /// Hashes packages, each once, the largest first: then no thread is left with one when the
-    /// others have finished. Returns the hashes in the order of the packages.
+    /// Hashes packages, each once. Returns the hashes in the order of the packages.
     pub(super) fn hash(&mut self, packages: &[&Local]) -> Vec<Arc<Outcome>> {
         let keys: Vec<PathBuf> = packages.iter().map(|place| self.resolved(place)).collect();
         let new: BTreeMap<&PathBuf, &Local> = keys
@@ -178,6 +177,7 @@ impl<'a> PackageMemo<'a> {
             .into_iter()
             .map(|(key, place)| (weight(self.files, place), key, place))
             .collect();
+        // The largest first: otherwise one thread could start on it when the others have finished.
         new.sort_by_key(|(weight, ..)| std::cmp::Reverse(*weight));
         let within = parallel::within(self.jobs, new.len());
         let hashed = parallel::map(self.jobs, &new, |(_, _, place)| {

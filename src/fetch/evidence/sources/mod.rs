@@ -312,7 +312,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// Reads the first JSON value of a body; what follows it is ignored, as in both programs.
+/// Reads the first JSON value of a body.
 ///
 /// # Errors
 /// In words, if it is none or of another shape.
@@ -321,6 +321,7 @@ fn read_json<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, String> {
         return Err("it is a web page, not a JSON document".to_owned());
     }
     let mut values = serde_json::Deserializer::from_slice(body).into_iter::<T>();
+    // Both programs ignore what follows the first value.
     match values.next() {
         Some(value) => {
             value.map_err(|error| format!("its JSON cannot be read: {}", cut(&error.to_string())))

@@ -98,15 +98,16 @@ enum RecordedZips {
 /// Determines if the recorded `zh:` are the signed list of the release, so that every platform's zip
 /// is among them.
 ///
-/// They are if there are more of them than `h1:`. Terraform records nothing but whole lists. OpenTofu
-/// records single ones as well, from OCI and network mirrors, and then the count says nothing. For a
-/// mirror, which states no list, as many as platforms that it offers count as well.
+/// They are if there are more of them than `h1:`.
 fn recorded_zips(recorded: &Hashes, hashed: &HashedProvider, flavor: Flavor) -> RecordedZips {
     let count = recorded.of(Scheme::Zh).count();
     let offered = hashed.platforms.offered.len();
     let is_whole = if hashed.lists.proof.is_some() {
+        // Terraform records nothing but whole lists. OpenTofu records single hashes as well, from OCI and
+        // network mirrors, so its count shows nothing.
         count >= 2 && !flavor.records_hashes_of_mirrors()
     } else {
+        // A mirror states no list; as many hashes as platforms that it offers count as one.
         offered >= 2 && count >= offered
     };
     if is_whole || recorded.lists_release() {
@@ -250,6 +251,7 @@ impl Unvouched {
                 against: Against::SignedList,
             });
         }
+        // While the `h1:` of a package is unknown, a recorded one may be its hash.
         if self.unattributed.packages_left == 0 {
             for h1 in self.unattributed.recorded.drain(..) {
                 replaced.push(ContradictedHash {
@@ -293,9 +295,6 @@ impl Unvouched {
 }
 
 /// Compares the claims about a release with its list, with its packages and with facts.
-///
-/// Another registry may have built a package of the same name itself; its claim counts only where it
-/// means the same zip.
 pub(super) fn false_claims(
     provider: &HashedProvider,
     request: &RootRequest<'_>,
@@ -311,6 +310,8 @@ pub(super) fn false_claims(
         false_claims.extend(claims::false_claims(by_source, hashes, known));
     }
     for by_other in &provider.claims.of_others {
+        // Another registry may have built a package of the same name itself; its claim counts only if it means
+        // the same zip.
         let mut same_zips = Claims::clone(by_other);
         same_zips.packages.retain(|_, package| {
             let mut zips = package.hashes.of(Scheme::Zh).peekable();

@@ -195,14 +195,13 @@ fn next_step(
 }
 
 /// Finds every date that somebody states of a release.
-///
-/// Where evidence cannot be fetched or does not hold there is no answer: the release may be young.
 pub(super) fn of_release(
     source: &FlavorSource<'_>,
     release: &Release,
     rules: &Rules,
     now: SystemTime,
 ) -> Result<ReleaseDates, Vec<LockError>> {
+    // An error if the evidence cannot be fetched or is not valid: the release may be young.
     let (packages, lists) = find_lists(source.source, release, rules, now)?;
     let mut dates = match (&lists.proof, &lists.unsigned) {
         (Some(proof), _) => proof.dates.clone(),

@@ -404,6 +404,7 @@ fn choose(
     need_of_named: PlatformNeed,
 ) -> Vec<(Platform, PlatformNeed)> {
     let all: &[Platform] = if wanted.all { offered } else { &[] };
+    // Some sources do not list platforms. Then the common ones are tried.
     let unlisted = if wanted.all && offered.is_empty() {
         Platform::common()
     } else {

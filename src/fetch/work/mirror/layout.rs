@@ -64,8 +64,6 @@ pub(super) type ZipNames = BTreeMap<Version, BTreeMap<Platform, String>>;
 
 /// Lists the zips of a provider; of several names for one package the canonical one counts.
 ///
-/// A link is no zip here, wherever it leads: what it leads to may change behind the documents.
-///
 /// # Errors
 /// If the directory cannot be listed; a missing one has no zips.
 pub(super) fn zips(disk: &dyn Disk, dir: &Path, provider: &ProviderAddr) -> io::Result<ZipNames> {
@@ -75,6 +73,7 @@ pub(super) fn zips(disk: &dyn Disk, dir: &Path, provider: &ProviderAddr) -> io::
     };
     let mut zips = ZipNames::new();
     for entry in entries {
+        // A link is no zip here: its target may change after the documents are written.
         let Some(name) = entry.name.to_str().filter(|_| entry.kind == FileKind::File) else {
             continue;
         };

@@ -173,6 +173,7 @@ fn side(
     path: &Path,
     texts: &mut Texts,
 ) -> Result<Option<LockSide>, Failure> {
+    // git passes the null device for a file that does not exist.
     if path == Path::new("/dev/null") {
         return Ok(None);
     }

@@ -366,13 +366,14 @@ impl RevisionReader<'_, '_> {
     }
 }
 
-/// Compares the sides of a change; one side alone would look as if everything had been added or removed.
+/// Compares the sides of a change.
 fn compared(
     change: &Change,
     old: Option<LockSide>,
     new: Option<LockSide>,
     are_both_read: bool,
 ) -> FileComparison {
+    // One side alone would look as if everything had been added or removed.
     let (old, new) = if are_both_read {
         (old, new)
     } else {

@@ -15,8 +15,8 @@ impl LockJob<'_, '_> {
         self.options.check || self.options.prove
     }
 
-    /// Reports the installed packages that have a recorded hash, although the signed package of their platform has
-    /// another one. They are hashed only where a recorded `h1:` was compared with nothing.
+    /// Reports the installed packages that have a recorded hash, although the signed package of their platform
+    /// has another one.
     ///
     /// # Errors
     /// If the installed packages cannot be read.
@@ -33,6 +33,8 @@ impl LockJob<'_, '_> {
         let facts: Attributions = locked
             .providers
             .iter()
+            // Without such an outcome, the run has compared every recorded `h1:`, and no package need be hashed
+            // again.
             .filter(|outcome| !outcome.not_compared.is_empty())
             .filter_map(|outcome| {
                 let ProviderOutcome {

@@ -107,8 +107,7 @@ impl<'a> RepositoryLogins<'a> {
         }))
     }
 
-    /// Finds the program of a helper in `PATH`. Directories that are not absolute do not count: what is in
-    /// them may belong to a repository that is only looked at.
+    /// Finds the program of a helper in `PATH`.
     fn find(&self, name: &str) -> Option<PathBuf> {
         if !helper_program::is_plain(name) {
             return None;
@@ -118,6 +117,8 @@ impl<'a> RepositoryLogins<'a> {
         let dirs = self.world.env.var("PATH")?.into_string().ok()?;
         dirs.split(separator)
             .map(Path::new)
+            // A relative directory may be one of a repository that is only inspected, which could then choose
+            // the program.
             .filter(|dir| dir.is_absolute())
             .map(|dir| dir.join(&program))
             .find(|path| self.world.disk.kind(path).ok() == Some(FileKind::File))

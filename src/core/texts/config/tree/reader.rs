@@ -392,6 +392,7 @@ impl<'a> Reader<'a> {
             return self.files.shown(&path);
         }
         let dir = path.parent().unwrap_or(&path);
+        // Behind a link `..` leads elsewhere, and the short path would name another file.
         let is_plain = match self.plain_dirs.get(dir) {
             Some(is_plain) => *is_plain,
             None => {

@@ -82,8 +82,9 @@ impl RootValues {
         self.by_name.get(name)
     }
 
-    /// Takes what was found about a file that is not read. It may replace every value that came before.
+    /// Notes a file of values that is not read, with its faults.
     fn leave_out(&mut self, file: FileId, path: String, bytes: &[u8], faults: Vec<Diagnostic>) {
+        // The file may replace every earlier value.
         self.by_name.clear();
         self.unread.push(UnreadFile {
             file,

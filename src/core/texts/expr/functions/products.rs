@@ -134,6 +134,7 @@ fn rows(columns: &[Vec<Value>], args: &CallArguments<'_>) -> CallResult<Vec<Valu
         .iter()
         .map(|column| column.iter().map(Value::weight).max().unwrap_or(0))
         .sum();
+    // Checked before the rows exist: a few short lists can have billions of combinations.
     args.allow(total.saturating_mul(row_weight.saturating_add(1)))?;
     let row = |number: usize| {
         let (mut rest, mut row) = (number, Vec::new());

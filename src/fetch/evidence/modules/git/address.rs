@@ -204,11 +204,13 @@ fn scp_like(text: &str) -> bool {
     let Some((host, path)) = text.split_once(':') else {
         return false;
     };
+    // On Windows, `C:\modules` is a path.
     let is_drive = cfg!(windows) && host.len() == 1;
     let bare = host.rsplit_once('@').map_or(host, |(_, host)| host);
     !bare.is_empty()
         && !is_drive
         && !host.contains('/')
+        // git, or the ssh that it starts, would take these for options.
         && !host.starts_with('-')
         && !bare.starts_with('-')
         && !path.starts_with(':')

@@ -455,6 +455,7 @@ impl<'a> GitSession<'a> {
     ) -> Result<Vec<u8>, GitFailure> {
         const COMMAND: &str = "config";
         let blob = format!("--blob={object}");
+        // Without this option a repository could name files of this machine to be read.
         let args = [COMMAND, "--no-includes", &blob, "--list", "-z"];
         let ended = self
             .place

@@ -378,6 +378,7 @@ fn challenge_of(answer: &Answer, registry: &Url) -> Shared<Challenge> {
     let challenge = if answer.url.origin() == registry.origin() {
         headers::challenge(answer.header("www-authenticate"))
     } else {
+        // Credentials for the registry must not go to a place that another server names.
         Err("a redirect led to another server".to_owned())
     };
     challenge.map_err(|reason| {

@@ -434,12 +434,11 @@ impl Source for Registry<'_> {
 }
 
 /// Resolves a URL that a document names.
-///
-/// The programs take an empty one for the document itself, and then fail on what that holds.
 fn link(document: &Url, field: &'static str, value: &Option<String>) -> Shared<Url> {
     let value = text(value);
     let url = document.clone();
     if value.is_empty() {
+        // The programs take an empty URL for that of the document itself, and then fail on its content.
         let reason = format!("it states no {field}");
         return Err(Arc::new(RegistryError::BadDocument { url, reason }));
     }
