@@ -227,6 +227,7 @@ fn event_line(event: &Event<'_>) -> Option<EventLine> {
             url: text(url),
             bytes: *bytes,
         },
+        // Each block of a download would give a line.
         Event::Received { .. } => return None,
     })
 }

@@ -159,6 +159,8 @@ pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
         .iter()
         .filter(|(addr, _)| !old.providers.contains_key(addr))
         .collect();
+    // A removed and an added entry of one type may be the same provider on another registry or from another
+    // publisher; that is one change.
     for (before, now) in switched(&removed, &added) {
         if let (Some(old), Some(new)) = (removed.remove(before), added.remove(now)) {
             let change = changed(side(before, old), side(now, new));

@@ -251,6 +251,7 @@ fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<
         causes.extend(version(step, &old.lock, &new.lock));
     }
     let (before, now) = (&old.lock.hashes, &new.lock.hashes);
+    // Another version or address has other packages, so all its hashes are expected to differ.
     causes.extend(if moved.is_some() || old.addr != new.addr {
         of_other_packages(before, now)
     } else {

@@ -15,8 +15,6 @@ const MAX_RELATED: usize = 20;
 
 /// Checks that every required provider is locked at a version that meets every condition, and that
 /// every locked one is required; nothing is judged if the configuration could not be read.
-///
-/// Where a module or the state cannot be seen, no entry is known to be unnecessary.
 #[must_use]
 pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
     let Some(requirements) = subject.requirements else {
@@ -56,6 +54,7 @@ pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
             }
         }
     }
+    // A module or a state that cannot be seen may require any entry.
     if requirements.is_complete() {
         for provider in lock.providers.keys() {
             if !requirements.providers.contains_key(provider) {

@@ -447,6 +447,7 @@ impl Workspace<'_> {
         flavor: Flavor,
         submodules: &Submodules,
     ) -> Option<SpecialDirectory> {
+        // A submodule that is not checked out is an empty directory.
         if submodules.hold(Path::new("")) {
             return Some(SpecialDirectory::MissingSubmodule);
         }

@@ -259,6 +259,7 @@ impl Root {
                     ..GivenValues::default()
                 },
                 EnvironmentUse::Hidden => GivenValues {
+                    // The names only: the program would use the values, which this run may not read.
                     hidden: environment_values(env).into_keys().collect(),
                     ..GivenValues::default()
                 },

@@ -141,6 +141,7 @@ impl<'a> Tree<'a> {
             return Ok(Arc::default());
         };
         let mut objects = self.objects();
+        // Equal directories have one id, in all places of a repository.
         if let Some(listing) = objects.dirs.get(id) {
             return Ok(Arc::clone(listing));
         }

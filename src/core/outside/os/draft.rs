@@ -91,6 +91,7 @@ impl DraftDirectory for NamedDirectory {
 
     fn create(&mut self, path: &[u8], _executable: u32) -> io::Result<Box<dyn Write + '_>> {
         let path = std::str::from_utf8(path).map_err(|_| io::ErrorKind::InvalidInput)?;
+        // The names come from a package: `..` would write outside of the directory.
         let is_plain = Path::new(path)
             .components()
             .all(|part| matches!(part, Component::Normal(_)));
@@ -107,9 +108,11 @@ impl DraftDirectory for NamedDirectory {
     }
 
     fn place(self: Box<Self>, name: &OsStr) -> io::Result<()> {
+        // Before the rename: otherwise a crash could leave empty files under the final name.
         for path in &self.files {
             File::options().write(true).open(path)?.sync_all()?;
         }
+        // These systems cannot exchange two names: the old directory moves aside, and back if the rename fails.
         let target = self.path.with_file_name(name);
         let aside = self.owner.path().with_extension("old");
         match fs::rename(&target, &aside) {

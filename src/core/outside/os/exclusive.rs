@@ -53,6 +53,7 @@ fn wait(handle: File, limit: Duration) -> io::Result<Exclusive> {
     loop {
         match handle.try_lock() {
             Ok(()) => return Ok(Exclusive::held_by(handle)),
+            // Some file systems, such as network shares, have no locks.
             Err(TryLockError::Error(_)) => return Ok(Exclusive::unsupported()),
             Err(TryLockError::WouldBlock) if start.elapsed() < limit => std::thread::sleep(POLL),
             Err(TryLockError::WouldBlock) => {

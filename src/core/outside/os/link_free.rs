@@ -315,6 +315,7 @@ pub(super) fn delete_at(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
     if kind_of(FileType::from_raw_mode(stat.st_mode)) != FileKind::Directory {
         return Ok(fs::unlinkat(dir, name, AtFlags::empty())?);
     }
+    // Opened from its parent, so that a path that was replaced by a link meanwhile leads nowhere else.
     let below = fs::openat(dir, name, DIRECTORY, Mode::empty())?;
     for entry in fs::Dir::read_from(&below)? {
         let entry = entry?;

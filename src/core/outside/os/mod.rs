@@ -98,6 +98,7 @@ impl Files for RealDisk {
                 kind,
             });
         }
+        // Systems list in different orders; output must not depend on that.
         entries.sort_by(|a, b| a.name.as_encoded_bytes().cmp(b.name.as_encoded_bytes()));
         Ok(entries)
     }

@@ -126,6 +126,7 @@ fn remove_orphans(above: &Path) {
         if has_prefix
             && entry.kind == FileKind::Directory
             && is_own(&path)
+            // A process that still runs holds this lock.
             && let Ok((lock, _)) = open_regular(&path.join(IN_USE))
             && lock.try_lock().is_ok()
         {

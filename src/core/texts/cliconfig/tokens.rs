@@ -139,12 +139,13 @@ fn number(text: &str) -> (TokenKind, usize) {
     }
 }
 
-/// Measures a quoted string. Inside `${ … }` quotes and line ends mean nothing.
+/// Measures a quoted string.
 fn quoted(text: &str) -> (TokenKind, usize) {
     let mut depth = 0_usize;
     let mut bytes = text.bytes().enumerate().skip(1).peekable();
     while let Some((at, byte)) = bytes.next() {
         match byte {
+            // Inside `${ … }` quotes and line ends mean nothing.
             b'"' if depth == 0 => {
                 return match decode(&text[1..at]) {
                     Some(_) => (TokenKind::Quoted, at + 1),

@@ -138,6 +138,7 @@ fn objects(types: &[&Type]) -> Fit<Option<Type>> {
         .windows(2)
         .any(|pair| !pair[0].keys().eq(pair[1].keys()))
     {
+        // As in the programs, objects with different attributes become a map of one type.
         let all: Vec<&Type> = rows
             .into_iter()
             .flat_map(|row| row.values().map(|attribute| &attribute.ty))

@@ -139,6 +139,7 @@ impl LockFile {
         }
         for (_, twin, entry) in &pairs {
             let version_only = ProviderLock {
+                // OpenTofu copies no hash (rules 5.1): its registry publishes packages of its own.
                 hashes: Hashes::default(),
                 ..entry.clone()
             };

@@ -53,6 +53,7 @@ impl NeighbourWalk<'_> {
         let Ok(entries) = self.files.list(place.shown()) else {
             return ControlFlow::Continue(());
         };
+        // A repository inside this one is a project of its own.
         if depth > 0 && holds(&entries, REPOSITORY) {
             return ControlFlow::Continue(());
         }

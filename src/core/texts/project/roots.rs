@@ -500,6 +500,7 @@ impl CallGraph<'_> {
             .filter(|(_, dir)| dir.unit == UnitKind::Generating)
             .map(|(path, _)| path.clone())
             .collect();
+        // The deepest first: a directory may turn out to be a unit, and then those above it are parents.
         for path in generating.into_iter().rev() {
             let is_parent = self
                 .dirs

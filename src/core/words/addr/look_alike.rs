@@ -147,6 +147,7 @@ pub fn look_alikes(
             let is_public = Flavor::ALL
                 .iter()
                 .any(|flavor| flavor.default_host() == addr.hostname().unicode());
+            // A publisher of the list imitates no other one.
             if is_public && is_known_publisher(addr.namespace()) {
                 return None;
             }

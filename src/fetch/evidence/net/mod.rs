@@ -186,6 +186,7 @@ impl HttpStack {
                 let mut value = value.map_err(|_| {
                     setup("the token holds a character that cannot be sent".to_owned())
                 })?;
+                // Keeps the token out of the debug output of the HTTP library.
                 value.set_sensitive(true);
                 sent.header(AUTHORIZATION, value)
             }
@@ -369,6 +370,7 @@ fn innermost(error: &reqwest::Error) -> String {
     while let Some(next) = cause.source() {
         cause = next;
     }
+    // The text of such an error holds the URL, which may have secrets.
     if cause.is::<reqwest::Error>() {
         return "the request could not be made".to_owned();
     }

@@ -169,6 +169,7 @@ impl<'a> Discovery<'a> {
                 stated,
                 ..
             }) => {
+                // Discovery sends credentials to the origin of the host's document only.
                 let home = Url::discovery(host).map(|url| url.origin()).ok();
                 Some(Unauthorized {
                     stated: stated.clone(),

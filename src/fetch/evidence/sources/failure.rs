@@ -249,6 +249,7 @@ pub(super) fn stated_errors(body: &[u8]) -> Option<String> {
         })
         .filter(|text| !text.trim().is_empty())
         .collect();
+    // The text is that of a server: its control characters would steer the terminal.
     let escaped: String = texts
         .join("; ")
         .chars()

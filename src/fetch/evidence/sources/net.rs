@@ -401,6 +401,7 @@ impl Net<'_> {
             status: response.status,
             to: &target,
         });
+        // Without encryption anybody on the way could replace the answer.
         if must_be_encrypted && !target.origin().encrypted {
             return Err(FetchError::Unencrypted { url: url.clone() });
         }

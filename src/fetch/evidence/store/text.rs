@@ -154,6 +154,7 @@ pub(super) fn unsealed<'a>(bytes: &'a [u8], header: &'static str) -> Result<&'a 
     if text.split('\n').next() != Some(header) {
         return Err(FactError::Header { expected: header });
     }
+    // The last line is the check of all lines before it.
     let covered = text.trim_end_matches('\n');
     let covered = covered.rfind('\n').map_or(0, |end| end + 1);
     if text[covered..] == format!("{}\n", check(&text[..covered])) {

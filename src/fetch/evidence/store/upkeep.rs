@@ -131,6 +131,7 @@ impl Store<'_> {
                 && (with_imported || stored.origin == FactOrigin::Computed)
             {
                 bytes += info.to_string().len() as u64;
+                // A longer export could not be read again.
                 if bytes > MAX_EXPORT_BYTES {
                     break;
                 }

@@ -274,6 +274,7 @@ impl Unvouched {
             return None;
         }
         let is_signed = list.is_some_and(|list| list.is_signed);
+        // Without a signed list nothing proves which of the hashes is right.
         let remedy = if !is_signed {
             Remedy::ByHand
         } else if surplus.as_ref().is_none_or(|h1| h1.packages_left == 0) {

@@ -90,6 +90,7 @@ pub(super) fn old_enough(
     rules: &(dyn Fn(Flavor) -> Rules + Sync),
     choices: &[AgedChoice<'_>],
 ) -> Vec<Option<(Version, Option<ReleaseDates>)>> {
+    // One moment for all rounds, as in `select`.
     let nows: Vec<SystemTime> = sources
         .iter()
         .map(|source| source.net.clock.now())

@@ -459,6 +459,7 @@ impl Hasher<'_> {
         meta: &PackageMeta,
     ) {
         let id = &meta.id;
+        // A fact names the platforms of the release, so that a lock run without a network knows which exist.
         let offered: BTreeSet<Platform> = meta
             .evidence
             .iter()

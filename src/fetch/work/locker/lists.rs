@@ -260,6 +260,7 @@ impl Proof {
                 })
             });
         }
+        // Some registries have a list of one package for each platform.
         self.lists_release |= listed.zips().len() >= 2;
         if !self.signers.contains(signer) {
             self.signers.push(signer.clone());

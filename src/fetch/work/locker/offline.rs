@@ -117,6 +117,7 @@ fn version_without_source(query: &ProviderQuery) -> Result<Version, LockError> {
     let is_goal = |locked: &&Version| match &query.goal {
         Goal::Keep => true,
         Goal::Exactly(wanted) => wanted == *locked,
+        // Only a source knows if there is a newer version.
         Goal::Newest(_) => false,
     };
     match query.locked.as_ref().filter(is_goal) {

@@ -168,6 +168,7 @@ fn surplus(
     let (mut most, mut roots) = (0, Vec::new());
     for (root, entry) in &wanted.entries {
         let unknown = entry.hashes.of(Scheme::H1).filter(is_unknown).count();
+        // Each package that was not seen may own one unknown `h1:`; more belong to no package.
         if unknown > unseen && entry.hashes.lists_release() {
             most = most.max(unknown);
             roots.push(*root);

@@ -165,6 +165,7 @@ pub fn prune(
         Ok(removed) => outcome.superfluous.extend(removed),
         Err(error) => outcome.errors.push(error),
     }
+    // The documents still list the removed packages.
     if settings.extent != MirrorExtent::Place || !settings.layout.has_zips() {
         return;
     }

@@ -246,6 +246,7 @@ impl<'a> Fetcher<'a> {
             Location::Local(local) => return self.local(local, dirs, wanted),
             Location::Remote(url) => (url, named_zip(&meta, wanted)?, None),
             Location::Blob(Blob { url, digest, bytes }) => {
+                // The digest is the `zh:`, so a wrong package is refused before its download.
                 named(&hash::zh_of_digest(digest), wanted)?;
                 (url, Check::Digest(*digest), Some(*bytes))
             }

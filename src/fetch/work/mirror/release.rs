@@ -80,6 +80,7 @@ impl<'a> ReleaseRun<'a> {
         }
         let (mut hashed, missing) =
             sorted(self.settings.layout, &targets, &mut present, &mut outcome);
+        // Nothing of a release is placed while a part of it is in doubt.
         let places_any = self.settings.extent == MirrorExtent::Place && outcome.errors.is_empty();
         let fetched = if places_any && !missing.is_empty() {
             self.fetch(&dirs, wanted, missing, &offered, &mut outcome)

@@ -45,6 +45,7 @@ pub fn cli_config(used: &MirrorUse, outcome: &MirrorOutcome, falls_back: bool) -
         }
         MirrorUse::Network(url) => ("network_mirror", format!("    url     = {}\n", quoted(url))),
     };
+    // Without the exclusion the program would query the registry for a mirrored provider, too.
     let direct = if falls_back {
         "  direct {}\n".to_owned()
     } else {

@@ -160,6 +160,8 @@ impl<'a> ReleaseRun<'a> {
             Some(Err(errors)) => {
                 let no_answer = errors.iter().find_map(unanswered);
                 match no_answer {
+                    // If the registry cannot be reached, the lock file is the evidence; any other error stops
+                    // the release.
                     Some(reason) => Ok(Vouching::LockFiles(reason)),
                     None => Err(errors
                         .into_iter()
@@ -294,6 +296,7 @@ impl<'a> ReleaseRun<'a> {
             .iter()
             .flat_map(|(_, entry)| entry.hashes.of(Scheme::H1))
             .filter(|h1| {
+                // An `h1:` without a known platform may be that of any.
                 let platforms = attribution.platforms_of(h1);
                 platforms.is_empty() || platforms.contains(platform)
             })

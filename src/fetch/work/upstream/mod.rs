@@ -122,6 +122,7 @@ impl<'a> Registries<'a> {
             .collect();
         let new: Vec<(Release, &ReleaseList)> = releases
             .iter()
+            // Several roots may lock one release.
             .filter(|(release, _)| !self.dates.contains_key(release))
             .cloned()
             .collect();

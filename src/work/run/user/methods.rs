@@ -101,6 +101,7 @@ impl<'a> Methods<'a> {
             .flat_map(|block| &block.methods)
         {
             let source = match &method.kind {
+                // A provider under development is never locked.
                 MethodKind::DevOverrides(_) => continue,
                 MethodKind::Direct => self.direct(),
                 MethodKind::FilesystemMirror(dir) => self

@@ -113,6 +113,7 @@ impl<'a> ModuleCache<'a> {
             Err(error) => Err(error.into()),
         };
         match answer {
+            // An old answer stays on the disk until it is removed, so its age is checked here, too.
             Ok(answer) => Some(answer).filter(|answer| !self.is_old(answer.since)),
             Err(why) => {
                 self.objects.note(&format!("{key} was ignored"), &why);

@@ -101,6 +101,8 @@ impl KeptAddress {
             package: url.into(),
             sub: "".into(),
         };
+        // A full id names the same files for ever. With `depth` a ref has to be the name of a branch or tag
+        // (rules 6.6).
         let commit = query.get("ref").filter(|text| {
             let is_id = text.bytes().all(|b| b.is_ascii_hexdigit());
             is_id && ID_DIGITS.contains(&text.len()) && !states("depth")

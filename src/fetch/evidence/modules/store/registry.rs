@@ -108,6 +108,8 @@ impl ModuleStore<'_> {
             .cache
             .and_then(|cache| cache.find(CacheKind::Versions, &question))
             .and_then(|cached| kept::read_versions(&cached.answer))
+            // A kept list may lack newer versions, so it is used only if it settles the choice, or if nothing
+            // else may be read.
             .filter(|versions| self.access == ModuleAccess::Cached || versions.settles(wanted));
         if let Some(versions) = cached {
             return Ok(Arc::new(versions));
@@ -229,6 +231,7 @@ impl ModuleStore<'_> {
             .direct(self.world.disk, module, url, token, MAX_ARCHIVE_BYTES)
             .map_err(|error| failure::download(&error))?
             .file;
+        // The address says nothing about the kind, so the first bytes decide.
         let kind = ArchiveKind::of_content(&mut file)
             .map_err(|error| Failing::Download.missing(error.to_string()))?
             .ok_or_else(|| {

@@ -133,6 +133,7 @@ impl<'a> OciRegistries<'a> {
             state.login.as_ref().map(|login| login.credentials.clone())
         };
         let mut answer = self.ask(request, sent.as_ref())?;
+        // A token may expire in the course of a run.
         if answer.status == 401
             && let Some(other) = self.renewed(&session, repository, &answer, sent.as_ref())?
         {
@@ -169,6 +170,7 @@ impl<'a> OciRegistries<'a> {
                 accept: "application/json",
                 limit: MAX_PING_BYTES,
             };
+            // Without credentials: the answer says which ones the registry accepts.
             let answer = self.ask(request, None)?;
             match answer.status {
                 200 => Ok(None),
@@ -400,6 +402,7 @@ fn realm_url(realm: &str, registry: &Url) -> Shared<Url> {
     let url: Url = realm
         .parse()
         .map_err(|_| fault("its place for tokens is no URL"))?;
+    // The request holds the password.
     if !url.origin().encrypted {
         return Err(fault("its place for tokens does not use https"));
     }

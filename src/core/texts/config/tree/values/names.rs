@@ -161,6 +161,7 @@ impl Values {
                 return Err(REFUSED);
             }
         };
+        // The programs write the directory of the root as `.`.
         let dir = if dir.as_os_str().is_empty() {
             Path::new(".")
         } else {
