@@ -173,7 +173,7 @@ fn style(columns: Option<usize>) -> &'static str {
     }
 }
 
-/// Describes an event in one line; what comes too often has none.
+/// Describes an event in one line, if it gets one.
 fn line(event: &Event<'_>) -> Option<String> {
     Some(match event {
         Event::Answered { url, status, bytes } => match bytes {
@@ -191,6 +191,7 @@ fn line(event: &Event<'_>) -> Option<String> {
             let name = url.rsplit('/').next().unwrap_or(&url);
             format!("{name}: complete, {bytes} bytes")
         }
+        // Other events come too often for a line each.
         _ => return None,
     })
 }

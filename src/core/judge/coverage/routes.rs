@@ -223,6 +223,7 @@ pub(super) fn of_guess(
 pub fn predict_unreadable(titles: &[&str], flavor: Flavor, routes: &[Route]) -> Vec<Prediction> {
     let prediction = |&route: &Route| {
         let title = match titles.first() {
+            // Some programs print each error by itself, the others all of them under one title.
             Some(first) if flavor.reports_lock_errors_singly() => Cow::Owned((*first).to_owned()),
             _ => Cow::Borrowed(UNREADABLE),
         };

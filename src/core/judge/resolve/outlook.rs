@@ -28,6 +28,7 @@ impl Outlook {
             .map(|term| term.version())
             .collect();
         let counts = |version: &&Version| {
+            // A pre-release counts only if a constraint names it exactly (`version` rules 5.2).
             !version.is_unspecified() && (!version.is_prerelease() || named.contains(version))
         };
         Self {

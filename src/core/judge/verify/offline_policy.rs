@@ -87,6 +87,7 @@ impl<'a> OfflinePolicy<'a> {
             .known
             .releases
             .iter()
+            // A fact may hold no date; then the age is unknown.
             .filter(|(_, release)| release.dates.latest().is_some())
             .map(|(provider, release)| (provider.clone(), release.dates.clone()))
             .collect();

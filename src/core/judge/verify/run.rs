@@ -336,6 +336,7 @@ fn check_policy(
     }
     let by_answers = checks.sources.check_policy(root, groups, subject);
     verdict.findings.extend(by_answers);
+    // Without answers of registries, facts decide as far as they reach.
     if !checks.sources.asks() && groups.wants(CheckGroup::Policy) {
         let (findings, unchecked) = offline_policy::check(root, subject, releases);
         verdict.findings.extend(findings);
@@ -454,6 +455,7 @@ impl RootVerdict {
         let has = |rule: &str| {
             self.findings
                 .iter()
+                // A level in the project file hides a finding, but proves nothing.
                 .chain(self.turned_off.iter().map(|off| &off.finding))
                 .any(|finding| finding.diagnostic.code == rule)
         };

@@ -417,6 +417,7 @@ fn broken(file: FileId, fault: ConfigFault, flavor: Flavor) -> Diagnostic {
 
 impl fmt::Debug for CliConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the URLs of services, which may hold secrets.
         let hosts: BTreeMap<&Hostname, Vec<&String>> = self
             .hosts
             .iter()

@@ -47,6 +47,7 @@ enum NativeFrame {
 
 /// Parses a text. Returns it as people may see it, with `*` over all that may be secret, and its entries.
 pub(super) fn parse(text: &str) -> (Vec<u8>, Result<Vec<ConfigEntry>, ConfigFault>) {
+    // All bytes are hidden at first; later, what is known to be no secret is shown.
     let veil = |byte: u8| {
         if byte.is_ascii_whitespace() {
             byte

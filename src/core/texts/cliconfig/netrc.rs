@@ -25,8 +25,7 @@ struct NetrcMachine {
 impl Netrc {
     /// Reads the file that `NETRC` names, else `~/.netrc` (`~/_netrc` on Windows).
     ///
-    /// A file that is missing, too large or unreadable counts as an empty one: it concerns
-    /// downloads only, and a server that refuses them says so.
+    /// A file that is missing, too large or unreadable counts as an empty one.
     #[must_use]
     pub fn read(files: &dyn Files, env: &dyn Env) -> Self {
         let place = ConfigPlace {
@@ -44,6 +43,7 @@ impl Netrc {
         let Some(path) = place.path("NETRC").or_else(usual) else {
             return Self::default();
         };
+        // The file concerns downloads only, and a server that refuses them says so.
         let bytes = files.read(&path, MAX_NETRC_BYTES).unwrap_or_default();
         Self::parse(&String::from_utf8_lossy(&bytes))
     }

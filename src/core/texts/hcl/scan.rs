@@ -349,6 +349,7 @@ impl<'t> Scanner<'t> {
             .enumerate()
             .skip(first)
             .rev()
+            // Without a limit, a file of brackets that never match would take quadratic time.
             .take(MAX_SEARCH)
             .find(|(_, open)| open.kind == frame);
         if let Some((at, _)) = open {

@@ -105,6 +105,7 @@ fn hashes(text: &mut Cursor<'_>) -> Option<ListedHashes> {
     let place = Span::new(start, text.at);
     text.pass("\n")?;
     listed.shrink_to_fit();
+    // The programs write no empty list, so such a list is left to the grammar.
     (!listed.is_empty()).then_some((listed, Some(place)))
 }
 

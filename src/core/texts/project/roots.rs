@@ -531,6 +531,7 @@ impl CallGraph<'_> {
         while let Some(dir) = open.pop() {
             let calls = match self.dirs.get(&dir) {
                 Some(dir) => dir.glance.calls.clone(),
+                // A call may lead to a directory that the search does not visit.
                 None => self.outside(&dir, flavor),
             };
             for source in calls {

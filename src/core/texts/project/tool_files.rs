@@ -152,6 +152,7 @@ fn program_of_tool(name: &str) -> Option<Program> {
 /// Reads `terraform_binary` of a file of Terragrunt, where it is no more than a text.
 fn terragrunt(text: &str) -> Vec<StatedFlavor> {
     const NAME: &str = "terraform_binary";
+    // Most files have no such attribute, and searching is much faster than parsing.
     if !text.contains(NAME) {
         return Vec::new();
     }

@@ -180,6 +180,7 @@ fn body(config: &Value, backend: &str) -> String {
     };
     let items: Vec<(&String, &Value)> = items
         .iter()
+        // These keys are Terragrunt's own; Terraform would refuse them.
         .filter(|(key, value)| !own_keys.contains(&key.as_str()) && **value != Value::Null)
         .collect();
     let width = items

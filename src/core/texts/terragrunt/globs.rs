@@ -131,6 +131,7 @@ pub(super) fn files(files: &dyn Files, dir: &Path, glob: &Glob) -> Option<Vec<Pa
             return None;
         }
         for entry in files.list(&dir.join(&below)).unwrap_or_default() {
+            // A pattern such as `**` may lead into any number of directories.
             left = left.checked_sub(1)?;
             let name = entry.name.to_str()?;
             let path = joined(&below, name);

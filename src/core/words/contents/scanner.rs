@@ -122,7 +122,7 @@ impl ProgramScanner {
         }
     }
 
-    /// Finds the data by the beginning, which may be data already.
+    /// Finds the data by the beginning.
     fn read_head(&mut self) {
         let State::Head(head) =
             std::mem::replace(&mut self.state, State::Done(ProgramContents::Unknown))
@@ -137,6 +137,7 @@ impl ProgramScanner {
                 place: range.start,
                 seen: 0,
             });
+            // The first bytes may belong to the data already.
             self.search(&head);
         }
     }

@@ -301,6 +301,7 @@ fn checkpoints(bytes: &[u8]) -> Vec<Checkpoint> {
     };
     for chunk in bytes.utf8_chunks() {
         chunk.valid().chars().for_each(|c| pass(c.len_utf8()));
+        // Invalid bytes count as the one character that is shown for them, U+FFFD.
         if !chunk.invalid().is_empty() {
             pass(chunk.invalid().len());
         }

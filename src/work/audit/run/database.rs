@@ -331,6 +331,7 @@ impl DatabaseServer<'_> {
         let place = format!("{}{INDEX}", self.url);
         let index = ModuleIndex::parse(&index.body).map_err(|error| unreadable(&place, &error))?;
         let ids: Vec<_> = wanted(&index, selection, unread).into_iter().collect();
+        // Each advisory is a request of its own.
         if ids.len() > MAX_REQUESTS {
             let cause =
                 format!("it names more than {MAX_REQUESTS} advisories about the locked providers");

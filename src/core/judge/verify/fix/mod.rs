@@ -124,6 +124,7 @@ fn draft(root: &RootInputs<'_>, lock: LockInput<'_>, groups: &Groups) -> Option<
     if groups.wants(CheckGroup::Configuration) {
         findings.extend(configuration::check(subject));
     }
+    // Findings that the project file turns off are not repaired.
     let (kept, _) = levels::apply(findings, &[], root.project, root.flavor);
     draft.repair(subject, lock.bytes, &kept);
     Some(draft)

@@ -62,8 +62,7 @@ pub fn combine(rows: &[PredictionRow]) -> Vec<PlatformGroup> {
         .collect()
 }
 
-/// Joins the groups with the same predictions; the one with the most platforms comes last, as that of all
-/// others.
+/// Joins the groups with the same predictions.
 #[must_use]
 pub fn fold(groups: Vec<PlatformGroup>) -> Vec<PlatformGroup> {
     let mut folded: Vec<PlatformGroup> = Vec::new();
@@ -79,6 +78,7 @@ pub fn fold(groups: Vec<PlatformGroup>) -> Vec<PlatformGroup> {
             None => folded.push(group),
         }
     }
+    // The largest group comes last, because its label is that of all other platforms.
     folded.sort_by_key(|group| group.platforms.len());
     folded
 }

@@ -30,6 +30,7 @@ pub struct Glance {
 /// # Errors
 /// If the directory cannot be listed.
 pub fn glance(files: &dyn Files, dir: &Path, flavor: Flavor) -> io::Result<Glance> {
+    // Faults are dropped here: loading the root reports them.
     let mut texts = Texts::default();
     let files = Packages::new(files);
     let mut reader = Reader::new(&files, &mut texts, dir, flavor);

@@ -214,6 +214,7 @@ pub(super) fn sum(args: &CallArguments<'_>) -> CallResult {
         let number = to_number(&item.value)
             .map_err(|_| CallFault::argument(0, "all items must be numbers"))?;
         let sum = total.add(number);
+        // Only an exact sum is certain: the programs round to 512 binary digits.
         total = sum.ok_or(CallFault::Uncertain("the result may be rounded"))?;
     }
     Ok(Typed::number(total))

@@ -88,6 +88,7 @@ pub(super) fn read_text(around: &Surroundings<'_>, path: &str, limit: usize) -> 
 
 /// Reads a file of at most `limit` bytes.
 pub(super) fn read(around: &Surroundings<'_>, path: &str, limit: usize) -> CallResult<Vec<u8>> {
+    // Such a path depends on the user who runs the program.
     if path.starts_with('~') {
         let reason = "paths of home directories are not read";
         return Err(CallFault::Uncertain(reason));

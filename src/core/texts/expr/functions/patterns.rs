@@ -100,6 +100,7 @@ fn compiled(text: &str, at: usize) -> CallResult<Regex> {
     let translated = dialect::translated(text)
         .ok_or(CallFault::Uncertain("this pattern has several readings"))?;
     let pattern = RegexBuilder::new(&translated)
+        // A short pattern with nested counts can take gigabytes.
         .size_limit(MAX_PATTERN_BYTES)
         .build()
         .map_err(|error| match error {

@@ -297,6 +297,7 @@ impl TreeWalk<'_> {
 
     /// Counts one more requirement or call, and the calls in the path of its module.
     fn step(&mut self, place: SourcePlace, path_steps: usize) -> ControlFlow<()> {
+        // A few modules that each call the next one twice have exponentially many paths.
         let steps_left = self.steps_left.checked_sub(1);
         let path_steps_left = self.path_steps_left.checked_sub(path_steps);
         let remark = match (steps_left, path_steps_left) {
