@@ -100,10 +100,11 @@ impl Completion<'_> {
     }
 
     /// Returns the providers in the lock file of a directory as they are typed, sorted; none if the file cannot
-    /// be read, because a message would appear in the middle of a word.
+    /// be read.
     fn locked(&self, dir: &Path) -> Vec<String> {
         let path = dir.join(lockfile::FILE_NAME);
         let Ok(bytes) = self.files.read(&path, lockfile::MAX_BYTES) else {
+            // A message would appear in the middle of a word.
             return Vec::new();
         };
         let (document, _) =

@@ -80,8 +80,7 @@ fn interrupted(replaced: usize) -> String {
     format!("interrupted: {written}; run the same command again to resume")
 }
 
-/// Returns the signals whose action is the default: a handler for one that the process was started to ignore,
-/// as a shell does with Ctrl-C for programs in the background, would end it.
+/// Returns the signals whose action is the default.
 fn handled() -> Vec<i32> {
     let status = fs::read_to_string(STATUS).unwrap_or_default();
     let mask = |name: &str| {
@@ -89,6 +88,7 @@ fn handled() -> Vec<i32> {
         u64::from_str_radix(line.trim(), 16).ok()
     };
     match (mask("SigIgn:"), mask("SigCgt:")) {
+        // A shell starts programs in the background so that they ignore Ctrl-C; a handler would end them.
         (Some(ignored), Some(caught)) => ENDING
             .into_iter()
             .filter(|signal| (ignored | caught) >> (signal - 1) & 1 == 0)

@@ -98,8 +98,7 @@ pub fn without_empty_columns(rows: Vec<Vec<String>>) -> (Vec<Vec<String>>, Vec<u
     (rows, shown)
 }
 
-/// Cuts cells of some columns, the widest first, until the rows are no wider than the terminal. Rows that would be wider
-/// all the same are not cut: they get several lines.
+/// Cuts cells of some columns, the widest first, until the rows are no wider than the terminal.
 #[must_use]
 pub fn fitted(
     mut rows: Vec<Vec<String>>,
@@ -115,6 +114,7 @@ pub fn fitted(
             .iter()
             .filter(|column| widths.get(**column).is_some_and(|width| *width > MIN_CELL))
             .max_by_key(|column| widths[**column]);
+        // Rows that are too wide even then are not cut: they get several lines.
         let Some(widest) = widest else { return rows };
         widths[*widest] -= 1;
     }

@@ -101,9 +101,8 @@ fn shown(line: &str) -> String {
 type Role<'a> = (AnnotationKind, &'a Label);
 
 /// Returns the bytes from the first to the last line that a label is about.
-///
-/// Only these are handed over: a text may be megabytes long.
 fn lines_of(file: FileId, labels: &[Role<'_>], texts: &Texts) -> Range<usize> {
+    // Only these lines are handed over: a text may be megabytes long.
     let lines = labels
         .iter()
         .map(|(_, label)| texts.line(file, label.span.start));

@@ -28,12 +28,12 @@ pub(crate) struct ChangedFiles {
 }
 
 impl ChangedFiles {
-    /// Adds the targets of links that changed: a file may be reached through several of them, and git lists only the
-    /// link that is another one now.
+    /// Adds the targets of links that changed.
     pub(crate) fn with_targets(mut self, files: &dyn Files) -> Self {
         let targets: Vec<PathBuf> = self
             .paths
             .iter()
+            // A file may be reached through several links, and git lists only the link that changed.
             .filter(|path| is_link(path, files))
             .filter_map(|path| files.resolve(path).ok())
             .collect();

@@ -9,12 +9,11 @@ use crate::run::World;
 use crate::run::root::Root;
 
 /// Returns the line of a `.gitignore` that makes git ignore the lock file of a root, existing or not.
-///
-/// git itself is started only where a line matches: it knows whether the file is tracked all the same.
 pub(crate) fn ignoring_line(world: World<'_>, root: &Root) -> Option<IgnoringLine> {
     let current = world.env.current_dir().ok()?;
     let place = ProjectPlace::new(&root.dir, &current);
     let line = project::ignoring_line(world.disk, &place, OsStr::new(FILE_NAME))?;
+    // git starts only if a line matches: it knows if the file is tracked all the same.
     Repository::ignores(world.run, &root.dir, FILE_NAME)
         .ok()?
         .then_some(line)

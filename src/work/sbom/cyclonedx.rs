@@ -269,7 +269,7 @@ impl BomGraph {
         }
     }
 
-    /// Lists the components whose dependencies are incomplete or unknown: an empty list would look complete.
+    /// Lists the components whose dependencies are incomplete or unknown.
     fn compositions(&self, bill: &Bill) -> Vec<BomComposition> {
         let incomplete = BomComposition {
             aggregate: "incomplete",
@@ -279,6 +279,7 @@ impl BomGraph {
                 vec![ALL_ROOTS.to_owned()]
             },
         };
+        // Without this, an empty list of dependencies would look complete.
         let unknown = BomComposition {
             aggregate: "unknown",
             dependencies: self.unknown.iter().cloned().collect(),

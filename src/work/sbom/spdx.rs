@@ -237,8 +237,9 @@ fn purl_ref(purl: String) -> SpdxReference {
     }
 }
 
-/// Writes properties as lines of a comment, because the format has no field for them.
+/// Writes properties as lines of a comment.
 fn commented(properties: &[Property]) -> String {
+    // The format has no fields for them.
     let lines: Vec<String> = properties
         .iter()
         .map(|(name, value)| format!("{name}: {value}"))

@@ -194,8 +194,7 @@ impl Unpacker {
         }
     }
 
-    /// Decompresses up to the end of the deflate stream; what follows it is ignored, as in the
-    /// programs.
+    /// Decompresses up to the end of the deflate stream.
     fn inflate(
         &mut self,
         mut packed: impl Read,
@@ -218,6 +217,7 @@ impl Unpacker {
             let produced = (self.inflate.total_out() - produced) as usize;
             from += consumed;
             measure.add(&self.unpacked[..produced])?;
+            // The programs ignore what follows the stream.
             if status == Status::StreamEnd {
                 return Ok(());
             }
@@ -243,9 +243,10 @@ impl<'s> Measure<'s> {
         }
     }
 
-    /// Adds content; at once an error if it is more than was stated, so that no bomb goes off.
+    /// Adds content.
     fn add(&mut self, bytes: &[u8]) -> Result<(), ContentFault> {
         self.size += bytes.len() as u64;
+        // Checked for each part, so that a zip bomb is not unpacked to its end.
         if self.size > self.stated {
             let stated = self.stated;
             return Err(ContentFault::Damaged(Damage::TooLong { stated }));

@@ -66,9 +66,6 @@ impl<'s> FaultyBlocks<'s> {
     }
 
     /// Returns all entries, those at fault included: what cannot be read of one is as on the `other` side.
-    ///
-    /// Of several blocks of one address, the one whose difference is the most alarming counts, by the risk of a
-    /// change from the other side to it, or from it to the other side.
     fn completed(
         &self,
         other: &Self,
@@ -87,6 +84,8 @@ impl<'s> FaultyBlocks<'s> {
                 addr: (*addr).clone(),
                 lock: lock.clone(),
             };
+            // Of several blocks of one address, the one with the most alarming difference counts, by the risk
+            // of a change from the other side to it, or from it to the other side.
             let mut worst: Option<(Option<Risk>, ProviderLock)> = None;
             for block in own {
                 let Some(entry) = block.entry(counterpart.as_ref()) else {

@@ -18,9 +18,6 @@ pub(super) fn may_be(subject: CheckedLock<'_>, attributions: &Attributions) -> b
 }
 
 /// Reports entries that have hashes of the version before.
-///
-/// A publisher may use a file in two releases: what is known to be of the locked one is no fault. One `zh:` may be that
-/// of the manifest, which is often the same.
 #[must_use]
 pub(super) fn check(
     subject: CheckedLock<'_>,
@@ -37,6 +34,7 @@ pub(super) fn check(
         let Some(entry) = subject.document.lock.providers.get(provider) else {
             continue;
         };
+        // A publisher may use a file in two releases: a hash that is known to be of the locked one is no fault.
         let known = attributions.get(provider);
         let is_of_release = |hash: &&Hash| known.is_some_and(|known| known.is_of_release(hash));
         let wrong: Vec<&Hash> = hashes.iter().filter(|hash| !is_of_release(hash)).collect();
@@ -44,6 +42,7 @@ pub(super) fn check(
             .iter()
             .filter(|hash| hash.scheme() == Scheme::H1)
             .count();
+        // A single `zh:` may be that of the manifest, which is often the same in both releases.
         if h1 == 0 && wrong.len() < 2 {
             continue;
         }

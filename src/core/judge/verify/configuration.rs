@@ -233,8 +233,9 @@ fn exclusion(clash: &[&Requirement]) -> Option<Help> {
     }
 }
 
-/// Returns each place once that is written: a module that is called twice requires twice.
+/// Returns each written place once.
 fn written(places: &[Requirement]) -> Vec<&Requirement> {
+    // A module that is called twice requires twice at one place.
     let mut seen = BTreeSet::new();
     places
         .iter()

@@ -45,9 +45,6 @@ pub(super) fn check(
 }
 
 /// Reports entries none of whose hashes is one of the release, by its signed list and the `h1:` of its packages.
-///
-/// A `zh:` that is not in the list is enough: the list names the zips of all platforms. An `h1:` may belong to
-/// a package that was never hashed, so there must be more of them than such packages.
 #[must_use]
 pub(super) fn of_no_release(
     subject: CheckedLock<'_>,
@@ -61,6 +58,8 @@ pub(super) fn of_no_release(
         };
         let count = |scheme| entry.hashes.of(scheme).count();
         let (h1, zh) = (count(Scheme::H1), count(Scheme::Zh));
+        // A `zh:` that is not in the list is enough: the list names the zips of all platforms. An `h1:` may
+        // belong to a package that was never hashed, so there must be more of them than such packages.
         let unseen = release.unseen();
         // A list of one package may be that of its platform alone.
         // Only a list of the whole release shows what is none of it (`store` rules 5.4).

@@ -43,10 +43,11 @@ impl KeptLocks {
         }
     }
 
-    /// Returns the bytes for opening a root, only once: a root that is opened again was written meanwhile.
+    /// Returns the bytes for opening a root, only once.
     pub(super) fn take(&self, path: &Path) -> Option<Arc<[u8]>> {
         let mut memory = self.memory();
         let kept = memory.locks.get_mut(path).filter(|kept| !kept.is_used)?;
+        // A root that is opened again was written meanwhile.
         kept.is_used = true;
         Some(Arc::clone(&kept.bytes))
     }

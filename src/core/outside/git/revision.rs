@@ -76,13 +76,13 @@ impl Repository<'_> {
         Err(nothing(self.remote_branch(text)?))
     }
 
-    /// Returns the branch of a remote repository that has this name: a clone of a workflow has no branch of its own
-    /// but the one that it is at.
+    /// Returns the branch of a remote repository that has this name.
     fn remote_branch(&self, name: &str) -> Result<Option<String>, GitError> {
         // In a pattern these characters match other names.
         if name.contains(['*', '?', '[', '\\']) {
             return Ok(None);
         }
+        // A clone of a workflow has no branch of its own except the current one.
         let pattern = format!("refs/remotes/*/{name}");
         let args = [
             "for-each-ref",

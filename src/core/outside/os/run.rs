@@ -99,11 +99,12 @@ fn spawned(command: &mut Command, invocation: &Invocation<'_>) -> io::Result<Chi
     command.spawn()
 }
 
-/// Limits the memory that a program writes to. Files that it maps to read them do not count: git maps whole packs.
+/// Limits the memory that a program writes to.
 #[cfg(target_os = "linux")]
 fn limit_memory(child: &Child, most: u64) {
     use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
     // The program has the limits of this process, and may have no higher ones.
+    // `Data` does not count files that are mapped for reading: git maps whole packs.
     let most = getrlimit(Resource::Data).maximum.unwrap_or(most).min(most);
     let limit = Rlimit {
         current: Some(most),

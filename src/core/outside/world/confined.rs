@@ -245,9 +245,9 @@ impl Disk for Confined<'_> {
         disk.replace_held(held, Replacement { path, ..file })
     }
 
-    /// A link is an error: what it leads to could become something else before it is removed.
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
         match self.inside_itself(path)? {
+            // A link is an error: its target could become something else before the removal.
             Some(path) => self.disk.without_links().remove(&path, old),
             None => Err(io::ErrorKind::InvalidInput.into()),
         }

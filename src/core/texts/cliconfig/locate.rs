@@ -135,11 +135,12 @@ impl ConfigPlace<'_> {
         })
     }
 
-    /// Returns whether something is there; what cannot be looked at is, so that reading it shows why.
+    /// Returns true if a path exists.
     fn exists(&self, path: &Path) -> bool {
         let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
         match self.files.kind(path) {
             Ok(_) => true,
+            // A path that cannot be looked up counts as existing, so that reading it shows the reason.
             Err(error) => !absent.contains(&error.kind()) && !is_outside(&error),
         }
     }

@@ -130,14 +130,14 @@ impl<'e> Evaluator<'e> {
         Ok(value.marked(marks))
     }
 
-    /// Checks the condition of a `for` before any item is known, as the programs do: a fault in it is an error even
-    /// if there are no items (rules 5.6).
+    /// Checks the condition of a `for` before any item is known, as the programs do.
     fn early(
         &mut self,
         condition: &'e Expr,
         names: (Option<&'e str>, &'e str),
         is_empty: bool,
     ) -> Outcome<()> {
+        // A fault in the condition is an error even if there are no items (rules 5.6).
         let open = || Typed::unknown(Type::Any);
         let value = self.with_item(names, (open(), open()), |eval| eval.expr(condition));
         let title = "Invalid 'for' condition";

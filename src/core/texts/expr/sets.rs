@@ -58,9 +58,6 @@ impl SetOrderKey {
 }
 
 /// Writes the text of a value; `None` if it is not certain.
-///
-/// The programs have other brackets for tuples and objects than for lists and maps. Among values of
-/// one type this decides nothing: only lists and maps can end early.
 fn write(value: &Value, text: &mut String) -> Option<()> {
     match value {
         Value::Null => text.push('~'),
@@ -81,6 +78,8 @@ fn write(value: &Value, text: &mut String) -> Option<()> {
             text.push_str(&decimal);
         }
         Value::String(string) => quote(string, text)?,
+        // The programs have other brackets for tuples than for lists. Among values of one type this decides
+        // nothing: only lists and maps can end early.
         Value::Tuple(items) => {
             text.push('[');
             for item in items {

@@ -296,11 +296,11 @@ impl<'s> RootWalk<'s, '_> {
             && self.search.files.kind(child.shown()).ok() == Some(FileKind::Directory)
     }
 
-    /// Adds directories that git knows as roots, and that were passed over: no line of a `.gitignore` concerns a file
-    /// that git tracks.
+    /// Adds directories that git knows as roots, and that the search skipped.
     fn known_to_git(&mut self, tops: &[ProjectPlace]) {
         let git = self.search.git;
         let mut dirs = git.changed.clone();
+        // No line of a `.gitignore` concerns a file that git tracks.
         if self.has_ignored {
             dirs.extend(tops.iter().flat_map(|top| (git.tracked)(top.shown())));
         }

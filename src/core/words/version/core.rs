@@ -253,12 +253,10 @@ impl Term {
     }
 
     /// Returns whether all written numbers but the last agree, so that `~> 1` has no upper bound.
-    ///
-    /// A constraint with more numbers than a version has, or with a pre-release, is never met by
-    /// a release.
     fn is_pessimistic_about(&self, version: &Version) -> bool {
         let numbers = numbers(version);
         let has_prerelease = !self.prerelease.is_empty();
+        // A release never meets a constraint with a pre-release, or with more numbers than it has.
         has_prerelease == version.is_prerelease()
             && self.numbers.len() <= numbers.len()
             && self.numbers[..self.written - 1] == numbers[..self.written - 1]

@@ -405,14 +405,15 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Checks that a subkey which may sign has agreed to belong to its primary key: else anyone could
-/// pass off the signatures of others as made by his own key.
+/// Checks that a subkey which may sign has agreed to belong to its primary key.
 fn agreement(
     binding: &Signature,
     subkey: &PublicSubkey,
     primary: &PublicKey,
     own_signatures: OwnSignatures,
 ) -> Result<SignatureInfo, Spoiled> {
+    // Otherwise anyone could add the subkey of another person to his own key, and pass off its signatures as
+    // his.
     let signature = binding.embedded_signature().ok_or(Spoiled)?;
     let info = SignatureInfo::read(signature).map_err(|_| Spoiled)?;
     own_signatures.ensure(|| signature.verify_primary_key_binding(subkey, primary))?;

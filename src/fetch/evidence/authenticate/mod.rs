@@ -380,10 +380,10 @@ fn trusted_by_partners_key(matched: &MatchedKey<'_>, now: u64) -> Result<(), Aut
     }
 }
 
-/// Refuses a signature for its time, as Terraform does: an expired key is accepted, and then not even the times
-/// of the signature itself are looked at (rules 3.4).
+/// Refuses a signature for its time, as Terraform does.
 fn counts_for_terraform(verified: &Verified) -> Result<(), KeyRemark> {
     match (verified.key, verified.signature) {
+        // An expired key is accepted, and then not even the times of the signature count (rules 3.4).
         (None, Some(remark)) => Err(remark),
         _ => Ok(()),
     }

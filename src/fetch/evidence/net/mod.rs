@@ -204,8 +204,8 @@ impl HttpStack {
 }
 
 impl Drop for HttpStack {
-    /// Waits for nothing: a name that is still being looked up must not keep the process.
     fn drop(&mut self) {
+        // Without waiting: a name that is still being looked up must not keep the process.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -272,9 +272,8 @@ impl Deadline {
     }
 
     /// Returns until when something must have arrived.
-    ///
-    /// The head may come late and the body later still, so that there is always time for the body.
     fn next(&self, now: Instant) -> Instant {
+        // The head may come late and the body later still, so that there is always time for the body.
         let idle = now + self.idle;
         let next = self.first.map_or(idle, |(end, _)| end.max(idle));
         self.whole.map_or(next, |(end, _)| end.min(next))

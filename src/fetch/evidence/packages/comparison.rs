@@ -232,12 +232,12 @@ impl<'a> PackageComparison<'a, '_> {
         coverage::coverage(self.subject.recorded(&candidate.id), &wanted, known)
     }
 
-    /// Returns true for a shared package of a provider whose platforms are not stated: what the lock file lacks
-    /// for them is a note, as in `platforms`.
+    /// Returns true for a shared package of a provider whose platforms are not stated.
     fn is_default(&self, candidate: &PackageCandidate) -> bool {
         let is_default = self.wanted.is_some_and(|wanted| {
             wanted.origin_of(&candidate.id.provider) == PlatformsOrigin::Default
         });
+        // Hashes that the lock file lacks for these platforms are a note, as in `platforms`.
         is_default && candidate.origin.is_shared()
     }
 

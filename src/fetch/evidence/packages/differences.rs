@@ -100,6 +100,7 @@ pub(super) fn named(names: &[Box<[u8]>]) -> String {
 /// Fewer files are tried before more, and at least one is kept.
 pub(super) fn strays(files: &[FileDigest], recorded: &Hashes) -> Vec<Box<[u8]>> {
     let count = files.len();
+    // Too many subsets to try, so each file is left out only by itself.
     if count > MAX_FILES_FOR_SUBSETS {
         return (0..count)
             .find(|stray| is_recorded_without(files, recorded, |index| index == *stray))
@@ -108,6 +109,7 @@ pub(super) fn strays(files: &[FileDigest], recorded: &Hashes) -> Vec<Box<[u8]>> 
     // Each bit of a subset is a file that is left out; the last subset would leave out all.
     let mut subsets: Vec<u32> = (1..(1 << count)).collect();
     subsets.pop();
+    // The likely case first: few files were added.
     subsets.sort_by_key(|subset: &u32| subset.count_ones());
     for subset in subsets {
         let is_stray = |index: usize| subset >> index & 1 == 1;

@@ -23,8 +23,6 @@ pub enum DocumentAnswer {
 
 /// Fetches a document; `kept` is the ETag of the kept one.
 ///
-/// No credentials are sent: the documents are public.
-///
 /// # Errors
 /// If it could not be fetched.
 pub fn document(
@@ -37,6 +35,7 @@ pub fn document(
     let ask = Ask {
         url,
         headers: header.as_slice(),
+        // The documents are public.
         credentials: None,
         hops: DOCUMENT_HOPS,
         limit,

@@ -313,7 +313,7 @@ impl<'a> Store<'a> {
         Ok(())
     }
 
-    /// Removes the older half of a group that is full, so that this is rarely needed.
+    /// Removes the older half of a group that is full.
     fn make_room(
         &self,
         group: &str,
@@ -328,6 +328,7 @@ impl<'a> Store<'a> {
         let mut keys: Vec<(Option<u64>, String)> =
             keys.into_iter().map(|key| (since(&key), key)).collect();
         keys.sort();
+        // Half of them at once, so that this is rarely needed.
         for (_, key) in &keys[..keys.len() / 2] {
             self.objects.remove(key)?;
         }

@@ -72,11 +72,11 @@ impl<'a> ClaimTrust<'a> {
         policy.h1 == H1Trust::Claimed && policy.from.contains(host)
     }
 
-    /// Returns true if all claims of the source of the packages are written: the next `tofu init` would
-    /// record them as well (rules 4.1).
+    /// Returns true if all claims of the source of the packages are written.
     fn writes_all(self) -> bool {
         let is_wanted = match self.request.claims.h1 {
             H1Trust::Proven => false,
+            // The next `tofu init` would record them as well (rules 4.1).
             H1Trust::AsTofu => true,
             H1Trust::Claimed => self.trusts(self.provider.hostname()),
         };

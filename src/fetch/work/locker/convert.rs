@@ -139,11 +139,11 @@ impl Conversion {
     }
 }
 
-/// Returns true if hashes that were recorded of a release elsewhere are those of a signed list: then the
-/// packages are the same, and so are their `h1:` (rules 5.3). More `h1:` than zips cannot all be theirs.
+/// Returns true if hashes that were recorded of a release elsewhere are those of a signed list.
 pub(super) fn is_same_release(recorded: &Hashes, signed: &Hashes) -> bool {
     let zips = recorded.of(Scheme::Zh).count();
     let all_signed = recorded.of(Scheme::Zh).all(|zh| signed.contains(zh));
+    // Equal zips have equal `h1:` (rules 5.3). More `h1:` than zips cannot all belong to them.
     zips > 0 && all_signed && recorded.of(Scheme::H1).count() <= zips
 }
 

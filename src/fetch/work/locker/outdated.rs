@@ -185,6 +185,7 @@ fn add_dates(
     for (source, compared) in roots {
         for versions in compared {
             for question in versions.newer_releases(*source) {
+                // A date is useful, but its lack is no reason to fail.
                 if let Ok(dates) = &dates[&question] {
                     versions.dates.insert(question.about.version, dates.clone());
                 }

@@ -309,13 +309,11 @@ impl Planned {
 
     /// Adds the platforms that a release may have beside those that its registry lists, where all are
     /// wanted.
-    ///
-    /// The programs never read the platforms of a list of versions, so some registries leave them out, or
-    /// state only some: the document of a package decides whether there is one. Which ones to ask for is
-    /// read from the checksum list of the release, which names the zips of all platforms; without one the
-    /// usual platforms are asked for.
     fn add_unlisted(&mut self, source: usize, answers: &PackageAnswers) {
         let (provider, version) = (&self.selected.provider, &self.selected.version);
+        // The programs never read the platforms of a list of versions, so some registries leave them out, or
+        // state only some. The checksum list of the release names the zips of all platforms; without one the
+        // usual platforms are requested.
         let mut platforms = BTreeSet::new();
         for (platform, _) in &self.wanted {
             if let Some(Ok(meta)) = answers.get(&self.question(source, platform))

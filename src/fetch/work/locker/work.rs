@@ -137,11 +137,11 @@ pub(super) fn can_be_asked_about(provider: &ProviderAddr, flavor: Flavor) -> boo
     !provider.is_builtin(flavor) && Refusal::of(provider, &Constraints::default(), flavor).is_none()
 }
 
-/// Keeps an entry that nothing visible requires as it is if its source does not have it: this
-/// must not keep a root from being locked, because nothing could be done about it.
+/// Keeps an entry that nothing visible requires as it is if its source does not have it.
 pub(super) fn pass_over_unavailable<T>(mut roots: Vec<RootWork<'_, T>>) -> Vec<RootWork<'_, T>> {
     for root in &mut roots {
         let errors = std::mem::take(&mut root.errors);
+        // Such an entry must not prevent the lock of a root: there is no way to repair it.
         (root.unavailable, root.errors) = errors.into_iter().partition(|error| {
             error
                 .absent()

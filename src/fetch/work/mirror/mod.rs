@@ -203,7 +203,7 @@ fn remove_empty(disk: &dyn Disk, dir: &Path, wanted: &[WantedRelease<'_>]) {
     }
 }
 
-/// Gives I/O errors with the same cause the same text, so that a full disk is reported once.
+/// Gives I/O errors with the same cause the same text.
 fn fold_write_errors(releases: &mut [MirroredRelease]) {
     let mut paths: BTreeMap<(&str, String), BTreeSet<PathBuf>> = BTreeMap::new();
     for error in releases.iter().flat_map(|release| &release.errors) {
@@ -214,6 +214,7 @@ fn fold_write_errors(releases: &mut [MirroredRelease]) {
             ..
         } = error
         {
+            // A full disk is reported once.
             let of_cause = paths.entry((action, cause.to_string())).or_default();
             of_cause.insert(path.clone());
         }

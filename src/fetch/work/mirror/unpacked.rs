@@ -49,11 +49,12 @@ fn begin<'d>(
         .map_err(UnpackError::Write)
 }
 
-/// Hashes the written files: a file system may fold the case of names, and a disk may fail.
+/// Hashes the written files.
 fn hashed<'d>(
     disk: &dyn Disk,
     draft: Box<dyn DraftDirectory + 'd>,
 ) -> Result<UnpackedPackage<'d>, ArchiveError> {
+    // Read again from the disk: a file system may fold the case of names, and a disk may fail.
     let hashes = dir::hash_directory(disk, draft.path(), &Limits::PACKAGE, NonZeroUsize::MIN)?;
     Ok(UnpackedPackage {
         draft,

@@ -78,9 +78,10 @@ fn target(text: &str) -> Result<UpdateTarget, String> {
     }))
 }
 
-/// Reads a version that is written in full: `5` would mean 5.0.0, which is rarely what is wanted.
+/// Reads a version that is written in full.
 fn exact(text: &str) -> Result<Version, String> {
     let version: Result<Version, _> = text.parse();
+    // `5` would mean 5.0.0, which is rarely wanted.
     let version = version.ok().filter(|version| version.to_string() == text);
     version.ok_or_else(|| format!("{text:?} is no exact version, as 1.2.3 is"))
 }

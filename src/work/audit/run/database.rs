@@ -452,7 +452,7 @@ fn unreadable(shown: &dyn Display, why: &dyn Display) -> Failure {
 }
 
 impl Unread {
-    /// Combines all reasons into one failure, because the answer is incomplete without an advisory.
+    /// Combines all reasons into one failure.
     fn failure(self) -> Option<Failure> {
         let mut unread = self.0;
         unread.sort();
@@ -462,6 +462,7 @@ impl Unread {
             return None;
         }
         let names = unread.iter().map(|(id, why)| format!("{id}: {why}"));
+        // Without an advisory the answer is incomplete, so this is no remark.
         Some(Failure {
             title: format!(
                 "{} could not be read",

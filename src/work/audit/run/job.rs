@@ -134,8 +134,9 @@ impl Releases {
 }
 
 impl JudgedRelease {
-    /// Returns the state of the contents: one known build is enough, since platforms mostly agree.
+    /// Returns the state of the contents.
     pub(super) fn contents(&self) -> ContentsState {
+        // One known build is enough: platforms mostly agree.
         self.builds
             .known()
             .next()

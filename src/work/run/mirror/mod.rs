@@ -173,11 +173,12 @@ impl MirrorArgs {
         }
     }
 
-    /// Refuses `--unpacked also`, which would look for a root of that name.
+    /// Refuses `--unpacked also`.
     pub(crate) fn check_unpacked(&self) -> Result<(), String> {
         if self.unpacked == Some(UnpackedArg::Only)
             && self.roots.roots.iter().any(|typed| typed == "also")
         {
+            // The command would look for a root of that name.
             return Err(
                 "the value of '--unpacked' needs '=': write '--unpacked=also', or './also' for a root of that \
                  name"

@@ -365,13 +365,14 @@ fn remote<'a>(
     }
 }
 
-/// Lists the providers whose source may be asked for a root: those that are required, and those that are
-/// locked if a module or state that cannot be read may require them.
+/// Lists the providers whose source may be asked for a root: those that are required,
+/// and perhaps those that are locked.
 pub(crate) fn needed<'r>(
     requirements: &'r Requirements,
     lock: &'r LockFile,
 ) -> Vec<&'r ProviderAddr> {
     let mut needed: Vec<&ProviderAddr> = requirements.providers.keys().collect();
+    // A module or state that cannot be read may require any locked provider.
     if !requirements.is_complete() {
         needed.extend(lock.providers.keys());
     }

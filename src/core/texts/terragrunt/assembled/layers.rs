@@ -65,9 +65,10 @@ impl Assembled<'_> {
         })
     }
 
-    /// Lists the generated files below a directory, and those that are removed. Paths are sorted by their parts, so
-    /// these are neighbours: a search through all for each took 16 seconds for 1 MB of blocks.
+    /// Lists the generated files below a directory, and those that are removed.
     fn generated_below(&self, dir: &Path) -> impl Iterator<Item = (&PathBuf, &Option<Vec<u8>>)> {
+        // Paths are sorted by their parts, so these are neighbours. A search through all paths took 16 seconds
+        // for 1 MB of blocks.
         self.generated
             .range::<Path, _>((Bound::Excluded(dir), Bound::Unbounded))
             .take_while(move |(file, _)| file.starts_with(dir))

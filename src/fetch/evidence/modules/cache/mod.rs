@@ -187,11 +187,11 @@ impl<'a> ModuleCache<'a> {
             .try_for_each(|object| self.objects.remove(&object.key))
     }
 
-    /// Removes the oldest objects where one more would be too many, down to three quarters, so that this is
-    /// rarely needed.
+    /// Removes the oldest objects where one more would be too many.
     fn make_room(&self, kind: CacheKind, bytes: u64) -> io::Result<()> {
         let same_kind = self.objects.measure(&all_of(kind))?;
         if same_kind.len() >= MAX_OBJECTS {
+            // Down to three quarters, so that this is rarely needed.
             self.thin(same_kind, |count, _| count > MAX_OBJECTS / 4 * 3)?;
         }
         // Only packages are large: 20,000 answers of another kind, of some hundred bytes each, stay far

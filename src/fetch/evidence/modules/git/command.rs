@@ -110,7 +110,7 @@ impl<'a> GitPlace<'a> {
         Ok(repository)
     }
 
-    /// Gives a repository plain settings: git notes in them that objects may lack, and would fetch those.
+    /// Gives a repository plain settings.
     pub(super) fn forget_remotes(
         &self,
         repository: &BareRepository,
@@ -122,6 +122,7 @@ impl<'a> GitPlace<'a> {
         } else {
             "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
         };
+        // git notes in the settings that objects may be missing, and would fetch them.
         self.dir
             .write(&repository.name.join("config"), settings.as_bytes())
             .map_err(GitFailure::NotRun)

@@ -187,10 +187,10 @@ impl TagList {
     }
 }
 
-/// Returns every blob that a descriptor or a document refers to, at any depth, since documents of other tools may have
-/// unknown fields.
+/// Returns every blob that a descriptor or a document refers to, at any depth.
 pub(super) fn references(value: &Value) -> Vec<BlobName> {
     // `serde_json` refuses text with 128 levels and more, which bounds the recursion.
+    // Documents of other tools may have unknown fields.
     let below: Vec<&Value> = match value {
         Value::Array(items) => items.iter().collect(),
         Value::Object(fields) => fields.values().collect(),

@@ -182,10 +182,11 @@ impl OciLayouts<'_> {
             .map_err(|cause| MirroringError::io(self.files, dir, "written", cause))
     }
 
-    /// Refuses a directory with an `index.json` that is not that of a layout: a network mirror has such a file too.
+    /// Refuses a directory with an `index.json` that is not that of a layout.
     fn refuse_other_use(&self, dir: &Path) -> Result<(), MirroringError> {
         let is_there = |name: &str| self.disk.kind(&dir.join(name)).is_ok();
         // The marker is written first, so an index without a marker belongs to something else.
+        // A network mirror has a file of this name, too.
         if is_there(INDEX) && !is_there(MARKER_NAME) {
             return Err(MirroringError::NoLayout {
                 path: dir.to_owned(),

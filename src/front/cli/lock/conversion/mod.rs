@@ -47,8 +47,7 @@ impl LockJob<'_, '_> {
     }
 }
 
-/// Makes an error of a moved entry that the registry of the program does not have: it has no hashes, and
-/// would be trusted on first use (`lockfile` rules 5.2).
+/// Makes an error of a moved entry that the registry of the program does not have.
 pub(super) fn complete(conversion: &Conversion, locked: Locked) -> Result<Locked, Vec<LockError>> {
     let is_moved = |error: &LockError| {
         let absent = error.absent();
@@ -60,6 +59,7 @@ pub(super) fn complete(conversion: &Conversion, locked: Locked) -> Result<Locked
     if !locked.unavailable.iter().any(is_moved) {
         return Ok(locked);
     }
+    // Such an entry has no hashes, and would be trusted on first use (`lockfile` rules 5.2).
     Err(locked.unavailable.into_iter().filter(is_moved).collect())
 }
 
