@@ -125,6 +125,7 @@ fn single_dash(args: &[OsString]) -> Option<&str> {
         .find_map(|arg| program.find_subcommand(arg.to_str()?))
         .unwrap_or(&program);
     args.iter().filter_map(|arg| arg.to_str()).find(|arg| {
+        // Terraform and OpenTofu write long options with one dash.
         let name = arg.strip_prefix('-').unwrap_or_default();
         let name = name.split('=').next().unwrap_or_default();
         command

@@ -315,7 +315,7 @@ fn without_time(line: &str) -> &str {
 
 /// Finds the beginning of a message in a line: the text before it, its severity and its title.
 ///
-/// `open` is the text before the title of the message that is being read: the text of that one may quote another.
+/// `open` is the text before the title of the message that is being read.
 fn opening<'l>(line: &'l str, open: Option<&str>) -> Option<(&'l str, Severity, &'l str)> {
     OPENINGS.iter().find_map(|(word, severity)| {
         let at = line.find(word)?;
@@ -324,6 +324,7 @@ fn opening<'l>(line: &'l str, open: Option<&str>) -> Option<(&'l str, Severity, 
         let is_word = |c: char| c.is_ascii_alphanumeric();
         let begins = match open {
             Some(open) if same_shape(open.trim(), mark) => true,
+            // The text of a message may quote another message.
             Some(open) if !open.trim().is_empty() && behind(open, line).is_some() => false,
             // Without a box, any text of a line may be that of the message.
             Some(_) => !mark.contains(is_word) && !mark.contains(IN_TEXT),

@@ -42,7 +42,7 @@ pub(crate) fn explain(messages: &[ProgramMessage], flavor: Flavor) -> Vec<Explai
     all
 }
 
-/// Returns the program that printed an output, if it shows that: Terraform never names OpenTofu.
+/// Returns the program that printed an output, if it shows that.
 pub(crate) fn printed_by(output: &str) -> Option<Program> {
     let names = |words: &[&str]| words.iter().any(|word| output.contains(word));
     // The last is a title of OpenTofu alone (rules 2.4).
@@ -53,6 +53,7 @@ pub(crate) fn printed_by(output: &str) -> Option<Program> {
         "tofu provider",
         "Failed to resolve provider packages",
     ]) {
+        // Terraform never names OpenTofu.
         Some(Program::OpenTofu)
     } else if names(&["Terraform ", "terraform init", "terraform provider"]) {
         Some(Program::Terraform)

@@ -53,8 +53,7 @@ impl<'a> Checked<'a> {
         }
     }
 
-    /// Leaves notes that concern the run, and no root in particular, with one of several roots: a program would show the
-    /// same note for every root.
+    /// Leaves notes that concern the run, and no root in particular, with one of several roots.
     #[must_use]
     pub fn with_notes_of_run_once(mut self) -> Self {
         let is_unseen = |finding: &FindingRow| {
@@ -62,6 +61,7 @@ impl<'a> Checked<'a> {
         };
         let has_unseen = |root: &&RootRow<'_>| root.findings.iter().any(is_unseen);
         let count = self.roots.iter().filter(has_unseen).count();
+        // Otherwise a program would show the same note for every root.
         if count < 2 {
             return self;
         }

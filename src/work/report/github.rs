@@ -35,8 +35,7 @@ struct Annotation {
 /// Writes one command for each cause of findings in a root, each failure and remark, each once, and the
 /// verdict last; of many with one rule and level the first ones.
 ///
-/// Errors come before warnings and these before notes: the runner shows the first ten of each kind,
-/// and the first fifty of a job.
+/// Errors come before warnings and these before notes.
 ///
 /// # Errors
 /// What the writer says.
@@ -63,6 +62,7 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         };
         annotations.push(beside(kind, text.clone()));
     }
+    // The runner shows the first ten of each kind, and the first fifty of a job.
     let mut left: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for annotation in &annotations {
         *left

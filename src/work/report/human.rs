@@ -66,10 +66,11 @@ pub fn render(
     Ok(())
 }
 
-/// Lays tables out anew that have lines of more than so many columns: a terminal would break them within words.
+/// Lays tables out anew that have lines of more than so many columns.
 pub fn fit(blocks: &mut [TextBlock], columns: usize) {
     for block in blocks {
         match block {
+            // A terminal would break long lines within words.
             TextBlock::Table(rows) => *block = TextBlock::Lines(fitted(rows, columns)),
             TextBlock::Changes(changes) => changes.columns = Some(columns),
             _ => {}

@@ -138,7 +138,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Makes a failure of which neither causes nor a next step are known yet.
+    /// Makes a failure without causes and without a next step.
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
         Self {
@@ -147,7 +147,7 @@ impl Failure {
         }
     }
 
-    /// Adds a cause.
+    /// Adds a cause behind the others.
     #[must_use]
     pub fn because(mut self, cause: impl Into<String>) -> Self {
         self.causes.push(cause.into());

@@ -122,13 +122,14 @@ impl ContentsMemo {
         answer
     }
 
-    /// Forgets which packages have no contents, since some were read meanwhile.
+    /// Forgets which packages have no contents.
     pub(super) fn forget_missing(&self) {
         let mut remembered = self
             .remembered
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let before = remembered.contents.len();
+        // Some of the missing ones were read meanwhile.
         remembered.contents.retain(|_, contents| contents.is_some());
         // Each of them counted as one module.
         remembered.modules -= before - remembered.contents.len();

@@ -81,11 +81,11 @@ pub(crate) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, Failure>
     Ok(typed(args))
 }
 
-/// Selects the platforms that an entry is known to cover, if neither options nor the project file state any: an entry
-/// for other than the usual platforms is used on those.
+/// Selects the platforms that an entry is known to cover, if neither options nor the project file state any.
 pub(crate) fn prefer_covered(wanted: &mut WantedPlatforms, known: &Attributions) {
     for (provider, attribution) in known {
         let covered = attribution.covered();
+        // An entry for other than the usual platforms is used on those.
         if !covered.is_empty() && wanted.origin_of(provider) == PlatformsOrigin::Default {
             let of_entry = WantedSet {
                 preset: covered,

@@ -96,11 +96,12 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Takes the bar away, so that results follow a clean line.
+    /// Takes the bar away.
     pub(crate) fn finish(&self) {
         if let ProgressOutput::Bar(_, bar) = &self.shown
             && let Some(bar) = bar.get()
         {
+            // Results follow on a clean line.
             bar.bar.finish_and_clear();
         }
     }

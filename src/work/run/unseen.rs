@@ -38,7 +38,7 @@ pub(crate) struct UnseenParts<'a> {
 /// The form of calls that are not visible, in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallNames {
-    /// Their names, of which many are cut.
+    /// Their names; only the first of many.
     Listed,
     /// By their number: the results name them.
     Counted,

@@ -243,7 +243,6 @@ impl<'s> Measure<'s> {
         }
     }
 
-    /// Adds content.
     fn add(&mut self, bytes: &[u8]) -> Result<(), ContentFault> {
         self.size += bytes.len() as u64;
         // Checked for each part, so that a zip bomb is not unpacked to its end.

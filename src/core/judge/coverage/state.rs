@@ -310,9 +310,7 @@ fn lacks_stated(counts: &SchemeCounts, facts: KnownPackage<'_>) -> Guess<bool> {
 
 /// Guesses the extent of the `zh:` for a platform whose `h1:` is recorded or not; some `zh:` may match nothing.
 ///
-/// `zh:` that are no list of a release were left by a mirror or belong to a release with one package for each
-/// `h1:`; either names the zips of those platforms alone. `listed` counts all `zh:` of the entry: one of the
-/// wrong form may replace that of any zip, so a list with one is not complete for certain.
+/// `listed` counts all `zh:` of the entry, also those of the wrong form.
 fn zh(hashes: &Hashes, facts: KnownPackage<'_>, own_h1: bool, listed: usize) -> Guess<Zh> {
     let SchemeCounts { h1, zh, .. } = SchemeCounts::of(hashes);
     let is_recorded = facts.zh.map(|zh| hashes.contains(zh));
@@ -326,6 +324,8 @@ fn zh(hashes: &Hashes, facts: KnownPackage<'_>, own_h1: bool, listed: usize) -> 
     match is_recorded {
         _ if facts.is_unrecorded => Guess::known(Zh::Others),
         Some(false) => Guess::known(Zh::Others),
+        // A `zh:` of the wrong form may replace that of any zip, so a list with one is not complete for
+        // certain.
         Some(true) if listed > zh => guess(Zh::Own, Zh::Release),
         None if listed > zh => Guess {
             likely: Zh::Own,
@@ -336,6 +336,8 @@ fn zh(hashes: &Hashes, facts: KnownPackage<'_>, own_h1: bool, listed: usize) -> 
         // One `zh:` for each of some `h1:` is most likely all that there is.
         _ if own_h1 && zh == h1 => guess(Zh::Release, Zh::Own),
         Some(true) => Guess::known(Zh::Own),
+        // Such `zh:` were left by a mirror, or belong to a release with one package for each `h1:`. Either
+        // names the zips of those platforms alone.
         None if own_h1 => Guess::known(Zh::Own),
         None if h1 == 0 => guess(Zh::Own, Zh::Others),
         None => guess(Zh::Others, Zh::Own),

@@ -125,10 +125,11 @@ impl EntryCoverage<'_> {
         }
     }
 
-    /// Returns the help for missing hashes. All entries with the same wanted platforms get the same help, so
-    /// that their findings are shown together and the platforms once.
+    /// Returns the help for missing hashes.
     fn how_to_add(&self, fix: &RootCommand) -> Help {
         let coverage = &self.coverage;
+        // All entries with the same wanted platforms get the same help, so that their findings are shown
+        // together and the platforms once.
         let wanted = self.wanted();
         if let Some(left_over) = self.subject.left_over(self.provider) {
             left_over.and(&format!("wanted: {wanted}"))

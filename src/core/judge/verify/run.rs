@@ -208,6 +208,7 @@ fn check_lock(
     } else {
         Attributions::new()
     };
+    // Before the platforms, because packages prove whose hashes are recorded.
     let mut facts = PackageFacts::default();
     if groups.wants(CheckGroup::Packages)
         && let Some(checked) = checks
@@ -255,6 +256,7 @@ fn check_lock(
         let known = (checks.builds)(&lock.document.lock);
         findings.extend(builds::check(subject, &known));
     }
+    // After the registries, because they name the keys that a policy may pin.
     check_policy(root, subject, &releases, checks, verdict);
     facts
 }

@@ -261,7 +261,7 @@ impl NativeParser<'_> {
         }
     }
 
-    /// Returns the text of a token, of which only the quotes are shown.
+    /// Returns the text of a token; only its quotes are shown.
     fn secret(&mut self, token: &ConfigToken) -> Secret {
         if token.kind == TokenKind::Quoted {
             self.shown[token.start] = b'"';

@@ -159,7 +159,7 @@ impl TokenWalk<'_> {
         }
     }
 
-    /// Reads one argument or block of a body at `depth` and whatever follows it on its line; returns the
+    /// Reads one argument or block of a body at `depth` and the rest of its line; returns the
     /// name of an argument, also of one that is left out. Faults end up in `found`.
     fn item(&mut self, depth: usize) -> (Option<HclToken>, Option<Item>) {
         let first = self.peek();

@@ -457,7 +457,7 @@ impl<'t> TokenWalk<'t> {
         self.with_lines(true, |walk| walk.object_items(open))
     }
 
-    /// Reads the items of an object, in which line ends separate.
+    /// Reads the items of an object; line ends separate them.
     fn object_items(&mut self, open: HclToken) -> Checked<ExprKind> {
         let mut items: Vec<Option<ObjectItem>> = Vec::new();
         // The index and the place of each key.

@@ -130,9 +130,9 @@ pub fn template(file: FileId, text: &str) -> Result<Expr, Vec<Diagnostic>> {
 struct SourceText {
     /// A byte-order mark is spaces here, and each byte that is no UTF-8 is [`BROKEN`].
     text: String,
-    /// The offsets of bytes that may stand only in comments, in order.
+    /// The offsets of bytes that are valid only in comments, in order.
     broken: Vec<usize>,
-    /// The offsets of bytes that may also stand in strings, where each means U+FFFD; in order.
+    /// The offsets of bytes that are also valid in strings, as U+FFFD; in order.
     replaced: Vec<usize>,
 }
 
@@ -150,8 +150,8 @@ impl SourceText {
         while let Some(chunk) = bytes[text.len()..].utf8_chunks().next() {
             text.push_str(chunk.valid());
             let rest = &bytes[text.len()..];
-            // A leading byte with as many others as it announces has the form of UTF-8, whatever they
-            // encode.
+            // A leading byte with as many others as it announces has the form of UTF-8, even if
+            // they encode no character.
             let announced = match rest.first() {
                 Some(0xC0..=0xDF) => 2,
                 Some(0xE0..=0xEF) => 3,
@@ -177,7 +177,7 @@ impl SourceText {
         &self.text[span.start..span.end]
     }
 
-    /// Returns whether a span holds a byte that may stand only in comments.
+    /// Returns true if a span holds a byte that is valid only in comments.
     fn is_broken(&self, span: Span) -> bool {
         !within(&self.broken, span).is_empty()
     }

@@ -22,7 +22,7 @@ pub struct GitEvidence<'a> {
 }
 
 impl GitEvidence<'_> {
-    /// No evidence.
+    /// Evidence that states nothing.
     pub const NONE: GitEvidence<'static> = GitEvidence {
         tracked: &|_| Vec::new(),
         changed: &BTreeSet::new(),

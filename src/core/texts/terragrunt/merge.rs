@@ -102,8 +102,9 @@ fn laid<K: Ord, T>(upper: BTreeMap<K, T>, mut parent: BTreeMap<K, T>) -> BTreeMa
     parent
 }
 
-/// Drops arguments that are null: they count as not set.
+/// Drops arguments that are null.
 fn set(arguments: Arguments) -> Arguments {
+    // An argument that is null counts as not set.
     let is_null = |slot: &Slot| slot.outcome.as_ref().is_ok_and(|value| value.is_null());
     arguments
         .into_iter()

@@ -131,7 +131,7 @@ pub(super) fn beyond_values(evaluation: &Evaluation<'_>, config: &FileConfig) ->
     stops
 }
 
-/// Adds hooks that run before `init`: they may write files that Terraform reads (rules 8.9).
+/// Adds hooks that run before `init`.
 fn hooks(config: &FileConfig, unit: &mut EvaluatedUnit) {
     for ((kind, label), arguments) in &config.commands {
         let command = match kind.as_str() {
@@ -152,6 +152,7 @@ fn hooks(config: &FileConfig, unit: &mut EvaluatedUnit) {
             Value::Unknown => true,
             _ => false,
         };
+        // The hook may write files that Terraform reads (rules 8.9).
         if runs {
             let reason = format!("the hook {label:?} runs a program before init");
             let unknown = UnitUnknown::in_run(slot.place, reason);

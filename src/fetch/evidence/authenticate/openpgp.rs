@@ -44,10 +44,10 @@ pub(super) struct Verified {
 }
 
 impl<'a> Detached<'a> {
-    /// Reads a signature file, without any verdict: a fault counts only where a search for a
-    /// key's signature comes across it.
+    /// Reads a signature file, without any verdict.
     pub(super) fn read(bytes: &[u8], document: &'a [u8], now: u64) -> Self {
         let mut signatures = Vec::new();
+        // A fault counts only if the search for a key's signature reaches it.
         let fault = collect(bytes, &mut signatures).err();
         Self {
             document,

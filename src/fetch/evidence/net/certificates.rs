@@ -39,15 +39,16 @@ const DEFAULT_DIRS: [&str; 2] = ["/etc/ssl/certs", "/etc/pki/tls/certs"];
 
 /// Decides by the environment.
 ///
-/// `SSL_CERT_FILE` takes the place of the system's list and `SSL_CERT_DIR` that of its directories,
-/// as in both programs; on macOS and Windows these do not look at them. Where a system has none at
-/// all, as in a container made from nothing, the list that Mozilla publishes serves.
+/// `SSL_CERT_FILE` takes the place of the system's list and `SSL_CERT_DIR` that of its directories, as in both
+/// programs. Where a system has none at all, as in a container made from nothing, the list that Mozilla
+/// publishes serves.
 ///
 /// # Errors
 /// In words, if what is named cannot be read: to go on with others would undo what the user pinned.
 /// A directory that does not exist holds nothing.
 pub(super) fn roots(env: &dyn Env, authorities: Authorities) -> Result<Roots, String> {
     let judges_by_itself = cfg!(any(windows, target_os = "macos"));
+    // On macOS and Windows the programs do not read these variables.
     if judges_by_itself && authorities == Authorities::OfThisSystem {
         return Ok(Roots::System);
     }

@@ -170,14 +170,14 @@ pub struct Unscanned {
 
 /// Finds the packages of locked versions.
 ///
-/// Packages of other versions and providers are left alone: nothing uses them. Of the packages that
-/// mirrors have for one platform the first counts, as in `init`.
+/// Packages of other versions and providers are left alone: nothing uses them.
 pub(super) fn gather(
     memo: &mut PackageMemo<'_>,
     places: &[PackagePlace],
     subject: CheckedLock<'_>,
 ) -> PackagesAtHand {
     let mut gathered = PackagesAtHand::default();
+    // Of the packages that mirrors have for one platform the first counts, as in `init`.
     let mut mirrored = BTreeSet::new();
     for place in places {
         if let Err(error) = memo.files.kind(&place.dir)

@@ -7,8 +7,8 @@ use super::net::{Event, Net, RedirectLimits, Redirects, last_modified};
 use crate::addr::Url;
 use crate::world::HttpRequest;
 
-/// Asks a server when a package was changed last; `None` if it says nothing that can be read, or gives
-/// no answer: nothing is repeated, since no date is ever needed.
+/// Asks a server when a package was changed last; `None` if it says nothing that can be read, or gives no
+/// answer.
 #[must_use]
 pub fn package_changed(net: &Net<'_>, url: &Url) -> Option<SystemTime> {
     let credentials = (net.package_credentials)(url);
@@ -25,6 +25,7 @@ pub fn package_changed(net: &Net<'_>, url: &Url) -> Option<SystemTime> {
     let limits = RedirectLimits {
         hops: PACKAGE_HOPS,
         redirects: Redirects::Any,
+        // Nothing is repeated: no run needs a date.
         attempt: 1,
     };
     let (server, response) = net.follow(&request, limits).ok()?;

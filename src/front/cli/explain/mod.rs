@@ -67,7 +67,6 @@ impl Command for ExplainArgs {
     }
 }
 
-/// Lists every page.
 fn all_pages() -> CommandResult {
     let all = ResultSubject::Pages(
         TOPICS.iter().map(topic_row).collect(),

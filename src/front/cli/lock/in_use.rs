@@ -122,8 +122,9 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     blocks
 }
 
-/// Returns a line below a table; Markdown would put lines into a box of their own.
+/// Returns a line below a table.
 pub(super) fn below(line: String, look: Look) -> TextBlock {
+    // Markdown would put the line into a box of its own.
     if look.markdown {
         TextBlock::Verdict(Tone::Good, line)
     } else {

@@ -17,13 +17,14 @@ impl LockJob<'_, '_> {
         result.faults(self.sources.unreported(opened.source));
     }
 
-    /// Shows notes on a state that cannot be read where they matter: if entries stayed because of it.
+    /// Shows notes on a state that cannot be read where they matter.
     pub(super) fn report_state(&self, opened: &OpenRoot, locked: &Locked, result: &mut RootResult) {
         let about_state = opened
             .loaded
             .diagnostics
             .iter()
             .filter(|diagnostic| remarks::is_about_state(diagnostic));
+        // The notes matter only if entries stayed because of the state.
         if self.session.options.verbose || !locked.unrequired.is_empty() {
             result.faults(about_state);
         } else {

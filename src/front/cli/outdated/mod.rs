@@ -158,6 +158,7 @@ impl OutdatedArgs {
                 .disk
                 .kind(&session.options.below(path))
                 .is_ok();
+            // The name of a directory may be a valid address, too; the directory wins.
             text.parse().ok().filter(|_| !is_there)
         };
         let mut roots = self.roots.clone();

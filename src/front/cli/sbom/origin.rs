@@ -19,13 +19,13 @@ const LAST_SECOND: u64 = 253_402_300_799;
 /// The job and correlator of a run outside of CI.
 const LOCAL_JOB: &str = "lockctl-sbom";
 
-/// Reads the time that documents state; `None` if the variable is not set, since the clock would make each document
-/// different.
+/// Reads the time that documents state; `None` if the variable is not set.
 ///
 /// # Errors
 /// If the variable holds anything but a number of seconds up to the year 9999.
 pub(super) fn stated_time(env: &dyn Env) -> Result<Option<SystemTime>, Failure> {
     let Some(text) = stated(env, TIME) else {
+        // Not the time of the clock, which would make each document different.
         return Ok(None);
     };
     // `parse` alone would also accept a sign, as in `+5`.

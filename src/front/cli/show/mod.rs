@@ -89,7 +89,7 @@ fn run(session: &Arc<Session<'_>>, args: &ShowArgs) -> CommandResult {
             return Ok(Replaced::Done);
         };
         let attributions = facts.about(root, &lock.document.lock);
-        // Installed packages show which hash belongs to which platform; one that facts contradict has no say.
+        // Installed packages show the platforms of hashes; one that facts contradict does not count.
         let places = [PackagePlace::installed(root.providers_dir(world.env))];
         let known = root
             .packages(lock, &mut memo, &places, &attributions)?

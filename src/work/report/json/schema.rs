@@ -31,10 +31,11 @@ fn schema_of<T: JsonSchema>() -> Schema {
     settings.into_generator().into_root_schema_for::<T>()
 }
 
-/// Describes the field that says which variant a line is: the types say nothing of it.
+/// Describes the field that says which variant a line is.
 pub(in crate::work::report) fn describe_event(schema: &mut Schema) {
     let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
     for variant in variants.into_iter().flatten() {
+        // The types have no place for this text.
         variant["properties"]["event"]["description"] = "What happened.".into();
     }
 }

@@ -34,7 +34,7 @@ use crate::{parallel, upstream};
 /// The job that mirrors packages.
 pub(super) struct MirrorJob<'r, 'a> {
     args: &'r MirrorArgs,
-    /// The sources that were typed, in the order in which they are asked.
+    /// The sources that were typed, in query order.
     typed: Vec<PackageChoice>,
     /// The numbers of the named providers that some lock file has.
     locked: BTreeSet<usize>,

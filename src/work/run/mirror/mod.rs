@@ -154,7 +154,7 @@ impl MirrorArgs {
         }
     }
 
-    /// Returns the sources that packages may come from, in the order in which they are asked.
+    /// Returns the sources that packages may come from, in query order.
     fn sources(&self) -> Vec<PackageChoice> {
         let net_mirror = self.net_mirror.clone().map(PackageChoice::NetworkMirror);
         let oci_mirror = self.oci_mirror.clone().map(PackageChoice::OciMirror);
@@ -173,7 +173,7 @@ impl MirrorArgs {
         }
     }
 
-    /// Refuses `--unpacked also`.
+    /// Refuses `--unpacked also`, which lacks a `=`.
     pub(crate) fn check_unpacked(&self) -> Result<(), String> {
         if self.unpacked == Some(UnpackedArg::Only)
             && self.roots.roots.iter().any(|typed| typed == "also")

@@ -66,7 +66,7 @@ impl<'a> UserModules<'a> {
         }
     }
 
-    /// Returns the sources and options by which the configuration of every root of the run is read.
+    /// Returns the sources and options for reading the configuration of every root of the run.
     pub(crate) fn reading(&self) -> Reading<'_> {
         let options = self.configuration;
         let sources = ConfigSources {

@@ -186,14 +186,14 @@ impl<'a> Sources<'a> {
         Ok(self.setups.len() - 1)
     }
 
-    /// Lists the providers that a root needs no package of, since they are run from a directory and the
-    /// program does not lock them (`cliconfig` rules 5.5).
+    /// Lists the providers that a root needs no package of.
     pub(crate) fn overridden(&mut self, root: &Root, texts: &mut Texts) -> Vec<ProviderAddr> {
         let follows = self.choice(root) == PackageChoice::CliConfiguration;
         if !follows || root.flavor.locks_overridden() {
             return Vec::new();
         }
         match &self.followed(root.flavor, texts).methods {
+            // They run from a directory, and the program does not lock them (`cliconfig` rules 5.5).
             Some(methods) => methods.cli_config().overridden().into_iter().collect(),
             None => Vec::new(),
         }

@@ -318,14 +318,14 @@ impl<'a> Registry<'a> {
         Ok(Some(if first == claims { first } else { claims }))
     }
 
-    /// Refuses a package that no current program supports; one that does not say is let
-    /// through, as in both programs.
+    /// Refuses a package that no current program supports.
     fn check_protocols(&self, id: &PackageId, document: &PackageDocument, url: &Url) -> Shared<()> {
         let spoken = document.protocols.clone().unwrap_or_default();
         let is_supported = supported(&spoken).map_err(|text| RegistryError::BadDocument {
             url: url.clone(),
             reason: format!("protocols holds {:?}, which is no version", cut(text)),
         })?;
+        // Both programs accept a package that states no protocol.
         if spoken.is_empty() || is_supported {
             return Ok(());
         }
