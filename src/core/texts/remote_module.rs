@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::addr::module::{RegistryModule, RemoteModule};
 use crate::flavor::Flavor;
 use crate::version::{CoreConstraints, Version};
-use crate::world::{DirEntry, FileKind, Files, ReadSeek};
+use crate::world::{Files, Layer};
 
 /// Finding remote modules. Many threads may ask at once.
 pub trait RemoteModules: Sync {
@@ -139,28 +139,12 @@ impl RemoteModules for InstalledOnly {
 #[derive(Clone, Copy, Debug)]
 pub struct NamedFiles<'a>(pub &'a FoundModule);
 
-impl Files for NamedFiles<'_> {
-    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        self.0.files.read(path, limit)
+impl Layer for NamedFiles<'_> {
+    fn base(&self) -> &dyn Files {
+        &*self.0.files
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        self.0.files.open(path)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        self.0.files.list(dir)
-    }
-
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        self.0.files.kind(path)
-    }
-
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        self.0.files.resolve(path)
-    }
-
-    fn shown(&self, path: &Path) -> String {
+    fn name(&self, path: &Path) -> String {
         self.0.name_of(path)
     }
 }

@@ -1,5 +1,6 @@
 //! Project files of a git revision, which govern what is on disk.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,7 @@ use crate::guide::advice;
 use crate::project;
 use crate::report::{Failure, Sentence};
 use crate::run::options::Options;
-use crate::world::{DirEntry, Disk, FileKind, Files, ReadSeek, clean};
+use crate::world::{Disk, Files, Layer, clean};
 
 /// Digits of the name of a commit that are shown; git shows as many.
 const SHOWN_DIGITS: usize = 7;
@@ -79,8 +80,16 @@ impl<'a> ProjectRevision<'a> {
     }
 }
 
-impl Files for ProjectRevision<'_> {
-    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+impl Layer for ProjectRevision<'_> {
+    fn base(&self) -> &dyn Files {
+        &self.tree
+    }
+
+    fn at<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
+        Ok(Cow::Owned(self.absolute(path)))
+    }
+
+    fn bytes(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let path = self.absolute(path);
         let read = self.tree.read(&path, limit);
         // Lock files are read from the revision, too, for the flavor: that they differ is no news.
@@ -100,19 +109,7 @@ impl Files for ProjectRevision<'_> {
         }
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        self.tree.open(&self.absolute(path))
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        self.tree.list(&self.absolute(dir))
-    }
-
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        self.tree.kind(&self.absolute(path))
-    }
-
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        self.tree.resolve(&self.absolute(path))
+    fn name(&self, path: &Path) -> String {
+        path.display().to_string()
     }
 }

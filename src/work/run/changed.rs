@@ -1,5 +1,6 @@
 //! Roots with a changed file: their own files, those of local modules, and all others that were read.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use crate::lockfile;
 use crate::project;
 use crate::remote_module::InstalledOnly;
 use crate::workspace::{Reading, Root};
-use crate::world::{DirEntry, FileKind, Files, ReadSeek, clean};
+use crate::world::{DirEntry, FileKind, Files, Layer, clean};
 
 /// Names of files that concern every root below them.
 const GOVERNING: [&str; 2] = [project::FILE_NAME, ".gitignore"];
@@ -172,32 +173,22 @@ impl NotedFiles<'_> {
     }
 }
 
-impl Files for NotedFiles<'_> {
-    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        self.note(path, FileUse::File);
-        self.files.read(path, limit)
+impl Layer for NotedFiles<'_> {
+    fn base(&self) -> &dyn Files {
+        self.files
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+    fn at<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
         self.note(path, FileUse::File);
-        self.files.open(path)
+        Ok(Cow::Borrowed(path))
     }
 
-    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+    fn entries(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
         self.note(dir, FileUse::Listed);
         self.files.list(dir)
     }
 
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        self.note(path, FileUse::File);
-        self.files.kind(path)
-    }
-
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+    fn real(&self, path: &Path) -> io::Result<PathBuf> {
         self.files.resolve(path)
-    }
-
-    fn shown(&self, path: &Path) -> String {
-        self.files.shown(path)
     }
 }

@@ -12,7 +12,7 @@ use lockctl::terragrunt::{
     UnitPart, UnknownPart, assemble, evaluate, render,
 };
 use lockctl::world::mem::MemFiles;
-use lockctl::world::{FileKind, Files};
+use lockctl::world::{FileKind, Files, Layer};
 use serde_json::Value;
 
 use super::lab::{Lab, SERVER, texts, units_below};
@@ -154,27 +154,15 @@ fn fetched(package: &UnitPackage) -> Option<Double> {
 /// The disk, without the directories that stand for repositories.
 struct WithoutGit;
 
-impl Files for WithoutGit {
-    fn read(&self, path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
-        RealDisk.read(path, limit)
+impl Layer for WithoutGit {
+    fn base(&self) -> &dyn Files {
+        &RealDisk
     }
 
-    fn open(&self, path: &Path) -> std::io::Result<Box<dyn lockctl::world::ReadSeek>> {
-        RealDisk.open(path)
-    }
-
-    fn list(&self, dir: &Path) -> std::io::Result<Vec<lockctl::world::DirEntry>> {
+    fn entries(&self, dir: &Path) -> std::io::Result<Vec<lockctl::world::DirEntry>> {
         let mut names = RealDisk.list(dir)?;
         names.retain(|entry| entry.name != ".git");
         Ok(names)
-    }
-
-    fn kind(&self, path: &Path) -> std::io::Result<FileKind> {
-        RealDisk.kind(path)
-    }
-
-    fn resolve(&self, path: &Path) -> std::io::Result<PathBuf> {
-        RealDisk.resolve(path)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::texts::Text as _;
 use lockctl::diag::Texts;
 use lockctl::os::RealDisk;
 use lockctl::terragrunt::{Documents, EvaluatedUnit, UnitRepository, UnitSurroundings, evaluate};
-use lockctl::world::{DirEntry, FileKind, Files, ReadSeek};
+use lockctl::world::{Files, Layer};
 
 /// The disk, with how often each file was read.
 #[derive(Default)]
@@ -17,8 +17,12 @@ struct Counting {
     reads: Mutex<BTreeMap<PathBuf, usize>>,
 }
 
-impl Files for Counting {
-    fn read(&self, path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
+impl Layer for Counting {
+    fn base(&self) -> &dyn Files {
+        &RealDisk
+    }
+
+    fn bytes(&self, path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
         *self
             .reads
             .lock()
@@ -26,22 +30,6 @@ impl Files for Counting {
             .entry(path.to_owned())
             .or_default() += 1;
         RealDisk.read(path, limit)
-    }
-
-    fn open(&self, path: &Path) -> std::io::Result<Box<dyn ReadSeek>> {
-        RealDisk.open(path)
-    }
-
-    fn list(&self, dir: &Path) -> std::io::Result<Vec<DirEntry>> {
-        RealDisk.list(dir)
-    }
-
-    fn kind(&self, path: &Path) -> std::io::Result<FileKind> {
-        RealDisk.kind(path)
-    }
-
-    fn resolve(&self, path: &Path) -> std::io::Result<PathBuf> {
-        RealDisk.resolve(path)
     }
 }
 

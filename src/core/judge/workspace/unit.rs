@@ -1,6 +1,5 @@
 //! Units of Terragrunt: roots whose configuration lies in no directory, but is put together.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -17,7 +16,7 @@ use crate::terragrunt::{
 };
 use crate::version::CoreConstraints;
 use crate::workspace::EnvironmentUse;
-use crate::world::{DirEntry, DirectoryMemo, Env, FileKind, Files, ReadSeek, clean};
+use crate::world::{DirectoryMemo, Env, FileKind, Files, Layer, clean};
 
 /// The directory where Terragrunt runs a unit.
 pub const UNIT_CACHE: &str = ".terragrunt-cache";
@@ -372,35 +371,19 @@ struct ShownFrom<'a> {
     is_relative: bool,
 }
 
-impl Files for ShownFrom<'_> {
-    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        self.files.read(path, limit)
+impl Layer for ShownFrom<'_> {
+    fn base(&self) -> &dyn Files {
+        self.files
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        self.files.open(path)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        self.files.list(dir)
-    }
-
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        self.files.kind(path)
-    }
-
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        self.files.resolve(path)
-    }
-
-    fn shown(&self, path: &Path) -> String {
+    fn name(&self, path: &Path) -> String {
         let path = clean(path);
         let below = path.strip_prefix(self.current).ok();
         let below = below.filter(|below| self.is_relative && !below.as_os_str().is_empty());
         self.files.shown(below.unwrap_or(&path))
     }
 
-    fn memo(&self, dir: &Path) -> Option<DirectoryMemo> {
+    fn directory_memo(&self, dir: &Path) -> Option<DirectoryMemo> {
         self.files.memo(dir)
     }
 }

@@ -1,13 +1,14 @@
 //! Files of one directory, and nothing outside of it.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::{
-    DirEntry, Disk, DraftDirectory, DraftFile, Exclusive, FileKind, Files, Objects,
-    PrivateDirectory, ReadSeek, Replaced, Replacement, Scratch,
+    Disk, DraftDirectory, DraftFile, Exclusive, FileKind, Files, Layer, Objects, PrivateDirectory,
+    Replaced, Replacement, Scratch,
 };
 
 /// Maximum number of links in a row that are followed; Linux has the same limit.
@@ -199,25 +200,13 @@ fn parts(path: &Path) -> impl Iterator<Item = PathPart> {
     parts.collect::<Vec<_>>().into_iter()
 }
 
-impl Files for Confined<'_> {
-    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        self.disk.without_links().read(&self.inside(path)?, limit)
+impl Layer for Confined<'_> {
+    fn base(&self) -> &dyn Files {
+        self.disk.without_links()
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        self.disk.without_links().open(&self.inside(path)?)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        self.disk.without_links().list(&self.inside(dir)?)
-    }
-
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        self.disk.without_links().kind(&self.inside(path)?)
-    }
-
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        self.disk.without_links().resolve(&self.inside(path)?)
+    fn at<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
+        Ok(Cow::Owned(self.inside(path)?))
     }
 }
 

@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 mod cached;
 mod confined;
+mod layer;
 mod listing;
 pub mod mem;
 mod memo;
@@ -20,6 +21,7 @@ mod within;
 
 pub use cached::CachedDisk;
 pub use confined::{Confined, Outside, is_outside};
+pub use layer::Layer;
 pub use memo::DirectoryMemo;
 pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
 pub use objects::{NotedObjects, ObjectSize, Objects, is_key_word};

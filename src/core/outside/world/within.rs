@@ -1,10 +1,11 @@
 //! Files below one directory, for values that a configuration computes from files.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::{DirEntry, FileKind, Files, ReadSeek};
+use super::{FileKind, Files, Layer};
 
 /// The name of git's own directory, which holds credentials of remotes beside its objects.
 const GIT_DIRECTORY: &str = ".git";
@@ -121,33 +122,13 @@ impl std::fmt::Debug for Within<'_> {
     }
 }
 
-impl Files for Within<'_> {
-    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+impl Layer for Within<'_> {
+    fn base(&self) -> &dyn Files {
+        self.files
+    }
+
+    fn at<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
         self.check(path)?;
-        self.files.read(path, limit)
-    }
-
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        self.check(path)?;
-        self.files.open(path)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        self.check(dir)?;
-        self.files.list(dir)
-    }
-
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        self.check(path)?;
-        self.files.kind(path)
-    }
-
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        self.check(path)?;
-        self.files.resolve(path)
-    }
-
-    fn shown(&self, path: &Path) -> String {
-        self.files.shown(path)
+        Ok(Cow::Borrowed(path))
     }
 }

@@ -20,7 +20,7 @@ use crate::diag::{FileId, MAX_PROBLEMS};
 use crate::flavor::Flavor;
 use crate::requirement::RequirementOrigin;
 use crate::world::mem::{MemFiles, slashed};
-use crate::world::{DirEntry, FileKind, ReadSeek};
+use crate::world::{DirEntry, Layer};
 
 const TERRAFORM: Flavor = Flavor::Terraform1_11;
 const OPENTOFU: Flavor = Flavor::OpenTofu1_12;
@@ -465,27 +465,15 @@ struct Listed {
     lists: std::sync::Mutex<BTreeMap<PathBuf, usize>>,
 }
 
-impl Files for Listed {
-    fn read(&self, path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
-        self.files.read(path, limit)
+impl Layer for Listed {
+    fn base(&self) -> &dyn Files {
+        &self.files
     }
 
-    fn open(&self, path: &Path) -> std::io::Result<Box<dyn ReadSeek>> {
-        self.files.open(path)
-    }
-
-    fn list(&self, dir: &Path) -> std::io::Result<Vec<DirEntry>> {
+    fn entries(&self, dir: &Path) -> std::io::Result<Vec<DirEntry>> {
         let mut lists = self.lists.lock().expect("no test panics meanwhile");
         *lists.entry(dir.to_owned()).or_default() += 1;
         self.files.list(dir)
-    }
-
-    fn kind(&self, path: &Path) -> std::io::Result<FileKind> {
-        self.files.kind(path)
-    }
-
-    fn resolve(&self, path: &Path) -> std::io::Result<PathBuf> {
-        self.files.resolve(path)
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::remote_module::PackageFiles;
-use crate::world::{DirEntry, DirectoryMemo, FileKind, Files, ReadSeek, clean};
+use crate::world::{DirectoryMemo, Files, Layer, clean};
 
 /// The files of a root, with packages among them.
 pub(in crate::texts::config) struct Packages<'a> {
@@ -98,39 +98,26 @@ impl<'a> Packages<'a> {
             Some((package, inside))
         })
     }
-
-    /// Does something with the files that a path leads to.
-    fn with<T>(
-        &self,
-        path: &Path,
-        act: impl FnOnce(&dyn Files, &Path) -> io::Result<T>,
-    ) -> io::Result<T> {
-        match self.package(path) {
-            Some((package, inside)) => act(&*package.files, &inside),
-            None => act(self.disk, path),
-        }
-    }
 }
 
-impl Files for Packages<'_> {
-    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        self.with(path, |files, path| files.read(path, limit))
+impl Layer for Packages<'_> {
+    fn base(&self) -> &dyn Files {
+        self.disk
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        self.with(path, |files, path| files.open(path))
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        self.with(dir, |files, dir| files.list(dir))
-    }
-
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        self.with(path, |files, path| files.kind(path))
+    fn pass<T>(
+        &self,
+        path: &Path,
+        ask: impl FnOnce(&dyn Files, &Path) -> io::Result<T>,
+    ) -> io::Result<T> {
+        match self.package(path) {
+            Some((package, inside)) => ask(&*package.files, &inside),
+            None => ask(self.disk, path),
+        }
     }
 
     /// A path in a package has no links here: it is resolved where it is read.
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+    fn real(&self, path: &Path) -> io::Result<PathBuf> {
         match self.package(path) {
             Some((package, inside)) => {
                 let resolved = package.files.resolve(&inside)?;
@@ -143,7 +130,7 @@ impl Files for Packages<'_> {
     }
 
     /// A file of a package has the name of that before its own.
-    fn shown(&self, path: &Path) -> String {
+    fn name(&self, path: &Path) -> String {
         match self.package(path) {
             Some((package, inside)) if inside.as_os_str().is_empty() => package.shown.to_string(),
             Some((package, inside)) => {
@@ -155,7 +142,7 @@ impl Files for Packages<'_> {
     }
 
     /// The files of a package are those of its call.
-    fn memo(&self, dir: &Path) -> Option<DirectoryMemo> {
+    fn directory_memo(&self, dir: &Path) -> Option<DirectoryMemo> {
         match self.package(dir) {
             Some(_) => None,
             None => self.disk.memo(dir),

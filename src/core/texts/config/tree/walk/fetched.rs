@@ -1,5 +1,6 @@
 //! Modules that are not installed: asked for and put among the files of the root, or not visible (rules 5.11).
 
+use std::borrow::Cow;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use crate::remote_module::{
     FoundModule, ModuleFailure, ModuleFailureKind, ModuleRequest, PackageFiles, RequestedSource,
 };
 use crate::requirement::{ModulePath, PathStep, UnseenReason};
-use crate::world::{DirEntry, FileKind, Files, ReadSeek};
+use crate::world::{DirEntry, Files, Layer};
 
 /// The title of a local call that leads out of its package.
 pub(super) const ESCAPES: &str = "Local module path escapes module package";
@@ -290,41 +291,24 @@ impl CopiedPackage {
         let begins_with_dot = |part: &std::ffi::OsStr| part.as_encoded_bytes().starts_with(b".");
         !path.iter().any(begins_with_dot)
     }
+}
 
-    fn check(path: &Path) -> io::Result<()> {
+impl Layer for CopiedPackage {
+    fn base(&self) -> &dyn Files {
+        &*self.0
+    }
+
+    fn at<'p>(&self, path: &'p Path) -> io::Result<Cow<'p, Path>> {
         if Self::has(path) {
-            Ok(())
+            Ok(Cow::Borrowed(path))
         } else {
             Err(io::ErrorKind::NotFound.into())
         }
     }
-}
 
-impl Files for CopiedPackage {
-    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        Self::check(path)?;
-        self.0.read(path, limit)
-    }
-
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        Self::check(path)?;
-        self.0.open(path)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        Self::check(dir)?;
-        let mut entries = self.0.list(dir)?;
+    fn entries(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        let mut entries = self.pass(dir, |files, dir| files.list(dir))?;
         entries.retain(|entry| Self::has(Path::new(&entry.name)));
         Ok(entries)
-    }
-
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        Self::check(path)?;
-        self.0.kind(path)
-    }
-
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        Self::check(path)?;
-        self.0.resolve(path)
     }
 }
