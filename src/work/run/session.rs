@@ -4,7 +4,6 @@ use std::sync::{Arc, OnceLock};
 
 use crate::cliconfig::Netrc;
 use crate::flavor::Flavor;
-use crate::modules::cache::ModuleCache;
 use crate::parallel::Memo;
 use crate::run::World;
 use crate::run::facts::UserFacts;
@@ -14,6 +13,7 @@ use crate::run::user::config::UserConfig;
 use crate::sources::net::{Event, Net, PackageCredentials};
 use crate::sources::outages::Outages;
 use crate::sources::retry::RetryPolicy;
+use crate::store::answers::AnswerCache;
 
 /// A callback that is informed of each network event.
 pub(crate) type NetworkObserver<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
@@ -28,8 +28,8 @@ pub(crate) struct Session<'a> {
     pub(crate) world: World<'a>,
     /// The facts about packages that earlier runs kept.
     pub(crate) facts: UserFacts<'a>,
-    /// The modules that earlier runs kept, unless these are not to be used.
-    cache: Option<ModuleCache<'a>>,
+    /// The answers about modules and advisories that earlier runs kept, unless these are not to be used.
+    cache: Option<AnswerCache<'a>>,
     observer: NetworkObserver<'a>,
     outages: Arc<Outages>,
     netrc: OnceLock<Arc<Netrc>>,
@@ -47,7 +47,7 @@ impl<'a> Session<'a> {
         Arc::new(Self {
             options,
             world,
-            cache: dir.as_deref().map(|dir| caches::open_modules(world, dir)),
+            cache: dir.as_deref().map(|dir| caches::open_answers(world, dir)),
             facts: UserFacts::new(dir, world),
             observer,
             outages: Arc::default(),
@@ -64,8 +64,8 @@ impl<'a> Session<'a> {
         Session::new(options, self.world, self.observer)
     }
 
-    /// Returns the modules that earlier runs kept, unless these are not to be used.
-    pub(crate) fn cached_modules(&self) -> Option<&ModuleCache<'a>> {
+    /// Returns the answers about modules and advisories that earlier runs kept, unless these are not to be used.
+    pub(crate) fn cached_answers(&self) -> Option<&AnswerCache<'a>> {
         self.cache.as_ref()
     }
 

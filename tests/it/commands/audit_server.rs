@@ -5,6 +5,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
+use lockctl::os::{RealClock, RealDisk};
+use lockctl::store::answers::{AnswerCache, AnswerKind};
+use lockctl::world::Disk as _;
 use serde_json::json;
 
 use super::audit::lock_of;
@@ -171,9 +174,10 @@ fn without_the_server_what_is_kept_is_used() {
     let outcome = audit(&lab, &server.url, &[]).exits(1);
     outcome.stderr_has("kept advisories are used");
     // A damaged document is not used.
-    for entry in std::fs::read_dir(lab.path("home/advisories-1")).unwrap() {
-        let path = entry.unwrap().path().join("index-modules");
-        std::fs::write(path, "lockctl advisory document 1\n").unwrap();
+    for group in std::fs::read_dir(lab.path("home/answers-1/advisories")).unwrap() {
+        for entry in std::fs::read_dir(group.unwrap().path()).unwrap() {
+            std::fs::write(entry.unwrap().path(), "lockctl answer 1\n").unwrap();
+        }
     }
     assert_exit(&audit(&lab, &server.url, &["--offline"]), 2);
 }
@@ -274,10 +278,15 @@ fn other_commands_mark_versions_with_kept_advisories() {
     server.publish("2026-08-21T00:00:00Z");
     assert_exit(&audit(&lab, &server.url, &[]), 1);
     // The database of the test takes the place of the public one, which has this name in the cache.
-    let kept = lab.path("home/advisories-1");
-    let public = lockctl::hash::zh(&b"https://vuln.go.dev/"[..]).unwrap();
-    let here = std::fs::read_dir(&kept).unwrap().next().unwrap().unwrap();
-    std::fs::rename(here.path(), kept.join(&public.value()[..16])).unwrap();
+    let home = lab.path("home");
+    let cache = AnswerCache::new(RealDisk.objects(&home), &RealClock);
+    for name in ["index-modules", "GO-1999-0003"] {
+        let question = |url: &str| format!("{url} {name}");
+        let kept = cache.find(AnswerKind::Advisories, &question(&server.url));
+        let answer = kept.unwrap().answer;
+        let public = question("https://vuln.go.dev/");
+        cache.keep(AnswerKind::Advisories, &public, &answer);
+    }
     for args in [&diff[..], &outdated] {
         assert_eq!(rows(args)["advisories"], json!(["GO-1999-0003"]));
         lab.run(args).stderr_has("warning: acme/custom 5.4.0 has known vulnerabilities: GO-1999-0003; see `lockctl audit`");

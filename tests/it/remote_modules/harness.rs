@@ -7,7 +7,6 @@ use lockctl::addr::module::{ModuleSource, RegistryModule};
 use lockctl::cliconfig::{self, CliConfig, ConfigChoice, Netrc};
 use lockctl::diag::Texts;
 use lockctl::flavor::Flavor;
-use lockctl::modules::cache::ModuleCache;
 use lockctl::modules::store::{ModuleAccess, ModuleNet, ModuleStore};
 use lockctl::net::RealHttp;
 use lockctl::os::RealDisk;
@@ -17,6 +16,7 @@ use lockctl::remote_module::{
 use lockctl::sources::discovery::{Discovery, Hosts};
 use lockctl::sources::net::Net;
 use lockctl::sources::retry::RetryPolicy;
+use lockctl::store::answers::AnswerCache;
 use lockctl::version::CoreConstraints;
 use lockctl::world::mem::MemClock;
 use lockctl::world::{Credentials, Disk as _};
@@ -123,7 +123,7 @@ impl<'a> Case<'a> {
             let discovery = Arc::new(Discovery::new(net.clone(), hosts));
             Some(ModuleNet { net, discovery })
         };
-        let cache = cache.map(|dir| ModuleCache::new(RealDisk.objects(dir), &clock));
+        let cache = cache.map(|dir| AnswerCache::new(RealDisk.objects(dir), &clock));
         let store = ModuleStore::new(access, self.made.world(), Box::new(nets), cache.as_ref());
         let calls = calls(&self.input);
         let found = calls.iter().map(|call| {

@@ -4,7 +4,6 @@
 //! it is ever executed, no path leads out of it, and everything that is read has a limit.
 
 pub mod archive;
-pub mod cache;
 pub mod git;
 pub mod package;
 pub mod store;

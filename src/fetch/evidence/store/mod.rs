@@ -12,6 +12,7 @@
 //!
 //! Nothing here stops a run. An object that cannot be read counts as missing, and a note gives the reason.
 
+pub mod answers;
 mod contents;
 mod export;
 mod export_contents;

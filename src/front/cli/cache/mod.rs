@@ -12,10 +12,8 @@ use std::sync::Arc;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 
-use crate::audit::run::AdvisoryCache;
 use crate::cli::{Command, Look, World};
 use crate::diag::counted;
-use crate::modules::cache::{CacheKind, CacheRemoval, ModuleCache};
 use crate::package::calendar::timestamp;
 use crate::report::json::{
     CachedAdvisories, CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats,
@@ -24,7 +22,9 @@ use crate::report::{CommandResult, Failure, ResultSubject, TextBlock};
 use crate::run::options::{Options, examples};
 use crate::run::session::Session;
 use crate::run::user::caches::{self, VARIABLE};
+use crate::store::answers::{AnswerCache, AnswerInventory, AnswerKind, AnswerRemoval};
 use crate::store::{FactOrigin, Inventory, MAX_AGE, Removal, Store, StoredFact};
+use crate::world::ObjectSize;
 
 /// The command, as typed.
 const NAME: &str = "cache";
@@ -119,8 +119,7 @@ impl Command for CacheArgs {
             world,
             dir: current.join(&stated),
             store: caches::open_store(world, &stated),
-            modules: caches::open_modules(world, &stated),
-            advisories: AdvisoryCache::new(world.disk.objects(&stated), world.clock.now()),
+            answers: caches::open_answers(world, &stated),
         };
         let done = match &self.command {
             CacheCommand::Dir => Ok(dir(found)),
@@ -153,8 +152,7 @@ struct UserStore<'a> {
     /// The directory, as an absolute path where that is known.
     dir: PathBuf,
     store: Store<'a>,
-    modules: ModuleCache<'a>,
-    advisories: AdvisoryCache<'a>,
+    answers: AnswerCache<'a>,
 }
 
 impl UserStore<'_> {
@@ -220,6 +218,11 @@ fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
         .into_iter()
         .map(|(reason, count)| IgnoredObjects { reason, count });
     let computed = facts.iter().filter(is_computed).count();
+    let answers = found
+        .answers
+        .inventory()
+        .map_err(|error| found.unusable(&error))?;
+    let advisories = answers.of(AnswerKind::Advisories);
     let stats = StoreStats {
         facts: facts.len(),
         computed,
@@ -230,8 +233,12 @@ fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
         oldest: facts.iter().map(StoredFact::since).min().map(timestamp),
         ignored: too_old.into_iter().chain(broken).collect(),
         contents,
-        modules: modules(&found)?,
-        advisories: advisories(&found)?,
+        modules: modules(&answers),
+        advisories: CachedAdvisories {
+            documents: advisories.objects,
+            bytes: advisories.bytes,
+            old: advisories.old,
+        },
     };
     let report = StoreReport {
         stats: Some(stats),
@@ -241,33 +248,23 @@ fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
 }
 
 /// Counts what is kept about modules.
-fn modules(found: &UserStore<'_>) -> Result<CachedModules, Failure> {
-    let inventory = found
-        .modules
-        .inventory()
-        .map_err(|error| found.unusable(&error))?;
-    let count = |kind| inventory.kinds.get(&kind).map_or(0, |(count, _)| *count);
-    Ok(CachedModules {
-        packages: count(CacheKind::Packages),
-        locations: count(CacheKind::Locations),
-        versions: count(CacheKind::Versions),
-        refs: count(CacheKind::Refs),
-        bytes: inventory.kinds.values().map(|(_, bytes)| bytes).sum(),
-        old: inventory.old,
-    })
-}
-
-/// Counts what is kept of databases of advisories.
-fn advisories(found: &UserStore<'_>) -> Result<CachedAdvisories, Failure> {
-    let inventory = found
-        .advisories
-        .inventory()
-        .map_err(|error| found.unusable(&error))?;
-    Ok(CachedAdvisories {
-        documents: inventory.documents.len(),
-        bytes: inventory.documents.iter().map(|object| object.bytes).sum(),
-        old: inventory.old.len(),
-    })
+fn modules(answers: &AnswerInventory) -> CachedModules {
+    let [packages, locations, versions, refs] = [
+        AnswerKind::Packages,
+        AnswerKind::Locations,
+        AnswerKind::Versions,
+        AnswerKind::Refs,
+    ]
+    .map(|kind| answers.of(kind));
+    let all = [packages, locations, versions, refs];
+    CachedModules {
+        packages: packages.objects,
+        locations: locations.objects,
+        versions: versions.objects,
+        refs: refs.objects,
+        bytes: all.iter().map(|kind| kind.bytes).sum(),
+        old: all.iter().map(|kind| kind.old).sum(),
+    }
 }
 
 fn clean(args: CleanArgs, found: UserStore<'_>) -> Result<CommandResult, Failure> {
@@ -283,28 +280,20 @@ fn clean(args: CleanArgs, found: UserStore<'_>) -> Result<CommandResult, Failure
         .clean(removal, args.dry_run)
         .map_err(|error| found.unusable(&error))?;
     let wanted = if args.all {
-        CacheRemoval::Everything
+        AnswerRemoval::Everything
     } else {
-        CacheRemoval::Old
+        AnswerRemoval::Old
     };
-    let modules = found.modules.removable(wanted);
-    let modules = modules.and_then(|modules| {
+    let remove = || {
+        let answers = found.answers.removable(wanted)?;
         if !args.dry_run {
-            found.modules.remove(&modules)?;
+            found.answers.remove(&answers)?;
         }
-        Ok(modules.len())
-    });
-    let advisories = found.advisories.inventory().and_then(|inventory| {
-        let wanted = if args.all {
-            inventory.documents
-        } else {
-            inventory.old
-        };
-        if !args.dry_run {
-            found.advisories.remove(&wanted)?;
-        }
-        Ok(wanted.len())
-    });
+        let is_advisory = |object: &&ObjectSize| AnswerKind::Advisories.has(object);
+        let advisories = answers.iter().filter(is_advisory).count();
+        Ok((answers.len() - advisories, advisories))
+    };
+    let (modules, advisories) = remove().map_err(|error: io::Error| found.unusable(&error))?;
     let report = StoreReport {
         removed: Some(RemovedFacts {
             old: removed.old,
@@ -312,8 +301,8 @@ fn clean(args: CleanArgs, found: UserStore<'_>) -> Result<CommandResult, Failure
             imported: removed.imported,
             computed: removed.computed,
             kept: removed.kept,
-            modules: modules.map_err(|error| found.unusable(&error))?,
-            advisories: advisories.map_err(|error| found.unusable(&error))?,
+            modules,
+            advisories,
             dry_run: args.dry_run,
         }),
         ..found.report()

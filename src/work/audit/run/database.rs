@@ -21,7 +21,6 @@ use crate::report::{Failure, Sentence};
 use crate::run::World;
 use crate::run::options::Options;
 use crate::run::session::Session;
-use crate::run::user::caches;
 use crate::sources::documents::{DocumentAnswer, document};
 use crate::sources::net::Net;
 use crate::world::Files;
@@ -202,11 +201,12 @@ fn server(
     usage: DatabaseUse,
 ) -> Result<LoadedAdvisories, Failure> {
     let world = session.world;
-    let dir = caches::directory(world.env).filter(|_| !session.options.no_cache);
-    let objects = dir.map(|dir| world.disk.objects(&dir));
     let server = DatabaseServer {
         url,
-        kept: KeptDocuments::new(objects, &url.to_string()),
+        kept: KeptDocuments {
+            cache: session.cached_answers(),
+            url: url.to_string(),
+        },
         // Flavors only differ in the number of retries here, and roots of both programs share the database.
         net: session.net(Flavor::newest(Program::Terraform)),
         now: world.clock.now(),
@@ -271,7 +271,7 @@ struct DatabaseServer<'a> {
 impl DatabaseServer<'_> {
     /// Returns the index, and a warning if the kept one is used because the request failed.
     fn index(&self) -> Result<(KeptDocument, Option<String>), Failure> {
-        let kept = self.kept.get(KEPT_INDEX, MAX_INDEX_BYTES);
+        let kept = self.kept.get(KEPT_INDEX);
         if self.usage == DatabaseUse::Kept {
             return kept.map(|kept| (kept, None)).ok_or_else(|| {
                 Failure::new(format!("no advisories of {} are kept", self.url)).help(
@@ -362,13 +362,13 @@ impl DatabaseServer<'_> {
         } else {
             modified
         };
-        let kept = self.kept.get(id, MAX_ADVISORY_BYTES);
+        let kept = self.kept.get(id);
         // If the index states no date, the kept advisory may be outdated.
         let is_current = |kept: &KeptDocument| !modified.is_empty() && kept.date == modified;
         let may_ask = self.usage == DatabaseUse::Asked && !is_unreachable;
         if let Some(kept) = kept.as_ref().filter(|kept| is_current(kept) || !may_ask) {
             match named(&kept.body, id) {
-                // Identifiers that differ in case only share one object: the other one has replaced it.
+                // An earlier version may have kept what this one cannot read.
                 Err(_) if may_ask => {}
                 read => return read,
             }

@@ -21,7 +21,6 @@ use crate::run::session::Session;
 use crate::run::user::modules::{AutoModules, UserModules};
 use crate::run::{RunInputs, commands, over_roots};
 
-pub(crate) use kept::AdvisoryCache;
 pub(crate) use marks::{KnownAdvisories, known_advisories};
 
 /// Find known vulnerabilities of locked providers

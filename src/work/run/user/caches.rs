@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::modules::cache::ModuleCache;
 use crate::run::World;
 use crate::store::Store;
+use crate::store::answers::AnswerCache;
 use crate::world::Env;
 
 /// Names the directory of the store.
@@ -18,9 +18,9 @@ pub(crate) fn open_store<'a>(world: World<'a>, dir: &Path) -> Store<'a> {
     Store::new(world.disk.objects(dir), world.clock)
 }
 
-/// Opens the cache of modules, which is in the same directory.
-pub(crate) fn open_modules<'a>(world: World<'a>, dir: &Path) -> ModuleCache<'a> {
-    ModuleCache::new(world.disk.objects(dir), world.clock)
+/// Opens the cache of answers about modules and advisories, which is in the same directory.
+pub(crate) fn open_answers<'a>(world: World<'a>, dir: &Path) -> AnswerCache<'a> {
+    AnswerCache::new(world.disk.objects(dir), world.clock)
 }
 
 /// Returns the directory of the store (`store` rules 3.1); `None` if the user has no directory for caches.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::addr::module::RemoteModule;
 use crate::config::{ConfigSources, Unreached};
 use crate::flavor::Flavor;
-use crate::modules::cache::ModuleCache;
 use crate::modules::git::GitWorld;
 use crate::modules::store::{ModuleAccess, ModuleNet, ModuleStore};
 use crate::remote_module::{
@@ -17,6 +16,7 @@ use crate::run::World;
 use crate::run::options::{Configuration, ModuleChoice};
 use crate::run::session::Session;
 use crate::sources::net::Net;
+use crate::store::answers::AnswerCache;
 use crate::workspace::{EnvironmentUse, Reading};
 
 /// The meaning of `--modules auto` for a command.
@@ -34,7 +34,7 @@ pub(crate) struct UserModules<'a> {
     configuration: &'a Configuration,
     /// `None` where only what is installed counts.
     store: Option<ModuleStore<'a>>,
-    cache: Option<&'a ModuleCache<'a>>,
+    cache: Option<&'a AnswerCache<'a>>,
 }
 
 impl<'a> UserModules<'a> {
@@ -53,7 +53,7 @@ impl<'a> UserModules<'a> {
             // Cached packages never change: they are kept under the commit or the checksum that was asked for.
             (ModuleChoice::Auto, _) => Some(ModuleAccess::Cached),
         };
-        let (world, cache) = (session.world, session.cached_modules());
+        let (world, cache) = (session.world, session.cached_answers());
         let store = access.map(|access| {
             let nets = move |flavor| net(session, flavor);
             ModuleStore::new(access, git(world), Box::new(nets), cache)
@@ -149,7 +149,7 @@ fn is_on_this_machine(module: &RemoteModule) -> bool {
 
 /// Returns the modules that the cache holds, and no others.
 pub(crate) fn kept<'s>(session: &'s Session<'_>) -> ModuleStore<'s> {
-    let cache = session.cached_modules();
+    let cache = session.cached_answers();
     ModuleStore::new(
         ModuleAccess::Cached,
         git(session.world),

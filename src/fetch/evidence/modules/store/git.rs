@@ -4,9 +4,9 @@ use super::failure::{self, Failing};
 use super::{ModuleAccess, ModulePackage, ModuleStore, NamedBy};
 use crate::addr::module::{Query, RemoteModule};
 use crate::flavor::Flavor;
-use crate::modules::cache::CacheKind;
 use crate::modules::git::{AddressOrigin, GitLimits, GitRequest, GitSession};
 use crate::remote_module::ModuleFailure;
+use crate::store::answers::AnswerKind;
 
 /// Numbers of digits in the ids of commits, by the two kinds of repositories.
 const ID_DIGITS: [usize; 2] = [40, 64];
@@ -27,7 +27,7 @@ impl ModuleStore<'_> {
             // A branch may have moved, so that its former commit counts only where nothing may be asked.
             (None, ModuleAccess::Cached) => self
                 .cache
-                .and_then(|cache| cache.find(CacheKind::Refs, &ref_question))
+                .and_then(|cache| cache.find(AnswerKind::Refs, &ref_question))
                 .and_then(|cached| String::from_utf8(cached.answer).ok()),
             (None, ModuleAccess::Fetched) => None,
         };
@@ -70,7 +70,7 @@ impl ModuleStore<'_> {
 
     fn keep_commit(&self, question: &str, commit: Option<&str>) {
         if let (Some(cache), Some(commit)) = (self.cache, commit) {
-            cache.keep(CacheKind::Refs, question, commit.as_bytes());
+            cache.keep(AnswerKind::Refs, question, commit.as_bytes());
         }
     }
 }

@@ -19,7 +19,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::failure::Failing;
 use self::kept::KeptPackage;
-use super::cache::{CacheKind, ModuleCache};
 use super::git::GitWorld;
 use super::package::{PackageTree, SubdirectoryError, SubdirectoryPattern};
 use crate::addr::Hostname;
@@ -32,6 +31,7 @@ use crate::remote_module::{
 use crate::sources::discovery::Discovery;
 use crate::sources::modules::{ModuleRegistries, ModuleVersions};
 use crate::sources::net::Net;
+use crate::store::answers::{AnswerCache, AnswerKind};
 use crate::version::Version;
 
 /// Maximum number of answers in a row that only name another address (`sources` rules 13.4).
@@ -65,7 +65,7 @@ pub struct ModuleStore<'a> {
     access: ModuleAccess,
     world: GitWorld<'a>,
     nets: Box<ModuleNets<'a>>,
-    cache: Option<&'a ModuleCache<'a>>,
+    cache: Option<&'a AnswerCache<'a>>,
     networks: Memo<Flavor, Option<Arc<FlavorNetwork<'a>>>>,
     versions: Memo<(Flavor, ModuleName), Result<Arc<ModuleVersions>, ModuleFailure>>,
     locations:
@@ -126,7 +126,7 @@ impl<'a> ModuleStore<'a> {
         access: ModuleAccess,
         world: GitWorld<'a>,
         nets: Box<ModuleNets<'a>>,
-        cache: Option<&'a ModuleCache<'a>>,
+        cache: Option<&'a AnswerCache<'a>>,
     ) -> Self {
         Self {
             access,
@@ -251,7 +251,7 @@ impl<'a> ModuleStore<'a> {
     }
 
     fn read_kept(&self, question: &str) -> Option<KeptPackage> {
-        let known = self.cache?.find(CacheKind::Packages, question)?;
+        let known = self.cache?.find(AnswerKind::Packages, question)?;
         kept::read_package(&known.answer, question)
     }
 
@@ -259,7 +259,7 @@ impl<'a> ModuleStore<'a> {
     /// written.
     fn keep(&self, question: &str, package: ModulePackage) -> ModulePackage {
         if let Some(cache) = self.cache {
-            cache.keep(CacheKind::Packages, question, &kept::package(&package));
+            cache.keep(AnswerKind::Packages, question, &kept::package(&package));
         }
         let package = ModulePackage {
             kept_as: package.kept_as.or_else(|| Some(question.into())),

@@ -11,10 +11,10 @@ use crate::addr::Url;
 use crate::addr::module::{RegistryModule, RemoteModule};
 use crate::flavor::Flavor;
 use crate::modules::archive::{ArchiveKind, MAX_ARCHIVE_BYTES, read_archive};
-use crate::modules::cache::CacheKind;
 use crate::modules::package::SubdirectoryPattern;
 use crate::remote_module::{FoundModule, ModuleFailure};
 use crate::sources::modules::{DirectToken, ModuleLocation, ModuleVersions};
+use crate::store::answers::AnswerKind;
 use crate::version::{CoreConstraints, Version};
 
 /// The title of the warning about what is no version.
@@ -106,7 +106,7 @@ impl ModuleStore<'_> {
         let question = question(module);
         let cached = self
             .cache
-            .and_then(|cache| cache.find(CacheKind::Versions, &question))
+            .and_then(|cache| cache.find(AnswerKind::Versions, &question))
             .and_then(|cached| kept::read_versions(&cached.answer))
             // A kept list may lack newer versions, so it is used only if it settles the choice, or if nothing
             // else may be read.
@@ -122,7 +122,7 @@ impl ModuleStore<'_> {
                 .map_err(|error| failure::registry(&error, flavor))?;
             if let Some(cache) = self.cache {
                 let text = kept::versions(&versions);
-                cache.keep(CacheKind::Versions, &question, text.as_bytes());
+                cache.keep(AnswerKind::Versions, &question, text.as_bytes());
             }
             Ok(Arc::new(versions))
         })
@@ -137,7 +137,7 @@ impl ModuleStore<'_> {
     ) -> Result<Arc<KnownLocation>, ModuleFailure> {
         let known = self.cache.and_then(|cache| {
             let question = version_question(module, version, flavor);
-            let known = cache.find(CacheKind::Locations, &question)?;
+            let known = cache.find(AnswerKind::Locations, &question)?;
             read_location(std::str::from_utf8(&known.answer).ok()?)
         });
         match known {
@@ -164,7 +164,7 @@ impl ModuleStore<'_> {
                 .map_err(|error| failure::registry(&error, flavor))?;
             if let (Some(cache), Some(text)) = (self.cache, location_text(&location)) {
                 let question = version_question(module, version, flavor);
-                cache.keep(CacheKind::Locations, &question, text.as_bytes());
+                cache.keep(AnswerKind::Locations, &question, text.as_bytes());
             }
             Ok(Arc::new(KnownLocation {
                 location,

@@ -6,8 +6,8 @@ use crate::world::mem::{MemClock, MemFiles};
 
 const QUESTION: &str = "git::https://h.test/r.git abc";
 
-fn cache<'a>(files: &'a MemFiles, clock: &'a MemClock) -> ModuleCache<'a> {
-    ModuleCache::new(files.objects(Path::new("/c")), clock)
+fn cache<'a>(files: &'a MemFiles, clock: &'a MemClock) -> AnswerCache<'a> {
+    AnswerCache::new(files.objects(Path::new("/c")), clock)
 }
 
 fn start() -> SystemTime {
@@ -18,12 +18,12 @@ fn start() -> SystemTime {
 fn answers_are_found_by_kind_and_question() {
     let (files, clock) = (MemFiles::default(), MemClock::at(start()));
     let cache = cache(&files, &clock);
-    cache.keep(CacheKind::Packages, QUESTION, b"a\n\0b");
-    let found = cache.find(CacheKind::Packages, QUESTION).expect("kept");
+    cache.keep(AnswerKind::Packages, QUESTION, b"a\n\0b");
+    let found = cache.find(AnswerKind::Packages, QUESTION).expect("kept");
     assert_eq!(found.answer, b"a\n\0b");
     assert_eq!(found.since, start());
-    assert_eq!(cache.find(CacheKind::Refs, QUESTION), None);
-    assert_eq!(cache.find(CacheKind::Packages, "other"), None);
+    assert_eq!(cache.find(AnswerKind::Refs, QUESTION), None);
+    assert_eq!(cache.find(AnswerKind::Packages, "other"), None);
     assert_eq!(cache.notes(), [""; 0]);
 }
 
@@ -31,13 +31,13 @@ fn answers_are_found_by_kind_and_question() {
 fn old_answers_and_those_of_the_future_do_not_count() {
     let files = MemFiles::default();
     let (early, late) = (MemClock::at(start()), MemClock::at(start() + MAX_AGE * 2));
-    cache(&files, &early).keep(CacheKind::Refs, QUESTION, b"x");
-    assert_eq!(cache(&files, &late).find(CacheKind::Refs, QUESTION), None);
-    cache(&files, &late).keep(CacheKind::Refs, QUESTION, b"y");
-    assert_eq!(cache(&files, &early).find(CacheKind::Refs, QUESTION), None);
+    cache(&files, &early).keep(AnswerKind::Refs, QUESTION, b"x");
+    assert_eq!(cache(&files, &late).find(AnswerKind::Refs, QUESTION), None);
+    cache(&files, &late).keep(AnswerKind::Refs, QUESTION, b"y");
+    assert_eq!(cache(&files, &early).find(AnswerKind::Refs, QUESTION), None);
     assert!(
         cache(&files, &late)
-            .find(CacheKind::Refs, QUESTION)
+            .find(AnswerKind::Refs, QUESTION)
             .is_some()
     );
 }
@@ -47,7 +47,7 @@ fn broken_objects_are_ignored_with_a_note() {
     let (files, clock) = (MemFiles::default(), MemClock::at(start()));
     let whole = object::write(QUESTION, start(), b"answer");
     let objects = files.objects(Path::new("/c"));
-    let place = key(CacheKind::Refs, QUESTION);
+    let place = key(AnswerKind::Refs, QUESTION);
     let mut damages: Vec<Vec<u8>> = (0..whole.len()).map(|end| whole[..end].to_vec()).collect();
     damages.extend((0..whole.len()).map(|at| {
         let mut other = whole.clone();
@@ -58,7 +58,7 @@ fn broken_objects_are_ignored_with_a_note() {
     for damaged in damages {
         objects.put(&place, &damaged).expect("put");
         let cache = cache(&files, &clock);
-        assert_eq!(cache.find(CacheKind::Refs, QUESTION), None, "{damaged:?}");
+        assert_eq!(cache.find(AnswerKind::Refs, QUESTION), None, "{damaged:?}");
         assert_eq!(cache.notes().len(), 1, "{damaged:?}");
     }
 }
@@ -67,14 +67,14 @@ fn broken_objects_are_ignored_with_a_note() {
 fn objects_are_counted_and_removed() {
     let (files, clock) = (MemFiles::default(), MemClock::at(start()));
     let cache = cache(&files, &clock);
-    cache.keep(CacheKind::Packages, "a", b"12345");
-    cache.keep(CacheKind::Packages, "b", b"");
-    cache.keep(CacheKind::Versions, "a", b"");
+    cache.keep(AnswerKind::Packages, "a", b"12345");
+    cache.keep(AnswerKind::Packages, "b", b"");
+    cache.keep(AnswerKind::Versions, "a", b"");
     let inventory = cache.inventory().expect("listed");
-    assert_eq!(inventory.kinds[&CacheKind::Packages].0, 2);
-    assert_eq!(inventory.kinds[&CacheKind::Refs], (0, 0));
-    let all = cache.removable(CacheRemoval::Everything).expect("listed");
+    assert_eq!(inventory.kinds[&AnswerKind::Packages].objects, 2);
+    assert_eq!(inventory.kinds[&AnswerKind::Refs], KindInventory::default());
+    let all = cache.removable(AnswerRemoval::Everything).expect("listed");
     assert_eq!(all.len(), 3);
     cache.remove(&all).expect("removed");
-    assert_eq!(cache.find(CacheKind::Packages, "a"), None);
+    assert_eq!(cache.find(AnswerKind::Packages, "a"), None);
 }

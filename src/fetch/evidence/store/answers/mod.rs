@@ -1,4 +1,5 @@
-//! Answers about remote modules, kept for the next run and for other roots (rules 4).
+//! Answers of servers about remote modules and advisories, kept for the next run and for other roots (`modules`
+//! rules 4).
 //!
 //! The question holds everything that an answer depends on; a question is a text, and its hash is the key
 //! of the object. So no list is needed to find one, and any number of processes may read and write at once.
@@ -18,10 +19,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::hash::Sha256Stream;
 use crate::world::{Clock, NotedObjects, ObjectSize, Objects};
-pub use object::CachedObjectError;
+pub use object::AnswerError;
 
 /// Directory of all answers. Another format would have another number.
-const ANSWERS: &str = "modules-1";
+const ANSWERS: &str = "answers-1";
 
 /// Maximum size of an object, in bytes: a package holds little more than the configuration in it.
 pub const MAX_OBJECT_BYTES: u64 = 96 << 20;
@@ -30,8 +31,8 @@ pub const MAX_OBJECT_BYTES: u64 = 96 << 20;
 /// modules, each with some 100 kB of configuration.
 pub const MAX_CACHE_BYTES: u64 = 1 << 30;
 
-/// Maximum number of objects of one kind.
-pub const MAX_OBJECTS: usize = 20_000;
+/// Maximum number of objects of one kind with the same first two digits; there are 256 such groups.
+pub const MAX_PER_GROUP: usize = 128;
 
 /// Age when an answer is removed. A run that still needs it asks again.
 pub const MAX_AGE: Duration = Duration::from_secs(180 * 24 * 60 * 60);
@@ -41,7 +42,7 @@ const MAX_CLOCK_SKEW: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The subject of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CacheKind {
+pub enum AnswerKind {
     /// The files of a package that never changes: of a commit, a version, an archive with a checksum.
     Packages,
     /// The location that a registry states for a version.
@@ -49,61 +50,95 @@ pub enum CacheKind {
     Versions,
     /// The commit that a name in a repository points to.
     Refs,
+    /// The documents of a database of advisories. They count at any age, because the index of the database states
+    /// which of them changed.
+    Advisories,
 }
 
-impl CacheKind {
+impl AnswerKind {
     /// All kinds, in the order of their names.
-    pub const ALL: [Self; 4] = [Self::Locations, Self::Packages, Self::Refs, Self::Versions];
+    pub const ALL: [Self; 5] = [
+        Self::Advisories,
+        Self::Locations,
+        Self::Packages,
+        Self::Refs,
+        Self::Versions,
+    ];
 
-    /// Returns the word in keys.
+    /// Returns true if an object is of the kind.
     #[must_use]
-    pub fn as_str(self) -> &'static str {
+    pub fn has(self, object: &ObjectSize) -> bool {
+        object.key.starts_with(&format!("{}/", self.directory()))
+    }
+
+    /// Returns the part of keys that all objects of the kind have.
+    fn directory(self) -> String {
+        format!("{ANSWERS}/{}", self.word())
+    }
+
+    fn word(self) -> &'static str {
         match self {
             Self::Packages => "packages",
             Self::Locations => "locations",
             Self::Versions => "versions",
             Self::Refs => "refs",
+            Self::Advisories => "advisories",
         }
     }
 }
 
 /// An answer that was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CachedAnswer {
-    /// The answer, as it was given to [`ModuleCache::keep`].
+pub struct KeptAnswer {
+    /// The answer, as it was given to [`AnswerCache::keep`].
     pub answer: Vec<u8>,
     /// The time when it was stored.
     pub since: SystemTime,
 }
 
 /// The cache of a user.
-pub struct ModuleCache<'a> {
+pub struct AnswerCache<'a> {
     objects: NotedObjects<'a>,
     clock: &'a dyn Clock,
 }
 
 /// The number and size of the objects in a cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CacheInventory {
-    /// The number of objects of each kind, and their size in bytes.
-    pub kinds: BTreeMap<CacheKind, (usize, u64)>,
+pub struct AnswerInventory {
+    /// The objects of each kind.
+    pub kinds: BTreeMap<AnswerKind, KindInventory>,
+}
+
+/// The number and size of the objects of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KindInventory {
+    pub objects: usize,
+    pub bytes: u64,
     /// The number of objects that are older than [`MAX_AGE`].
     pub old: usize,
 }
 
-impl<'a> ModuleCache<'a> {
+impl AnswerInventory {
+    /// Returns the objects of a kind.
+    #[must_use]
+    pub fn of(&self, kind: AnswerKind) -> KindInventory {
+        self.kinds.get(&kind).copied().unwrap_or_default()
+    }
+}
+
+impl<'a> AnswerCache<'a> {
     /// Keeps answers among these objects.
     #[must_use]
     pub fn new(objects: Box<dyn Objects + 'a>, clock: &'a dyn Clock) -> Self {
         Self {
-            objects: NotedObjects::new(objects, "the cache of modules"),
+            objects: NotedObjects::new(objects, "the cache"),
             clock,
         }
     }
 
     /// Returns the answer to a question, if one is kept that is not too old.
     #[must_use]
-    pub fn find(&self, kind: CacheKind, question: &str) -> Option<CachedAnswer> {
+    pub fn find(&self, kind: AnswerKind, question: &str) -> Option<KeptAnswer> {
         if !self.objects.is_usable() {
             return None;
         }
@@ -113,8 +148,11 @@ impl<'a> ModuleCache<'a> {
             Err(error) => Err(error.into()),
         };
         match answer {
-            // An old answer stays on the disk until it is removed, so its age is checked here, too.
-            Ok(answer) => Some(answer).filter(|answer| !self.is_old(answer.since)),
+            Ok(answer) => {
+                // An old answer stays on the disk until it is removed, so its age is checked here, too.
+                let counts = kind == AnswerKind::Advisories || !self.is_old(answer.since);
+                counts.then_some(answer)
+            }
             Err(why) => {
                 self.objects.note(&format!("{key} was ignored"), &why);
                 None
@@ -123,7 +161,7 @@ impl<'a> ModuleCache<'a> {
     }
 
     /// Keeps the answer to a question, if that is possible.
-    pub fn keep(&self, kind: CacheKind, question: &str, answer: &[u8]) {
+    pub fn keep(&self, kind: AnswerKind, question: &str, answer: &[u8]) {
         if !self.objects.is_usable() {
             return;
         }
@@ -132,11 +170,13 @@ impl<'a> ModuleCache<'a> {
         let kept = if length > MAX_OBJECT_BYTES {
             Err(io::ErrorKind::FileTooLarge.into())
         } else {
-            self.make_room(kind, length)
-                .and_then(|()| self.objects.put(&key(kind, question), &bytes))
+            let key = key(kind, question);
+            self.make_room(kind, &key, length)
+                .and_then(|()| self.objects.put(&key, &bytes))
         };
         if let Err(error) = kept {
-            self.objects.note("a module could not be kept", &error);
+            let what = format!("an answer ({}) could not be kept", kind.word());
+            self.objects.note(&what, &error);
         }
     }
 
@@ -150,17 +190,20 @@ impl<'a> ModuleCache<'a> {
     ///
     /// # Errors
     /// If the objects cannot be used or listed.
-    pub fn inventory(&self) -> io::Result<CacheInventory> {
+    pub fn inventory(&self) -> io::Result<AnswerInventory> {
         self.objects.check()?;
-        let mut inventory = CacheInventory::default();
-        for kind in CacheKind::ALL {
-            let objects = self.objects.measure(&all_of(kind))?;
-            let bytes = objects.iter().map(|object| object.bytes).sum();
-            inventory.kinds.insert(kind, (objects.len(), bytes));
-            inventory.old += objects
-                .iter()
-                .filter(|object| self.is_old(object.written))
-                .count();
+        let mut inventory = AnswerInventory::default();
+        for kind in AnswerKind::ALL {
+            let objects = self.objects.measure(&kind.directory())?;
+            let is_old = |object: &&ObjectSize| self.is_old(object.written);
+            inventory.kinds.insert(
+                kind,
+                KindInventory {
+                    objects: objects.len(),
+                    bytes: objects.iter().map(|object| object.bytes).sum(),
+                    old: objects.iter().filter(is_old).count(),
+                },
+            );
         }
         Ok(inventory)
     }
@@ -169,11 +212,11 @@ impl<'a> ModuleCache<'a> {
     ///
     /// # Errors
     /// If the objects cannot be used or listed.
-    pub fn removable(&self, wanted: CacheRemoval) -> io::Result<Vec<ObjectSize>> {
+    pub fn removable(&self, wanted: AnswerRemoval) -> io::Result<Vec<ObjectSize>> {
         self.objects.check()?;
         // Objects of all kinds, and other files in the directory.
         let mut objects = self.objects.measure(ANSWERS)?;
-        objects.retain(|object| wanted == CacheRemoval::Everything || self.is_old(object.written));
+        objects.retain(|object| wanted == AnswerRemoval::Everything || self.is_old(object.written));
         Ok(objects)
     }
 
@@ -188,15 +231,14 @@ impl<'a> ModuleCache<'a> {
     }
 
     /// Removes the oldest objects where one more would be too many.
-    fn make_room(&self, kind: CacheKind, bytes: u64) -> io::Result<()> {
-        let same_kind = self.objects.measure(&all_of(kind))?;
-        if same_kind.len() >= MAX_OBJECTS {
+    fn make_room(&self, kind: AnswerKind, key: &str, bytes: u64) -> io::Result<()> {
+        let group = self.objects.measure(super::group(key))?;
+        if group.len() >= MAX_PER_GROUP {
             // Down to three quarters, so that this is rarely needed.
-            self.thin(same_kind, |count, _| count > MAX_OBJECTS / 4 * 3)?;
+            self.thin(group, |count, _| count > MAX_PER_GROUP / 4 * 3)?;
         }
-        // Only packages are large: 20,000 answers of another kind, of some hundred bytes each, stay far
-        // below the limit.
-        if kind != CacheKind::Packages {
+        // Only packages are large: answers of another kind, of some hundred bytes each, stay far below the limit.
+        if kind != AnswerKind::Packages {
             return Ok(());
         }
         let all = self.objects.measure(ANSWERS)?;
@@ -240,26 +282,21 @@ impl<'a> ModuleCache<'a> {
 
 /// The objects to remove from a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CacheRemoval {
+pub enum AnswerRemoval {
     Old,
     Everything,
 }
 
-impl fmt::Debug for ModuleCache<'_> {
+impl fmt::Debug for AnswerCache<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ModuleCache").finish_non_exhaustive()
+        f.debug_struct("AnswerCache").finish_non_exhaustive()
     }
 }
 
-/// Returns the part of keys that all objects of a kind have.
-fn all_of(kind: CacheKind) -> String {
-    format!("{ANSWERS}/{}", kind.as_str())
-}
-
 /// Returns the key of a question.
-fn key(kind: CacheKind, question: &str) -> String {
+fn key(kind: AnswerKind, question: &str) -> String {
     let digits = hex_digest(question.as_bytes());
-    format!("{}/{}/{digits}", all_of(kind), &digits[..2])
+    format!("{}/{}/{digits}", kind.directory(), &digits[..2])
 }
 
 fn hex_digest(bytes: &[u8]) -> String {

@@ -1,7 +1,7 @@
 //! One kept answer as bytes:
 //!
 //! ```text
-//! lockctl module answer 1
+//! lockctl answer 1
 //! 1795338000 41
 //! sha256 of everything but this line
 //! the question, 41 bytes, and a line feed
@@ -11,17 +11,17 @@
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{CachedAnswer, hex_digest, seconds};
+use super::{KeptAnswer, hex_digest, seconds};
 
 /// The first line of every object. Another format would have another one, and another key.
-const HEADER: &[u8] = b"lockctl module answer 1\n";
+const HEADER: &[u8] = b"lockctl answer 1\n";
 
 /// An object that is not used.
 #[derive(Debug, thiserror::Error)]
-pub enum CachedObjectError {
+pub enum AnswerError {
     #[error(transparent)]
     Unreadable(#[from] io::Error),
-    #[error("it is no answer about modules")]
+    #[error("it is no kept answer")]
     Form,
     #[error("it is damaged: its check does not match")]
     Damaged,
@@ -41,32 +41,30 @@ pub(super) fn write(question: &str, since: SystemTime, answer: &[u8]) -> Vec<u8>
 ///
 /// # Errors
 /// If it does not.
-pub(super) fn read(bytes: &[u8], question: &str) -> Result<CachedAnswer, CachedObjectError> {
-    let rest = bytes.strip_prefix(HEADER).ok_or(CachedObjectError::Form)?;
-    let (about, rest) = line(rest).ok_or(CachedObjectError::Form)?;
-    let (stated, rest) = line(rest).ok_or(CachedObjectError::Form)?;
+pub(super) fn read(bytes: &[u8], question: &str) -> Result<KeptAnswer, AnswerError> {
+    let rest = bytes.strip_prefix(HEADER).ok_or(AnswerError::Form)?;
+    let (about, rest) = line(rest).ok_or(AnswerError::Form)?;
+    let (stated, rest) = line(rest).ok_or(AnswerError::Form)?;
     // The check is over everything else, so that a lock file never depends on half of an object.
     if stated != format!("{}\n", check(about, rest)).as_bytes() {
-        return Err(CachedObjectError::Damaged);
+        return Err(AnswerError::Damaged);
     }
-    let about = std::str::from_utf8(about).map_err(|_| CachedObjectError::Form)?;
+    let about = std::str::from_utf8(about).map_err(|_| AnswerError::Form)?;
     let numbers: Option<(u64, usize)> = about
         .trim_end()
         .split_once(' ')
         .and_then(|(since, length)| Some((since.parse().ok()?, length.parse().ok()?)));
-    let (since, length) = numbers.ok_or(CachedObjectError::Form)?;
-    let (asked, answer) = rest
-        .split_at_checked(length)
-        .ok_or(CachedObjectError::Form)?;
+    let (since, length) = numbers.ok_or(AnswerError::Form)?;
+    let (asked, answer) = rest.split_at_checked(length).ok_or(AnswerError::Form)?;
     // Only a copied or renamed file gets here: the key is the hash of the question.
     if asked != question.as_bytes() {
-        return Err(CachedObjectError::Misplaced);
+        return Err(AnswerError::Misplaced);
     }
-    let answer = answer.strip_prefix(b"\n").ok_or(CachedObjectError::Form)?;
+    let answer = answer.strip_prefix(b"\n").ok_or(AnswerError::Form)?;
     let since = UNIX_EPOCH.checked_add(Duration::from_secs(since));
-    Ok(CachedAnswer {
+    Ok(KeptAnswer {
         answer: answer.to_vec(),
-        since: since.ok_or(CachedObjectError::Form)?,
+        since: since.ok_or(AnswerError::Form)?,
     })
 }
 
