@@ -18,7 +18,7 @@ pub fn run(data: &[u8]) {
     diagnostics::check(data, &problems);
     check_body(data, &body);
     if let Ok(text) = std::str::from_utf8(data) {
-        let _ = template(FileId::ALONE, text);
+        let _ = template(FileId::ALONE, text, Span::default());
     }
     if problems.is_empty() {
         check_each(data, &body);

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::addr::{ProviderAddr, ProviderPattern, RepositoryAddr, RepositoryAddrError};
-use crate::diag::{Diagnostic, FileId};
+use crate::diag::{Diagnostic, FileId, Span};
 use crate::expr::{self, Budget, EvalScope, Typed};
 use crate::hcl::{self, tree::Expr};
 
@@ -144,7 +144,7 @@ impl RepositoryTemplate {
     }
 
     fn expr(&self) -> Result<Expr, TemplateError> {
-        hcl::template(FileId::ALONE, &self.text).map_err(syntax)
+        hcl::template(FileId::ALONE, &self.text, Span::default()).map_err(|fault| syntax([fault]))
     }
 }
 

@@ -36,6 +36,8 @@ pub(super) struct TokenWalk<'t> {
     pub(super) found: Findings,
     /// A line end is a token here, not mere space.
     pub(super) lines_count: bool,
+    /// The place of everything that is read, for a text that stands in no file by itself.
+    pub(super) place: Option<Span>,
 }
 
 /// The names in `k, v in`.
@@ -55,6 +57,7 @@ impl<'t> TokenWalk<'t> {
             chained: 0,
             found: Findings::default(),
             lines_count: true,
+            place: None,
         }
     }
 
@@ -117,8 +120,12 @@ impl<'t> TokenWalk<'t> {
     pub(super) fn word(&self, token: HclToken) -> Word {
         Word {
             text: self.text(token).to_owned(),
-            span: token.span(),
+            span: self.place(token.start, token.end),
         }
+    }
+
+    fn place(&self, start: usize, end: usize) -> Span {
+        self.place.unwrap_or(Span::new(start, end))
     }
 
     pub(super) fn with_lines<T>(&mut self, count: bool, walk: impl FnOnce(&mut Self) -> T) -> T {
@@ -244,7 +251,7 @@ impl<'t> TokenWalk<'t> {
                 _ => UnaryOp::Negate,
             };
             operand = Expr {
-                span: Span::new(sign.start, operand.span.end),
+                span: self.place(sign.start, operand.span.end),
                 kind: ExprKind::Unary(operator, Box::new(operand)),
             };
         }
@@ -279,7 +286,7 @@ impl<'t> TokenWalk<'t> {
 
     /// Returns the bytes from a token to the one that was taken last.
     fn span_from(&self, first: HclToken) -> Span {
-        Span::new(first.start, self.end)
+        self.place(first.start, self.end)
     }
 
     fn number(&mut self) -> Checked<ExprKind> {
@@ -303,7 +310,7 @@ impl<'t> TokenWalk<'t> {
                 let part = self.expect(HclTokenKind::Ident, "Missing function name")?;
                 name.text.push_str("::");
                 name.text.push_str(self.text(part));
-                name.span.end = part.end;
+                name.span = self.place(first.start, part.end);
             }
             if self.peek().kind != HclTokenKind::OpenParen {
                 let token = self.peek();
@@ -371,7 +378,7 @@ impl<'t> TokenWalk<'t> {
             return Ok(base);
         }
         Ok(Expr {
-            span: Span::new(base.span.start, self.end),
+            span: self.place(base.span.start, self.end),
             kind: ExprKind::Traversal(Box::new(base), steps),
         })
     }
@@ -389,7 +396,7 @@ impl<'t> TokenWalk<'t> {
                 // `.0` is how old versions wrote `[0]`.
                 HclTokenKind::Number => Step::Index(Expr {
                     kind: ExprKind::Number(self.text(token).to_owned()),
-                    span: token.span(),
+                    span: self.place(token.start, token.end),
                 }),
                 HclTokenKind::Star if in_splat => {
                     return Err(fault("Nested splat expression not allowed", token.span()));

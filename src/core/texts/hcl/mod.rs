@@ -16,6 +16,7 @@ mod string;
 mod template;
 #[cfg(test)]
 mod tests;
+
 pub mod tree;
 
 pub mod rules {
@@ -28,7 +29,9 @@ use crate::diag::{self, Diagnostic, FileId, Span};
 use chunks::chunks;
 pub use comments::comments;
 use findings::{Overruled, TokenFault};
-use tree::{Body, Expr, ExprKind, Item, TemplatePart};
+use grammar::TokenWalk;
+use scan::HclTokenKind;
+use tree::{Body, Expr};
 
 /// Takes the place of a byte that is no UTF-8: allowed in comments, and an error outside of them, unless
 /// it is of a sequence that only looks like UTF-8.
@@ -91,38 +94,51 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     (Body { items, span }, problems)
 }
 
-/// Parses a text as a template; its places are none of the text.
+/// Parses a text as one expression; everything in it is at a place.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn template(file: FileId, text: &str) -> Result<Expr, Vec<Diagnostic>> {
-    // A heredoc has templates, but neither quotes nor escapes of its own.
-    let longest = text.split(|c| c != 'E').map(str::len).max().unwrap_or(0);
-    let end = "E".repeat(longest + 1);
-    let (body, problems) = parse(file, format!("_ = <<{end}\n{text}\n{end}\n").as_bytes());
-    let mut items = body.items.into_iter();
-    let (Some(Item::Attribute(only)), None, true) =
-        (items.next(), items.next(), problems.is_empty())
-    else {
-        return Err(problems);
-    };
-    let mut read = only.value;
-    // The line end in front of the end marker is not the text's.
-    match &mut read.kind {
-        ExprKind::String(text) => {
-            text.pop();
-        }
-        ExprKind::Template(parts) => {
-            if let Some(TemplatePart::Literal(last)) = parts.last_mut() {
-                last.truncate(last.strip_suffix('\n').map_or(last.len(), str::len));
-                if last.is_empty() {
-                    parts.pop();
-                }
-            }
-        }
-        _ => {}
-    }
-    Ok(read)
+pub fn expression(file: FileId, text: &str, place: Span) -> Result<Expr, Diagnostic> {
+    let source = SourceText::of(text);
+    let tokens = scan::tokens(&source.text, Span::new(0, source.text.len()));
+    let mut walk = TokenWalk::new(&source, &tokens);
+    walk.place = Some(place);
+    walk.lines_count = false;
+    let read = walk.root_expr().and_then(|read| {
+        walk.expect(HclTokenKind::End, "Extra characters after expression")?;
+        Ok(read)
+    });
+    read.map_err(|fault| {
+        error(
+            file,
+            &TokenFault {
+                span: place,
+                ..fault
+            },
+        )
+    })
+}
+
+/// Parses a text as a template; everything in it is at a place.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn template(file: FileId, text: &str, place: Span) -> Result<Expr, Diagnostic> {
+    let source = SourceText::of(text);
+    let tokens = scan::template_tokens(&source.text);
+    let mut walk = TokenWalk::new(&source, &tokens);
+    walk.place = Some(place);
+    let kind = walk.template_alone();
+    kind.map(|kind| Expr { kind, span: place })
+        .map_err(|fault| {
+            error(
+                file,
+                &TokenFault {
+                    span: place,
+                    ..fault
+                },
+            )
+        })
 }
 
 /// A file as a string of the same length.
@@ -171,6 +187,13 @@ impl SourceText {
             }
         }
         decoded
+    }
+
+    fn of(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            ..Self::default()
+        }
     }
 
     fn get(&self, span: Span) -> &str {

@@ -87,16 +87,17 @@ pub(super) fn has_too_many_tokens(text: &str) -> bool {
 /// Closing brackets are forgiving: `}` closes everything that is open inside its braces, a closing bracket
 /// without its opening one closes nothing, and a quoted string ends with its line.
 pub(super) fn tokens(text: &str, region: Span) -> Vec<HclToken> {
-    let mut scanner = Scanner::new(&text[..region.end], region.start);
-    while scanner.at < region.end && scanner.tokens.len() < MAX_TOKENS {
-        match scanner.frames.last().map(|frame| frame.kind) {
-            Some(EnclosureKind::Quote) => scanner.quoted(),
-            Some(EnclosureKind::Heredoc(marker)) => scanner.heredoc(marker),
-            _ => scanner.plain(),
-        }
-    }
-    scanner.push(HclTokenKind::End, 0);
-    scanner.tokens
+    Scanner::new(&text[..region.end], region.start).tokens()
+}
+
+/// Cuts a text that is a template.
+pub(super) fn template_tokens(text: &str) -> Vec<HclToken> {
+    let mut scanner = Scanner::new(text, 0);
+    scanner.frames.push(Enclosure {
+        kind: EnclosureKind::Heredoc(None),
+        start: 0,
+    });
+    scanner.tokens()
 }
 
 /// Returns the offset behind the identifier at the start of `text`, if there is one.
@@ -146,8 +147,8 @@ enum EnclosureKind {
     Bracket,
     Sequence,
     Quote,
-    /// With the place of its marker.
-    Heredoc(Span),
+    /// With the place of its marker; a template on its own has none.
+    Heredoc(Option<Span>),
 }
 
 impl<'t> Scanner<'t> {
@@ -160,6 +161,18 @@ impl<'t> Scanner<'t> {
             line: (text[..at].rfind('\n').map_or(0, |at| at + 1), at),
             comments_close: true,
         }
+    }
+
+    fn tokens(mut self) -> Vec<HclToken> {
+        while self.at < self.text.len() && self.tokens.len() < MAX_TOKENS {
+            match self.frames.last().map(|frame| frame.kind) {
+                Some(EnclosureKind::Quote) => self.quoted(),
+                Some(EnclosureKind::Heredoc(marker)) => self.heredoc(marker),
+                _ => self.plain(),
+            }
+        }
+        self.push(HclTokenKind::End, 0);
+        self.tokens
     }
 
     fn rest(&self) -> &'t str {
@@ -239,7 +252,7 @@ impl<'t> Scanner<'t> {
                     let start = self.at + intro;
                     let marker = Span::new(start, start + marker);
                     let line = rest.find('\n').map_or(rest.len(), |at| at + 1);
-                    let kind = EnclosureKind::Heredoc(marker);
+                    let kind = EnclosureKind::Heredoc(Some(marker));
                     self.open(HclTokenKind::OpenHeredoc, kind, line);
                 }
                 None => self.word_or_operator(),
@@ -425,12 +438,12 @@ impl<'t> Scanner<'t> {
     }
 
     /// Scans one token of a heredoc.
-    fn heredoc(&mut self, marker: Span) {
+    fn heredoc(&mut self, marker: Option<Span>) {
         let is_new_line = self.line_start() == self.at;
         let rest = self.rest();
         // Only at its beginning: a search for the line end at each of the interpolations of one line took
         // seconds for 1 MB.
-        if is_new_line {
+        if let Some(marker) = marker.filter(|_| is_new_line) {
             let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
             let marker = &self.text[marker.start..marker.end];
             // The end marker may be indented even without the `-` of `<<-`.

@@ -32,6 +32,13 @@ impl TokenWalk<'_> {
         Ok(template::assemble(pieces))
     }
 
+    /// Reads a template that is the whole text.
+    pub(super) fn template_alone(&mut self) -> Checked<ExprKind> {
+        let mut pieces = self.pieces(HclTokenKind::End)?;
+        template::strip(&mut pieces);
+        Ok(template::assemble(pieces))
+    }
+
     /// Reads a template flat, each line of a heredoc on its own.
     fn pieces(&mut self, close: HclTokenKind) -> Checked<Vec<TemplatePiece>> {
         let quoting = match close {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::diag::{MAX_PROBLEMS, Severity, Texts};
-use crate::hcl::tree::ExprKind;
+use crate::hcl::tree::{ExprKind, Item};
 
 /// Recorded from `terraform fmt -` 1.11.4: line, first title (or `ok`), text with escapes.
 const TITLES: &str = include_str!("../../../../fixtures/hcl/titles.txt");

@@ -2,7 +2,7 @@
 //!
 //! One parser serves configuration, the manifest of modules, the state and the CLI configuration.
 //! `tokens` cuts the text, `grammar` decides what may come next and gives each fault the title that
-//! the programs give it, and `build` puts the tree together. A text in memory and one that is read
+//! the programs give it, and `build` puts the tree together; `convert` makes expressions of it. A text in memory and one that is read
 //! piece by piece go through the same code.
 //!
 //! Two things differ from a strict parser, as they do in the programs: a byte that is no UTF-8, and
@@ -13,6 +13,7 @@
 //! on is the last.
 
 mod build;
+mod convert;
 mod grammar;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use std::io::{self, BufRead};
 
 use crate::diag::Span;
 
+pub(crate) use convert::{expr, templates};
 use grammar::JsonReader;
 
 /// Maximum nesting of objects and arrays.

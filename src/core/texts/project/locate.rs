@@ -177,7 +177,7 @@ impl<'a> Projects<'a> {
             ProjectFile::default()
         } else {
             match files.read(path, MAX_FILE_BYTES) {
-                Ok(bytes) => understood((files, now), texts, (path, base), bytes),
+                Ok(bytes) => understood(files, now, texts, path, base, bytes),
                 Err(error) => unreadable(texts, path, base, &error),
             }
         };
@@ -215,12 +215,7 @@ impl<'a> Projects<'a> {
             let path = here.file(FILE_NAME);
             match self.files.read(&path, MAX_FILE_BYTES) {
                 Ok(bytes) => {
-                    file = Arc::new(understood(
-                        (self.files, self.now),
-                        texts,
-                        (&path, &here),
-                        bytes,
-                    ));
+                    file = Arc::new(understood(self.files, self.now, texts, &path, &here, bytes));
                     break;
                 }
                 // A confined run must not learn whether a file exists outside.
@@ -262,9 +257,11 @@ impl std::fmt::Debug for Projects<'_> {
 
 /// Reads a project file, which is at this path and whose paths begin at this place.
 fn understood(
-    (files, now): (&dyn Files, SystemTime),
+    files: &dyn Files,
+    now: SystemTime,
     texts: &mut Texts,
-    (path, base): (&Path, &ProjectPlace),
+    path: &Path,
+    base: &ProjectPlace,
     bytes: Vec<u8>,
 ) -> ProjectFile {
     let file = texts.add(path.display().to_string(), bytes);

@@ -121,7 +121,7 @@ impl Evaluation<'_> {
             None => MergeStrategy::Shallow,
         };
         let parent = match self.document(&path, Sharing::Shared) {
-            Ok(read) => Ok(self.parent(at, &path, path_place, read)?),
+            Ok((document, file)) => Ok(self.parent(at, &path, path_place, document, file)?),
             Err(failure) => {
                 let stop = failure.stop(PARENT_NOT_FOUND, &path, path_place);
                 // Nothing of it is merged, so that what decides the files may be known without it (rules 3.5).
@@ -160,7 +160,8 @@ impl Evaluation<'_> {
         at: usize,
         path: &Path,
         place: FilePlace,
-        (document, file): (Arc<ParsedFile>, FileId),
+        document: Arc<ParsedFile>,
+        file: FileId,
     ) -> Outcome<usize> {
         let is_nested = block(&document, "include").is_some();
         let parent = self.add(document, file, FileRole::Parent(at));

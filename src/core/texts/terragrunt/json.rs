@@ -2,10 +2,7 @@
 
 use super::schema::{BlockShape, TOP};
 use crate::diag::{Diagnostic, FileId, Span, rules};
-use crate::hcl;
-use crate::hcl::tree::{
-    Attribute, Block, Body, Expr, ExprKind, Item, ObjectItem, ObjectKey, UnaryOp, Word,
-};
+use crate::hcl::tree::{Attribute, Block, Body, Item, Word};
 use crate::json::{self, JsonValue, Member, ValueKind};
 
 /// Parses a unit file in JSON; the body is empty if it has a syntax error.
@@ -40,11 +37,7 @@ fn body(value: &JsonValue, shapes: &'static [BlockShape]) -> Body {
         );
         match shape.filter(|_| is_object) {
             Some(shape) => blocks(member, shape, &mut items),
-            None => items.push(Item::Attribute(Attribute {
-                name: word(member),
-                value: expr(&member.value),
-                span: member.span(),
-            })),
+            None => items.push(argument(member)),
         }
     }
     Body {
@@ -76,7 +69,7 @@ fn blocks(member: &Member, shape: &'static BlockShape, items: &mut Vec<Item>) {
     }
     for labelled in members(&member.value) {
         for object in objects(&labelled.value) {
-            items.push(block(member, vec![word(labelled)], object, shape));
+            items.push(block(member, vec![labelled.word()], object, shape));
         }
     }
 }
@@ -96,7 +89,7 @@ fn block(
     shape: &'static BlockShape,
 ) -> Item {
     Item::Block(Block {
-        kind: word(member),
+        kind: member.word(),
         labels,
         body: body(value, shape.blocks),
         header: member.name_span,
@@ -104,49 +97,11 @@ fn block(
     })
 }
 
-fn word(member: &Member) -> Word {
-    Word {
-        text: member.name.clone(),
-        span: member.name_span,
-    }
-}
-
-fn expr(value: &JsonValue) -> Expr {
-    let span = value.span;
-    let kind = match &value.kind {
-        ValueKind::Null => ExprKind::Null,
-        ValueKind::Bool(truth) => ExprKind::Bool(*truth),
-        ValueKind::String(text) => template(text),
-        ValueKind::Number(text) => match text.strip_prefix('-') {
-            None => ExprKind::Number(text.clone()),
-            // The syntax tree has no negative numbers: a sign is an operator.
-            Some(digits) => {
-                let kind = ExprKind::Number(digits.to_owned());
-                ExprKind::Unary(UnaryOp::Negate, Box::new(Expr { kind, span }))
-            }
-        },
-        ValueKind::Array(items) => ExprKind::Tuple(items.iter().map(expr).collect()),
-        ValueKind::Object(members) => {
-            let item = |member: &Member| ObjectItem {
-                key: ObjectKey::Expr(Expr {
-                    kind: template(&member.name),
-                    span: member.name_span,
-                }),
-                value: expr(&member.value),
-            };
-            ExprKind::Object(members.iter().map(item).collect())
-        }
-    };
-    Expr { kind, span }
-}
-
-/// Parses a string as a template; a string with a fault stays a literal.
-fn template(text: &str) -> ExprKind {
-    if !text.contains("${") && !text.contains("%{") {
-        return ExprKind::String(text.to_owned());
-    }
-    match hcl::template(FileId::ALONE, text) {
-        Ok(read) => read.kind,
-        Err(_) => ExprKind::String(text.to_owned()),
-    }
+/// Makes an argument of a member, whose strings are templates.
+fn argument(member: &Member) -> Item {
+    Item::Attribute(Attribute {
+        name: member.word(),
+        value: json::templates(FileId::ALONE, &json::expr(&member.value)),
+        span: member.span(),
+    })
 }

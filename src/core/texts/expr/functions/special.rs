@@ -181,11 +181,11 @@ pub(super) fn templatefile<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: S
         let note = "a map is needed here";
         return eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, vars.span, note);
     };
-    let Ok(parsed) = hcl::template(eval.file, &template) else {
+    let Ok(parsed) = hcl::template(eval.file, &template, span) else {
         return eval.uncertain(span, "this template has a fault");
     };
     let values = values.into_attributes().unwrap_or_default();
-    let rendered = render(eval, around, &parsed, values, (vars.span, span))?;
+    let rendered = render(eval, around, &parsed, values, vars.span, span)?;
     Ok(rendered.marked(marks))
 }
 
@@ -195,7 +195,8 @@ fn render(
     around: &Surroundings<'_>,
     template: &Expr,
     values: BTreeMap<String, Typed>,
-    (given_at, called_at): (Span, Span),
+    given_at: Span,
+    called_at: Span,
 ) -> Outcome {
     let depth = eval.depth + MAX_DEPTH / MAX_TEMPLATE_DEPTH;
     if depth >= MAX_DEPTH {

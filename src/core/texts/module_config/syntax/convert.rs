@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diag::{Diagnostic, Span, rules};
-use crate::hcl::tree::{
-    Attribute, Block, Body, Expr, ExprKind, Item, ObjectItem, ObjectKey, UnaryOp, Word,
-};
+use crate::hcl::tree::{Block, Body, Item, Word};
 use crate::json::{JsonValue, Member, ValueKind};
 use crate::module_config::faults::Faults;
 use crate::module_config::language::{BlockType, Rest, Schema};
@@ -51,7 +49,7 @@ impl JsonConverter<'_> {
         let mut seen = BTreeSet::new();
         let mut items = Vec::new();
         for member in members {
-            let name = key(member);
+            let name = member.word();
             let argument = schema.argument(&name.text, self.faults.flavor);
             // A comment only where a body is expected, not where a label is (config rules 2.2).
             if name.text == COMMENT {
@@ -78,11 +76,7 @@ impl JsonConverter<'_> {
                 self.faults.invalid(title, name.span, "this is set before");
                 continue;
             }
-            items.push(Item::Attribute(Attribute {
-                value: expr(&member.value),
-                span: member.span(),
-                name,
-            }));
+            items.push(member.argument());
         }
         let whole = value.span;
         Body {
@@ -149,7 +143,7 @@ impl JsonConverter<'_> {
                     .error(rules::LABEL_WRONG, "Missing block label", at, &remark);
             }
             for member in members {
-                let label = key(member);
+                let label = member.word();
                 header.labels.push(label);
                 self.unpack(&member.value, nested, header, items);
                 header.labels.pop();
@@ -222,63 +216,15 @@ struct Header {
     labels: Vec<Word>,
 }
 
-fn key(member: &Member) -> Word {
-    Word {
-        text: member.name.clone(),
-        span: member.name_span,
-    }
-}
-
 /// Makes an argument of each member of an object.
 pub(super) fn arguments(value: &JsonValue) -> Vec<Item> {
-    let ValueKind::Object(members) = &value.kind else {
-        return Vec::new();
-    };
-    members
-        .iter()
-        .map(|member| {
-            Item::Attribute(Attribute {
-                name: key(member),
-                value: expr(&member.value),
-                span: member.span(),
-            })
-        })
-        .collect()
+    match &value.kind {
+        ValueKind::Object(members) => members.iter().map(Member::argument).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Returns the place of the bracket that opens a value.
 fn opening(value: &JsonValue) -> Span {
     Span::new(value.span.start, value.span.start + 1)
-}
-
-fn expr(value: &JsonValue) -> Expr {
-    let span = value.span;
-    let kind = match &value.kind {
-        ValueKind::String(text) => ExprKind::String(text.clone()),
-        ValueKind::Null => ExprKind::Null,
-        ValueKind::Bool(truth) => ExprKind::Bool(*truth),
-        ValueKind::Number(text) => match text.strip_prefix('-') {
-            None => ExprKind::Number(text.clone()),
-            // As in native syntax, where the sign is an operator.
-            Some(digits) => ExprKind::Unary(
-                UnaryOp::Negate,
-                Box::new(Expr {
-                    kind: ExprKind::Number(digits.to_owned()),
-                    span: Span::new(span.start + 1, span.end),
-                }),
-            ),
-        },
-        ValueKind::Array(elements) => ExprKind::Tuple(elements.iter().map(expr).collect()),
-        ValueKind::Object(members) => {
-            let item = |member: &Member| ObjectItem {
-                key: ObjectKey::Expr(Expr {
-                    kind: ExprKind::String(member.name.clone()),
-                    span: member.name_span,
-                }),
-                value: expr(&member.value),
-            };
-            ExprKind::Object(members.iter().map(item).collect())
-        }
-    };
-    Expr { kind, span }
 }

@@ -12,9 +12,8 @@ use crate::config::tree::values::{
     uncertain,
 };
 use crate::diag::{Diagnostic, Severity, Span, rules};
-use crate::expr::{self, Demand, Marks, Misfit, NameValue, Typed, Value};
+use crate::expr::{self, Demand, Marks, Misfit, Typed};
 use crate::hcl;
-use crate::hcl::tree::Item;
 use crate::module_config::decode::late::Late;
 use crate::module_config::decode::variables::{Given, Variable};
 use crate::module_config::file::SourcePlace;
@@ -69,16 +68,6 @@ impl Values {
             let remark = format!("{} is not known before the plan", variable.name);
             refuse(title, place, &remark, reader);
             return;
-        }
-        for condition in &variable.validations {
-            let variables = BTreeMap::from([(variable.name.clone(), Arc::clone(&value))]);
-            let names = BTreeMap::from([("var".to_owned(), NameValue::Attributes(variables))]);
-            let outcome = self.with_names(names, condition, reader);
-            // Only a condition that is certainly false is an error here.
-            if outcome.is_ok_and(|outcome| is_false(&outcome.value)) {
-                let title = "Invalid value for variable";
-                refuse(title, variable.place, "a validation fails", reader);
-            }
         }
     }
 
@@ -288,28 +277,14 @@ impl Values {
             Some(Some(ty)) if !ty.is_primitive() => {}
             _ => return Ok(Some((Typed::string(text), place))),
         }
-        // Only an argument has an expression that the parser reads alone.
-        let (body, faults) = hcl::parse(file, format!("_ = {text}\n").as_bytes());
-        let item = body.items.into_iter().next().filter(|_| faults.is_empty());
-        let Some(Item::Attribute(argument)) = item else {
-            let title = if text.trim_end().ends_with('=') {
-                "Missing expression"
-            } else {
-                faults
-                    .first()
-                    .map_or("Invalid expression", |fault| &fault.title)
-            };
-            refuse(title, place, "this is no expression", reader);
-            return Err(REFUSED);
-        };
-        let value = expr::constant(file, &argument.value).map_err(|mut problems| {
-            for diagnostic in problems.refused.iter_mut().chain(&mut problems.uncertain) {
-                if let Some(label) = &mut diagnostic.primary {
-                    label.span = place.span;
-                }
+        let value = match hcl::expression(file, &text, place.span) {
+            Ok(value) => value,
+            Err(fault) => {
+                refuse(&fault.title, place, "this is no expression", reader);
+                return Err(REFUSED);
             }
-            stopped(problems, reader)
-        })?;
+        };
+        let value = expr::constant(file, &value).map_err(|problems| stopped(problems, reader))?;
         Ok(Some((Typed::of(value), place)))
     }
 }
@@ -317,13 +292,6 @@ impl Values {
 /// Returns the name of a file for a value that is in no file, as the programs show it.
 fn shown_value(name: &str) -> String {
     format!("<value for var.{name}>")
-}
-
-fn is_false(value: &Value) -> bool {
-    match value {
-        Value::Marked(_, value) => is_false(value),
-        value => *value == Value::Bool(false),
-    }
 }
 
 fn marks_of(variable: &Variable) -> Marks {
