@@ -201,21 +201,6 @@ impl Maker<'_> {
         if self.one_in(4) {
             body += &format!("  nullable = {}\n", self.one_in(3));
         }
-        if self.one_in(8) {
-            let condition = {
-                let mut writer =
-                    self.writer(&[(format!("var.{}", variable.name), variable.kind.clone())]);
-                let name = format!("var.{}", variable.name);
-                match writer.dice.below(3) {
-                    0 => writer.of(&Kind::Truth, 2),
-                    1 => format!("{name} != null"),
-                    _ => format!("can({name})"),
-                }
-            };
-            body += &format!(
-                "  validation {{\n    condition = {condition}\n    error_message = \"It does not fit.\"\n  }}\n"
-            );
-        }
         self.tree
             .add(file, format!("variable {:?} {{\n{body}}}\n", variable.name));
     }

@@ -155,8 +155,6 @@ pub(crate) struct ProviderBlock {
     pub local_name: String,
     pub alias: Option<String>,
     pub version: Option<Stated>,
-    /// The keys of its instances, where they are computed (config rules 10.2).
-    pub for_each: Option<Late>,
     pub place: SourcePlace,
 }
 

@@ -4,6 +4,9 @@ use crate::diag::Span;
 use crate::hcl::tree::{Block, ExprKind};
 use crate::module_config::faults::Faults;
 
+/// Blocks of conditions.
+const RULES: [&str; 3] = ["precondition", "postcondition", "validation"];
+
 const REMARK: &str = "an override file only changes what others declare";
 
 /// Reports what may not stand in an override file; returns whether the block counts.
@@ -36,25 +39,18 @@ fn inside(kind: &str, block: &Block, faults: &mut Faults) {
         let remark = "depends_on cannot be overridden";
         faults.invalid("Unsupported override", first, remark);
     }
-    let (parent, refused): (Option<&str>, &[&str]) = match kind {
-        "resource" | "data" | "ephemeral" => {
-            (Some("lifecycle"), &["precondition", "postcondition"])
-        }
-        "output" => (None, &["precondition"]),
-        "variable" => (None, &["validation"]),
-        _ => return,
-    };
-    let parents = block
+    let in_lifecycle = block
         .body
         .blocks()
-        .filter(|nested| parent == Some(&*nested.kind.text));
-    let bodies = if parent.is_none() { Some(block) } else { None };
-    for rule in bodies
-        .into_iter()
-        .chain(parents)
-        .flat_map(|parent| parent.body.blocks())
-    {
-        if refused.contains(&&*rule.kind.text) {
+        .filter(|nested| nested.kind.text == "lifecycle")
+        .flat_map(|lifecycle| lifecycle.body.blocks());
+    let rules: Vec<&Block> = match kind {
+        "resource" | "data" | "ephemeral" => in_lifecycle.collect(),
+        "output" | "variable" => block.body.blocks().collect(),
+        _ => Vec::new(),
+    };
+    for rule in rules {
+        if RULES.contains(&&*rule.kind.text) {
             let title = format!("Can't override {} blocks", rule.kind.text);
             faults.invalid(title, rule.header, "only the primary files may have them");
         }

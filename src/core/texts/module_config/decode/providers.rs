@@ -7,7 +7,6 @@ use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectKey, Word};
 use crate::module_config::decode::contents::{
     Contents, Declaration, ProviderBlock, RequiredProvider, Stated, Written,
 };
-use crate::module_config::decode::late::Late;
 use crate::module_config::decode::sources;
 use crate::module_config::faults::Faults;
 use crate::module_config::file::ModuleFileRole;
@@ -228,16 +227,10 @@ pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
         labels: labels.into_iter().flatten().collect(),
         place: faults.place(block.header),
     });
-    let for_each = block.body.attribute("for_each");
-    // Only OpenTofu computes the keys, and not those of a test file.
-    let computes_keys = faults.flavor.is_opentofu() && faults.role != ModuleFileRole::Test;
     contents.provider_blocks.push(ProviderBlock {
         local_name: label.text.clone(),
         alias,
         version: block_version(&block.body, faults),
-        for_each: for_each
-            .filter(|_| computes_keys)
-            .and_then(|argument| Late::keep(&argument.value, faults)),
         place: faults.place(block.header),
     });
 }

@@ -9,7 +9,6 @@ use crate::diag::{Diagnostic, rules};
 use crate::expr::{self, Misfit, Type, Typed, Value};
 use crate::hcl::tree::{Block, Expr, ExprKind};
 use crate::module_config::decode::bodies;
-use crate::module_config::decode::late::Late;
 use crate::module_config::faults::Faults;
 use crate::module_config::file::{SourcePlace, Syntax};
 use crate::module_config::syntax::words;
@@ -33,8 +32,6 @@ pub(crate) struct Variable {
     pub ephemeral: Option<Given<bool>>,
     /// The variable must have a value before anything is installed.
     pub constant: Option<Given<bool>>,
-    /// The conditions that its values must meet, where the program looks at them early.
-    pub validations: Vec<Late>,
 }
 
 /// The value of an argument with its place.
@@ -74,7 +71,7 @@ pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Option<Variable> {
     let [name] = &*block.labels else {
         return None;
     };
-    let validations = bodies::check(&block.body, &language::VARIABLE, faults);
+    bodies::check(&block.body, &language::VARIABLE, faults);
     // A variable `count` could never be set: in a call the word is an argument of the program (config
     // rules 12.4).
     let is_reserved = RESERVED.contains(&&*name.text);
@@ -97,21 +94,11 @@ pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Option<Variable> {
         sensitive: given(block, "sensitive", faults, bodies::truth),
         ephemeral: given(block, "ephemeral", faults, bodies::truth),
         constant: given(block, "const", faults, bodies::truth),
-        validations: Vec::new(),
     };
     variable.default = given(block, "default", faults, |value, faults| {
         variable.default_of(value, faults)
     });
     variable.const_fits(faults);
-    for (_, validation) in validations {
-        // Only Terraform evaluates conditions early (config rules 9.6).
-        if let Some(condition) = validation.body.attribute("condition")
-            && !faults.flavor.is_opentofu()
-        {
-            let late = Late::keep(&condition.value, faults);
-            variable.validations.extend(late);
-        }
-    }
     Some(variable)
 }
 
@@ -251,9 +238,6 @@ impl Variable {
         self.sensitive = over.sensitive.or(self.sensitive.take());
         self.ephemeral = over.ephemeral.or(self.ephemeral.take());
         self.constant = over.constant.or(self.constant.take());
-        if !over.validations.is_empty() {
-            self.validations = over.validations;
-        }
         let Some(default) = self
             .default
             .as_ref()

@@ -197,11 +197,6 @@ impl<'a> OverrideMerge<'a> {
             {
                 base.version = Some(version);
             }
-            if let Some(for_each) = block.for_each
-                && self.standing.has(for_each.place())
-            {
-                base.for_each = Some(for_each);
-            }
         // A default configuration needs no base: an override file may be the first to state it (config
         // rules 3.8).
         } else if self.standing.has_block(block.place) {

@@ -160,8 +160,8 @@ impl Values {
         Self::new(String::new(), settings, RootValues::default())
     }
 
-    /// Enters the module of a node. Constants and keys of providers are checked here: they must be known early
-    /// even if no source needs them.
+    /// Enters the module of a node. Constants are checked here: they must be known early even if no source
+    /// needs them.
     pub(in crate::texts::config) fn enter(
         &mut self,
         node: usize,
@@ -195,11 +195,6 @@ impl Values {
         for variable in &module.contents.variables {
             if Given::says(variable.constant.as_ref(), true) {
                 self.constant(node, variable, reader);
-            }
-        }
-        for block in &module.contents.provider_blocks {
-            if let Some(late) = &block.for_each {
-                self.for_each(node, late, reader);
             }
         }
     }

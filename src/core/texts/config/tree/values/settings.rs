@@ -1,10 +1,10 @@
-//! Values in settings of OpenTofu: backends, encryption, keys of providers (rules 9.8, 10.1, 10.3).
+//! Values in settings of OpenTofu: backends and encryption (rules 9.8, 10.3).
 
 use std::sync::Arc;
 
 use crate::config::tree::reader::Reader;
 use crate::config::tree::values::{ExprRole, Outcome, ROOT, Values, at, refuse};
-use crate::expr::{Marks, Type, UsedNames, Value};
+use crate::expr::{Marks, UsedNames};
 use crate::module_config::decode::contents::{Backend, ComputedBackend, Contents, LocalBackend};
 use crate::module_config::decode::late::Late;
 use crate::module_config::syntax::references;
@@ -81,24 +81,6 @@ impl Values {
                 // Errors are reported; an uncertain value changes no requirement.
                 let _: Outcome<()> = self.name(ROOT, used, place, ExprRole::Source, names, reader);
             }
-        }
-    }
-
-    /// Checks the keys of a provider: maps and sets of strings, known and no secret.
-    pub(super) fn for_each(&mut self, node: usize, late: &Late, reader: &mut Reader<'_>) {
-        let Ok(value) = self.evaluate(node, late, ExprRole::Source, reader) else {
-            return;
-        };
-        let (value, marks) = Arc::unwrap_or_clone(value).unmarked();
-        let is_string = |item: &Value| matches!(item, Value::String(_));
-        let has_keys = match (&value.ty, &value.value) {
-            (Type::Map(_) | Type::Object(_), Value::Object(_)) => true,
-            (Type::Set(_), Value::Tuple(items)) => items.iter().all(is_string),
-            _ => false,
-        };
-        if !has_keys || !marks.is_none() {
-            let remark = "a map or a set of known strings is needed here";
-            refuse("Invalid for_each argument", late.place(), remark, reader);
         }
     }
 }
