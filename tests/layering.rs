@@ -34,7 +34,7 @@ const WINGS: &[(&str, &str)] = &[
         "net authenticate sources modules store packages",
     ),
     ("fetch/work", "locker mirror upstream"),
-    ("work", "report run audit sbom"),
+    ("work", "report run driver audit sbom"),
     ("front", "guide completion signals cli"),
 ];
 

@@ -3,6 +3,8 @@
 #[doc(hidden)]
 pub mod audit;
 #[doc(hidden)]
+pub mod driver;
+#[doc(hidden)]
 pub mod report;
 #[doc(hidden)]
 pub mod run;

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use clap::Args;
 
+use crate::driver::ChangedFiles;
 use crate::git::{GitError, Repository};
 use crate::guide::advice;
 use crate::report::Failure;
-use crate::run::ChangedFiles;
 use crate::run::options::RootArgs;
 use crate::run::session::Session;
 use crate::world::{Files, clean};

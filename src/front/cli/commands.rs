@@ -18,6 +18,7 @@ use crate::cli::hash::HashArgs;
 use crate::cli::lock::LockArgs;
 use crate::cli::log::LogArgs;
 use crate::cli::merge::MergeArgs;
+use crate::cli::mirror::MirrorArgs;
 use crate::cli::outdated::OutdatedArgs;
 use crate::cli::resolve::ResolveArgs;
 use crate::cli::sbom::SbomArgs;
@@ -29,7 +30,6 @@ use crate::cli::why::WhyArgs;
 use crate::cli::{Command, suggestion};
 use crate::report::VERSION_TEXT;
 use crate::run::formats::{Format, FormatKind};
-use crate::run::mirror::MirrorArgs;
 use crate::run::options::{ModuleChoice, Options, examples, one_of};
 
 /// Lock, verify and explain the provider dependencies of Terraform and OpenTofu

@@ -40,13 +40,13 @@ use project_revision::ProjectRevision;
 
 use crate::completion::{self, Completion};
 use crate::diag::Texts;
+use crate::driver::contained;
 use crate::report::graph::Graph;
 use crate::report::reading::{self, Heading, RootsText, Total};
 use crate::report::shared_table::MAX_ROWS;
 use crate::report::{
     CommandResult, EscapedIn, Failure, LogWriter, RootResult, TextBlock, harmless_text, markdown,
 };
-use crate::run::contained;
 use crate::run::formats::Format;
 use crate::run::options::{Configuration, Options};
 use crate::run::progress::Progress;

@@ -1,30 +1,18 @@
-//! A job over roots: roots found, opened and worked on, and the configuration of the user's machine.
-//!
-//! [`over_roots`] is the only place that knows of several roots, of threads and of the order of results. A
-//! command implements [`Job`]; it works with the [`options`] that were typed, and
-//! with the [`session`], which reads what the machine of the user is configured to ([`user`]).
-//!
-//! Invariant: results are in the order of the roots, not of their completion.
+//! A run of the program: the [`options`] that were typed, and the [`session`], which reads the configuration of the
+//! user's machine ([`user`]) once.
 
 pub(crate) mod builds;
-mod changed;
 pub(crate) mod commands;
-mod contained;
 pub(crate) mod contents;
 pub(crate) mod contradiction;
-mod driver;
-mod each;
 pub(crate) mod facts;
 mod failure;
 pub(crate) mod formats;
 pub(crate) mod ignored;
-mod job;
 pub(crate) mod line_ends;
-pub(crate) mod mirror;
 pub(crate) mod options;
 pub(crate) mod platforms;
 pub(crate) mod progress;
-mod results;
 pub(crate) mod root;
 pub(crate) mod session;
 pub(crate) mod typed_addr;
@@ -33,13 +21,6 @@ pub(crate) mod user;
 mod values;
 
 use crate::world::{Clock, Disk, Env, Files, Http, Run};
-
-pub(crate) use changed::ChangedFiles;
-pub(crate) use contained::contained;
-pub(crate) use driver::over_roots;
-pub(crate) use each::{each, each_loaded};
-pub(crate) use job::{Job, OpenResult, RunInputs};
-pub(crate) use results::RootResults;
 
 /// The outside that commands act on.
 #[derive(Clone, Copy)]

@@ -30,7 +30,7 @@ pub(crate) struct Root {
     /// The commands that advice names for the root.
     pub(crate) advice: Advice,
     /// There is nothing in the directory that any command works on: no lock file, no configuration, no unit.
-    pub(super) is_empty: bool,
+    pub(crate) is_empty: bool,
 }
 
 /// Says which program's rules apply to a root and how to state that, where nothing in the root shows it.

@@ -16,7 +16,7 @@ use crate::workspace::SpecialDirectory;
 const NAMES: usize = 3;
 
 /// The reason why a lock file without configuration is compared with none.
-pub(super) const NONE_BESIDE: &str = "there is none beside it";
+pub(crate) const NONE_BESIDE: &str = "there is none beside it";
 
 /// The rules of notes that have sentences of their own.
 const SAID_ELSEWHERE: [&str; 4] = [

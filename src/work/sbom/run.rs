@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::driver::each;
 use crate::hash::Hashes;
 use crate::locker::TrustedFacts;
 use crate::lockfile::LockFile;
@@ -9,7 +10,7 @@ use crate::report::{CommandResult, RootResult, Sentence};
 use crate::run::options::{Options, RootArgs};
 use crate::run::root::Root;
 use crate::run::session::Session;
-use crate::run::{commands, each, facts};
+use crate::run::{commands, facts};
 use crate::sbom::{Bill, BilledRelease, BilledRoot, ReleaseEvidence, ReleaseId};
 use crate::world::Replaced;
 

@@ -9,11 +9,11 @@ use crate::addr::ProviderAddr;
 use crate::cli::cache::ExportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::contents::BuildInfo;
+use crate::driver;
 use crate::hash::Hash;
 use crate::package::{Fact, ReleaseFact};
 use crate::report::json::{ExportedFacts, StoreReport};
 use crate::report::{CommandResult, Failure};
-use crate::run;
 use crate::run::contradiction;
 use crate::run::options::RootArgs;
 use crate::run::session::Session;
@@ -120,7 +120,7 @@ fn recorded(
         recursive: args.recursive,
         terragrunt: false,
     };
-    let all = run::each(session, &roots, |root, _, output| {
+    let all = driver::each(session, &roots, |root, _, output| {
         // A root that is found may have no lock file yet.
         if args.recursive && root.lock.is_none() {
             return Ok(Replaced::Done);

@@ -97,6 +97,7 @@ pub(in crate::front::cli) fn are_revisions(
     if texts.iter().any(|text| text.starts_with(['.', '/'])) {
         return false;
     }
+    // A branch may hold a directory `main`; its lock file would be compared instead of the branch of that name.
     let repository = Repository::find(world.run, &options.below(Path::new(".")));
     repository.is_ok_and(|repository| {
         texts.len() == 2 && texts.iter().all(|text| repository.revision(text).is_ok())

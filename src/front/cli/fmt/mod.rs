@@ -14,7 +14,7 @@ use crate::run::line_ends;
 use crate::run::options::{RootArgs, examples};
 use crate::run::session::Session;
 use crate::world::Replaced;
-use crate::{lockfile, run};
+use crate::{driver, lockfile};
 
 /// Rewrite lock files in canonical form
 #[derive(Clone, Debug, Args)]
@@ -34,7 +34,7 @@ impl Command for FmtArgs {
     fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
         let world = session.world;
         let mut dropped = Vec::new();
-        let all = run::each(session, &self.roots, |root, _, result| {
+        let all = driver::each(session, &self.roots, |root, _, result| {
             let repaired = root.repaired_lock(result);
             let lock = match &repaired {
                 Some(lock) => Some(lock),

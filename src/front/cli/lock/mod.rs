@@ -24,13 +24,13 @@ use job::LockJob;
 use text::Tense;
 
 use crate::cli::{Command, Look, MarkdownText};
+use crate::driver::{self, ChangedFiles, RunInputs};
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Sentence, TextBlock};
 use crate::run::options::{Configuration, Options, RootArgs, job_count};
 use crate::run::platforms::{self, PlatformArg};
 use crate::run::session::Session;
 use crate::run::user::modules::{AutoModules, UserModules};
-use crate::run::{self, ChangedFiles, RunInputs};
 
 pub(in crate::front::cli) use args::{LockArgs, LockOptions};
 pub(in crate::front::cli) use moves::{Moves, NamedProvider};
@@ -135,7 +135,7 @@ pub(in crate::front::cli) fn run(
         jobs: job_count(args.jobs),
         ..RunInputs::of_locks(session, request.roots)
     };
-    let all = run::over_roots(&mut job, inputs);
+    let all = driver::over_roots(&mut job, inputs);
     let versions_in_use = job.locked.compare(&all.results);
     let mut result = all.into_result(request.command);
     result.versions_in_use = versions_in_use;

@@ -7,6 +7,7 @@ use super::versions::{BATCH, VersionContents};
 use super::{row, step};
 use crate::cli::World;
 use crate::diag::Texts;
+use crate::driver::{self, RootResults};
 use crate::flavor::{Flavor, Program};
 use crate::git::{self, Commit, FileCommit, GitError, ObjectId, Repository};
 use crate::guide::advice;
@@ -15,7 +16,6 @@ use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::review::HistoryFilter;
 use crate::run::options::{Options, RootArgs};
 use crate::run::session::Session;
-use crate::run::{self, RootResults};
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Replaced, clean};
 use crate::{lockfile, parallel, review};
@@ -116,7 +116,7 @@ impl<'r, 'a> LogRun<'r, 'a> {
                 roots: there,
                 ..roots.clone()
             };
-            opened.roots = run::each(session, &there, |root, _, result| {
+            opened.roots = driver::each(session, &there, |root, _, result| {
                 let (repository, dir) = opened.place(&root.dir)?;
                 let flavor = Some(root.flavor);
                 let place = LockPlace {

@@ -19,6 +19,7 @@ use crate::cli::session::provider::naming;
 use crate::cli::{Command, Look, MarkdownText};
 use crate::config::Loaded;
 use crate::diag::{Texts, has_errors};
+use crate::driver::{self, Job, OpenResult, RunInputs};
 use crate::guide::advice::required::Required;
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::package::AgePolicy;
@@ -26,6 +27,7 @@ use crate::project::Policy;
 use crate::report::json::Provider;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, ResultSubject, RootResult, Sentence, TextBlock};
+use crate::run::commands;
 use crate::run::options::{Configuration, RootArgs, SourceArgs, examples, is_path, one_of};
 use crate::run::root::{self, Root};
 use crate::run::session::Session;
@@ -34,7 +36,6 @@ use crate::run::unseen::{CallNames, UnseenParts};
 use crate::run::user::enforcement;
 use crate::run::user::modules::{AutoModules, UserModules};
 use crate::run::user::sources::{self, Sources};
-use crate::run::{self, Job, OpenResult, RunInputs, commands};
 use crate::version::Upgrade;
 
 /// The comparison of a command line.
@@ -112,7 +113,7 @@ impl Command for OutdatedArgs {
             reading: Some(modules.reading()),
             ..RunInputs::of_locks(session, &roots)
         };
-        let all = run::over_roots(&mut job, inputs);
+        let all = driver::over_roots(&mut job, inputs);
         let mut result = all.into_result("outdated");
         let advisories = mark_known_advisories(session, &mut result);
         let warnings = advisories.warnings(naming(result.roots()));

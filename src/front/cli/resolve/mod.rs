@@ -17,7 +17,7 @@ use crate::run::options::{Options, RootArgs, examples};
 use crate::run::root::{LockText, Root};
 use crate::run::session::Session;
 use crate::world::Replaced;
-use crate::{git, lockfile, run};
+use crate::{driver, git, lockfile};
 
 /// Merge lock files with conflict markers, entry by entry
 #[derive(Clone, Debug, Args)]
@@ -39,7 +39,7 @@ impl Command for ResolveArgs {
             args: self,
             world: session.world,
         };
-        let all = run::each(session, &self.roots, |root, _, result| {
+        let all = driver::each(session, &self.roots, |root, _, result| {
             resolution.root(root, result)
         });
         all.into_result("resolve")

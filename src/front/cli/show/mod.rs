@@ -27,7 +27,7 @@ use crate::run::session::Session;
 use crate::upstream::{CheckError, Registries};
 use crate::verify::{CheckedLock, KnownHashes};
 use crate::world::Replaced;
-use crate::{parallel, run};
+use crate::{driver, parallel};
 
 /// Show what is locked
 #[derive(Clone, Debug, Args)]
@@ -84,7 +84,7 @@ fn run(session: &Arc<Session<'_>>, args: &ShowArgs) -> CommandResult {
     let mut memo = PackageMemo::new(world.disk, parallel::cores());
     let mut registries = BTreeMap::new();
     let mut builds = ShownBuilds::new(args, session);
-    let all = run::each(session, roots, |root, texts, result| {
+    let all = driver::each(session, roots, |root, texts, result| {
         let Some(lock) = &root.readable_lock_of(roots, result)? else {
             return Ok(Replaced::Done);
         };

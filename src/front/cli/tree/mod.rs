@@ -9,11 +9,11 @@ use clap::Args;
 
 use crate::cli::{Command, Look};
 use crate::config::{BranchGroup, Branches, Repeats};
+use crate::driver;
 use crate::report::graph::Graph;
 use crate::report::json::{Provider, RequiredProviderRow};
 use crate::report::reading::Heading;
 use crate::report::{CommandResult, RootDetail, RootResult, TextBlock};
-use crate::run;
 use crate::run::options::{Configuration, RootArgs, examples};
 use crate::run::session::Session;
 use crate::run::unseen::{CallNames, UnseenParts};
@@ -37,7 +37,7 @@ pub(in crate::front::cli) struct TreeArgs {
 impl Command for TreeArgs {
     fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
         let (configuration, options) = (&self.configuration, session.options);
-        let all = run::each_loaded(
+        let all = driver::each_loaded(
             session,
             configuration,
             &self.roots,

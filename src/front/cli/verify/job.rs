@@ -11,6 +11,7 @@ use super::result;
 use crate::addr::ProviderAddr;
 use crate::config::Loaded;
 use crate::diag::{FileId, Texts, counted_as, rules};
+use crate::driver::{Job, OpenResult};
 use crate::flavor::Flavor;
 use crate::git::Repository;
 use crate::guide::advice;
@@ -25,7 +26,7 @@ use crate::run::options::job_count;
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::root::Root;
 use crate::run::session::Session;
-use crate::run::{Job, OpenResult, commands, unseen};
+use crate::run::{commands, unseen};
 use crate::upstream::{CheckError, PackageChecks, Registries, RootSources, Upstream};
 use crate::verifier::inputs;
 use crate::verify::{

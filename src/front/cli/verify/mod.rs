@@ -16,6 +16,7 @@ use clap::{Args as _, FromArgMatches as _};
 use crate::cli::verify::job::Verification;
 use crate::cli::{Command, Look};
 use crate::diag::counted;
+use crate::driver::{self, RunInputs};
 use crate::guide::advice;
 use crate::packages::NamedPackages;
 use crate::report::reading::Total;
@@ -25,7 +26,6 @@ use crate::run::options::{Configuration, Options, job_count};
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::session::Session;
 use crate::run::user::modules::{AutoModules, UserModules};
-use crate::run::{self, RunInputs};
 use crate::verify::CheckGroup;
 
 pub(in crate::front::cli) use args::VerifyArgs;
@@ -77,7 +77,7 @@ fn run(session: &Arc<Session<'_>>, args: &VerifyArgs) -> CommandResult {
         ..RunInputs::of_locks(session, &args.roots)
     };
     let mut verification = Verification::new(session, args, platforms, named);
-    let mut all = run::over_roots(&mut verification, inputs);
+    let mut all = driver::over_roots(&mut verification, inputs);
     // What belongs to no root is reported once, with the first.
     if let Some(first) = all.results.first_mut() {
         for failure in verification.unplaced {

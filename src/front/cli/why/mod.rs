@@ -13,12 +13,12 @@ use crate::cli::session::provider;
 use crate::cli::{Command, Look};
 use crate::config::{Loaded, OverriddenPlaces};
 use crate::diag::{FileId, Span, Texts};
+use crate::driver;
 use crate::report::json::{
     ComputedModule, ExplainedProvider, Overridden, Provider, RequiringPlace, RootStatus,
 };
 use crate::report::{CommandResult, RootResult, TextBlock};
 use crate::requirement::{PathStep, Requirement, RequirementOrigin};
-use crate::run;
 use crate::run::options::{Configuration, RootArgs, examples};
 use crate::run::root::Root;
 use crate::run::session::Session;
@@ -46,7 +46,7 @@ impl Command for WhyArgs {
         let configuration = &self.configuration;
         // What else may be meant matters only where no root requires the provider.
         let mut meant = BTreeMap::new();
-        let mut all = run::each_loaded(
+        let mut all = driver::each_loaded(
             session,
             configuration,
             &self.roots,

@@ -12,15 +12,16 @@ use crate::audit::{self, AdvisoryMatch, AuditedRelease, ModuleSelection};
 use crate::config::Loaded;
 use crate::contents::{BuildInfo, ReleaseBuilds};
 use crate::diag::Texts;
+use crate::driver::{Job, OpenResult};
 use crate::hash::Hashes;
 use crate::locker::TrustedFacts;
 use crate::report::json::{AdvisoryRow, ContentsState};
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
+use crate::run::commands;
 use crate::run::facts::{self, UserFacts};
 use crate::run::options::Options;
 use crate::run::root::Root;
 use crate::run::session::Session;
-use crate::run::{Job, OpenResult, commands};
 use crate::version::Version;
 
 /// Reads the advisories about some modules.

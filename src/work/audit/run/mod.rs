@@ -15,11 +15,12 @@ use database::{DatabasePlace, DatabaseUse};
 use job::AuditJob;
 
 use crate::audit::AuditLevel;
+use crate::driver::{RunInputs, over_roots};
 use crate::report::CommandResult;
+use crate::run::commands;
 use crate::run::options::{Configuration, RootArgs, examples, one_of};
 use crate::run::session::Session;
 use crate::run::user::modules::{AutoModules, UserModules};
-use crate::run::{RunInputs, commands, over_roots};
 
 pub(crate) use marks::{KnownAdvisories, known_advisories};
 

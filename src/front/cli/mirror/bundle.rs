@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::MirrorArgs;
+use crate::cli::mirror::MirrorArgs;
 use crate::diag::causes;
 use crate::hash::{Sha256Stream, hex_of_digest};
 use crate::mirror::bundle::{Bundle, BundleError, BundleRequest, BundledLock, write_bundle};

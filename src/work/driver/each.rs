@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use crate::config::Loaded;
 use crate::diag::{Texts, has_errors};
+use crate::driver::job::{Job, OpenResult, RunInputs};
+use crate::driver::over_roots::over_roots;
+use crate::driver::results::RootResults;
 use crate::report::{Failure, RootResult};
-use crate::run::driver::over_roots;
-use crate::run::job::{Job, OpenResult, RunInputs};
 use crate::run::options::{Configuration, RootArgs};
-use crate::run::results::RootResults;
 use crate::run::root::Root;
 use crate::run::session::Session;
 use crate::run::unseen::{self, UnseenParts};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::MirrorArgs;
+use crate::cli::mirror::MirrorArgs;
 use crate::diag::{counted, counted_as};
 use crate::flavor::{Flavor, Program};
 use crate::mirror::{

@@ -4,12 +4,13 @@ use std::num::NonZeroUsize;
 
 use crate::config::Loaded;
 use crate::diag::Texts;
+use crate::driver::ChangedFiles;
 use crate::parallel;
 use crate::report::{Failure, RootResult};
+use crate::run::World;
 use crate::run::options::{Options, RootArgs};
 use crate::run::root::Root;
 use crate::run::session::Session;
-use crate::run::{ChangedFiles, World};
 use crate::workspace::Reading;
 use crate::world::{Exclusive, Replaced};
 

@@ -9,6 +9,10 @@ use std::sync::Arc;
 
 use crate::config::Loaded;
 use crate::diag::{Texts, has_errors};
+use crate::driver::changed::ChangedFiles;
+use crate::driver::contained::contained;
+use crate::driver::job::{Job, OpenResult, RunInputs};
+use crate::driver::results::RootResults;
 use crate::flavor::FlavorChoice;
 use crate::git::Repository;
 use crate::parallel;
@@ -16,10 +20,6 @@ use crate::project::ProjectFile;
 use crate::project::roots::UnitRoots;
 use crate::report::json::RootStatus;
 use crate::report::{Failure, RootResult};
-use crate::run::changed::ChangedFiles;
-use crate::run::contained::contained;
-use crate::run::job::{Job, OpenResult, RunInputs};
-use crate::run::results::RootResults;
 use crate::run::root::Root;
 use crate::workspace::{
     self, FlavorSign, SearchSettings, SpecialDirectory, StatedProject, Workspace, WorkspaceError,
