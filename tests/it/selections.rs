@@ -16,7 +16,7 @@ use lockctl::locker::{
 use lockctl::lockfile::LockFile;
 use lockctl::package::{ClaimPolicy, WantedPlatforms, WantedSet};
 use lockctl::resolve::Goals;
-use lockctl::sources::SourceError;
+use lockctl::sources::SourceFault;
 use lockctl::sources::filesystem_mirror::FilesystemMirror;
 use lockctl::sources::net::Net;
 use lockctl::sources::retry::RetryPolicy;
@@ -152,12 +152,10 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
 fn title(error: &LockError, flavor: Flavor) -> String {
     match error {
         LockError::Select(error) => error.title(flavor).to_owned(),
-        LockError::Source(SourceError::UnknownProvider { .. }) => {
-            "Failed to query available provider packages".to_owned()
-        }
-        LockError::Source(SourceError::NoSuchPackage { .. }) => {
-            "Incompatible provider version".to_owned()
-        }
+        LockError::Source(error) => match *error.fault {
+            SourceFault::NoPackage { .. } => "Incompatible provider version".to_owned(),
+            _ => "Failed to query available provider packages".to_owned(),
+        },
         other => panic!("no case leads here: {other}"),
     }
 }

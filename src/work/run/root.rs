@@ -12,8 +12,8 @@ use crate::project::PackageSource;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::run::commands;
-use crate::run::options::{Options, PackageChoice, RootArgs};
-use crate::sources::SourceError;
+use crate::run::options::{PackageChoice, RootChoice, RunOptions};
+use crate::sources::SourceFault;
 use crate::verify::{Advice, CheckedLock, PackageOrigin};
 use crate::workspace::{self, FlavorSign, SpecialDirectory};
 use crate::world::Files;
@@ -76,9 +76,9 @@ pub(crate) fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>
 
 /// Returns the failure of a directory of packages that cannot be scanned.
 pub(crate) fn unreadable_packages(unscanned: &Unscanned) -> Failure {
-    let (path, cause) = match &*unscanned.error {
-        SourceError::Unreadable { path, cause } => (path, cause.to_string()),
-        other => (&unscanned.dir, other.to_string()),
+    let (path, cause) = match &*unscanned.error.fault {
+        SourceFault::Unreadable { path, cause } => (path, cause.to_string()),
+        _ => (&unscanned.dir, unscanned.error.to_string()),
     };
     let (which, help) = match unscanned.origin {
         PackageOrigin::Installed => (

@@ -265,7 +265,7 @@ error: the repository REGISTRY/acme/demo has no package of registry.opentofu.org
     steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the versions of registry.opentofu.org/acme/demo could not be fetched
   cause: REGISTRY requires credentials: https://REGISTRY/v2/acme/demo/tags/list answered 401
-  help: give credentials in an oci_credentials block for REGISTRY in the CLI configuration, or a login of Docker
+  help: give a password for REGISTRY: in an oci_credentials block for REGISTRY in the CLI configuration, or a login of Docker
 
 "#]]);
     let outcome = lock(&registry, &lab, &["--offline"]).exits(2);

@@ -34,6 +34,14 @@ pub struct PackageId {
     pub platform: Platform,
 }
 
+impl PackageId {
+    /// Returns true if both packages are of the same version of the same provider.
+    #[must_use]
+    pub fn is_of_same_release(&self, other: &Self) -> bool {
+        self.provider == other.provider && self.version == other.version
+    }
+}
+
 /// A path of a package on this machine, with its form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Local {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::net::{Answer, Ask, Net, Redirects};
-use super::{FetchError, Sent, Unauthorized, cut};
+use super::{FetchError, FetchFault, Sent, Unauthorized, cut};
 use crate::addr::{Hostname, Origin, Url, UrlError};
 use crate::parallel::Memo;
 use crate::world::Credentials;
@@ -147,12 +147,12 @@ impl<'a> Discovery<'a> {
     ) -> Unauthorized {
         let has_credentials = (self.hosts.credentials)(host).is_some();
         Unauthorized {
-            host: host.clone(),
+            host: host.to_string(),
             url: url.clone(),
             status,
             sent: Sent::to(url, home, has_credentials),
             stated: None,
-            helper: (self.hosts.helper)(host),
+            why_none: (self.hosts.helper)(host),
         }
     }
 
@@ -162,18 +162,19 @@ impl<'a> Discovery<'a> {
         host: &Hostname,
         cause: &DiscoveryError,
     ) -> Option<Unauthorized> {
-        match cause {
-            DiscoveryError::Fetch(FetchError::Status {
-                url,
+        let DiscoveryError::Fetch(error) = cause else {
+            return None;
+        };
+        match &error.fault {
+            FetchFault::Status {
                 status: status @ (401 | 403),
                 stated,
                 ..
-            }) => {
-                // Discovery sends credentials to the origin of the host's document only.
+            } => {
                 let home = Url::discovery(host).map(|url| url.origin()).ok();
                 Some(Unauthorized {
                     stated: stated.clone(),
-                    ..self.unauthorized(host, url, *status, home.as_ref())
+                    ..self.unauthorized(host, &error.url, *status, home.as_ref())
                 })
             }
             _ => None,

@@ -6,9 +6,9 @@
 use std::io::{self, Read};
 use std::time::{Duration, SystemTime};
 
-use super::FetchError;
 use super::net::{Event, Net, RedirectLimits, Redirects, http_error};
 use super::retry;
+use super::{FetchError, FetchFault};
 use crate::addr::Url;
 use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
 use crate::world::{Disk, HttpError, HttpRequest, HttpResponse, Scratch};
@@ -173,15 +173,7 @@ pub fn download_into<F: Scratch>(
             }
             Err(failed) => failed,
         };
-        if let FetchError::Http {
-            attempts: times, ..
-        }
-        | FetchError::Status {
-            attempts: times, ..
-        } = &mut error
-        {
-            *times = attempts;
-        }
+        error.attempts = attempts;
         if !error.may_pass() {
             return Err(error);
         }
@@ -191,7 +183,7 @@ pub fn download_into<F: Scratch>(
         let went_on = before == 0 || partial.in_pieces;
         if went_on && !started_over && partial.bytes >= before + PROGRESS_BYTES {
             (delays, attempts) = (net.policy.packages(), 0);
-            net.outages.answered(error.url());
+            net.outages.answered(&error.url);
             start = net.outages.now();
         }
         let Some(delay) = delays.next().filter(|_| retry::is_bearable(after)) else {
@@ -255,22 +247,21 @@ fn attempt<F: Scratch>(
         206 | 416 => {
             partial.validator = None;
             let reason = "it does not go on where it broke off".to_owned();
-            return Err(alone(failed(&server, HttpError::Broken { reason })));
+            let fault = FetchFault::Http(HttpError::Broken { reason });
+            return Err(alone(FetchError::new(&server, fault)));
         }
         status => {
             let after = retry::after(&response, net.clock.now());
             if !retry::is_worth_it(status) {
                 net.outages.answered(&server);
             }
-            let error = FetchError::Status {
-                url: server,
-                attempts: 1,
+            let fault = FetchFault::Status {
                 status,
                 wait: after,
                 // The body of a package is not read.
                 stated: None,
             };
-            return Err((error, after));
+            return Err((FetchError::new(&server, fault), after));
         }
     }
     partial.validator = match request.transfer {
@@ -360,7 +351,7 @@ fn receive<F: Scratch>(
                     url: server,
                     cause: &cause,
                 });
-                return Err(failed(server, cause));
+                return Err(FetchError::new(server, FetchFault::Http(cause)));
             }
         };
         let bytes = length as u64;
@@ -385,8 +376,8 @@ fn receive<F: Scratch>(
             .map_or(true, |passed| passed >= RATE_WINDOW)
         {
             if *arrived < LEAST_RATE * RATE_WINDOW.as_secs() {
-                let (url, rate) = (server.clone(), LEAST_RATE);
-                return Err(FetchError::TooSlow { url, rate });
+                let fault = FetchFault::TooSlow { rate: LEAST_RATE };
+                return Err(FetchError::new(server, fault));
             }
             window = Some((now, 0));
         }
@@ -396,11 +387,8 @@ fn receive<F: Scratch>(
 /// Returns the error of a package that has another length than is stated for it.
 fn other_length(server: &Url, stated: Option<u64>, found: Option<u64>) -> Option<FetchError> {
     let (stated, found) = (stated?, found?);
-    (stated != found).then(|| FetchError::OtherLength {
-        url: server.clone(),
-        stated,
-        found,
-    })
+    let fault = FetchFault::OtherLength { stated, found };
+    (stated != found).then(|| FetchError::new(server, fault))
 }
 
 impl<F> Partial<F> {
@@ -446,25 +434,14 @@ fn first_byte(response: &HttpResponse) -> Option<u64> {
     range.split_once('-')?.0.trim().parse().ok()
 }
 
-fn failed(url: &Url, cause: HttpError) -> FetchError {
-    FetchError::Http {
-        url: url.clone(),
-        attempts: 1,
-        cause,
-    }
-}
-
 fn too_large(url: &Url, limit: u64) -> FetchError {
-    FetchError::TooLarge {
-        url: url.clone(),
-        limit,
-    }
+    FetchError::new(url, FetchFault::TooLarge { limit })
 }
 
 fn not_stored(url: &Url, error: &io::Error) -> FetchError {
-    FetchError::Scratch {
-        url: url.clone(),
+    let fault = FetchFault::Scratch {
         kind: error.kind(),
         reason: error.to_string(),
-    }
+    };
+    FetchError::new(url, fault)
 }

@@ -1,5 +1,6 @@
 //! Documents and packages that could not be fetched.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::retry;
@@ -10,70 +11,49 @@ use crate::world::HttpError;
 const MAX_STATED: usize = 3;
 
 /// A document or a package that could not be fetched.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FetchError {
-    #[error("{url} could not be fetched{}", times(*attempts))]
-    Http {
-        url: Url,
-        attempts: usize,
-        #[source]
-        cause: HttpError,
-    },
-    #[error(
-        "{url} answered {}{}{}{}",
-        said(*status),
-        times(*attempts),
-        asked_for(*wait),
-        quoted(stated.as_deref())
-    )]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FetchError {
+    pub url: Url,
+    /// The number of requests that were made.
+    pub attempts: usize,
+    pub fault: FetchFault,
+}
+
+/// The reason why a document or a package could not be fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FetchFault {
+    Http(HttpError),
     Status {
-        url: Url,
-        attempts: usize,
         status: u16,
         wait: Option<Duration>,
         /// The reason that the server states, escaped and cut.
         stated: Option<String>,
     },
-    #[error("{url} was redirected more than {limit} times")]
-    TooManyRedirects { url: Url, limit: usize },
-    #[error("{url} answered with a redirect that cannot be followed")]
-    BadRedirect {
-        url: Url,
-        /// The fault of the target; `None` if the answer names no target.
-        #[source]
-        cause: Option<UrlError>,
+    TooManyRedirects {
+        limit: usize,
     },
-    #[error("{url} answered with a redirect to plain http")]
-    Unencrypted { url: Url },
-    #[error("{url} sends more than {limit} bytes")]
+    /// A redirect cannot be followed: the fault of its target; `None` if the answer names no target.
+    BadRedirect(Option<UrlError>),
+    /// A redirect leads to plain http.
+    Unencrypted,
     TooLarge {
-        url: Url,
         /// The limit in bytes.
         limit: u64,
     },
-    #[error("{url} sends {found} bytes, and {stated} are stated for it")]
     OtherLength {
-        url: Url,
         /// The length that the source states, in bytes.
         stated: u64,
         /// The length of the answer, in bytes.
         found: u64,
     },
-    #[error("{url} sends less than {rate} bytes per second")]
     TooSlow {
-        url: Url,
-        /// The least that is waited for.
+        /// The least number of bytes per second.
         rate: u64,
     },
-    #[error("{url} was not requested, because its host failed before in this run")]
-    GivenUp {
-        url: Url,
-        #[source]
-        cause: Outage,
-    },
-    #[error("the package from {url} could not be stored: {reason}")]
+    /// Nothing was requested, because the host failed before in this run.
+    GivenUp(Outage),
+    /// The package could not be stored.
     Scratch {
-        url: Url,
         kind: std::io::ErrorKind,
         reason: String,
     },
@@ -88,105 +68,144 @@ pub enum Outage {
     Status { status: u16 },
     #[error("it sends less than {rate} bytes per second")]
     TooSlow {
-        /// The least that is waited for.
+        /// The least number of bytes per second.
         rate: u64,
     },
 }
 
 impl Outage {
-    /// Returns how the host failed, if an error has to do with the host rather than with a path.
-    pub(super) fn of(error: &FetchError) -> Option<Self> {
-        match error {
-            FetchError::Http { cause, .. } => match cause {
-                // The next request would fail in the same way, after the same wait (rules 4.8).
-                HttpError::Connect { .. } | HttpError::Timeout { .. } => {
-                    Some(Self::Http(cause.clone()))
-                }
-                // A connection that breaks was there before, so the request itself may be the cause.
-                _ => None,
-            },
-            FetchError::Status { status, .. } if retry::is_worth_it(*status) => {
+    /// Returns how the host failed, if a fault has to do with the host rather than with a path.
+    ///
+    /// A connection that breaks was there before, so that it may have broken because of what was sent.
+    pub(super) fn of(fault: &FetchFault) -> Option<Self> {
+        match fault {
+            // The next request would fail in the same way, after the same wait (rules 4.8).
+            FetchFault::Http(cause @ (HttpError::Connect { .. } | HttpError::Timeout { .. })) => {
+                Some(Self::Http(cause.clone()))
+            }
+            FetchFault::Status { status, .. } if retry::is_worth_it(*status) => {
                 Some(Self::Status { status: *status })
             }
-            FetchError::TooSlow { rate, .. } => Some(Self::TooSlow { rate: *rate }),
-            FetchError::GivenUp { cause, .. } => Some(cause.clone()),
+            FetchFault::TooSlow { rate } => Some(Self::TooSlow { rate: *rate }),
+            FetchFault::GivenUp(cause) => Some(cause.clone()),
             _ => None,
         }
     }
 }
 
 impl FetchError {
+    /// Makes the error of a single request.
+    pub(super) fn new(url: &Url, fault: FetchFault) -> Self {
+        Self {
+            url: url.clone(),
+            attempts: 1,
+            fault,
+        }
+    }
+
+    /// Returns the status of the answer, if it is a refusal.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        match self.fault {
+            FetchFault::Status { status, .. } => Some(status),
+            _ => None,
+        }
+    }
+
     /// Returns whether another failure is the same but for the path that was asked for.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
-        if self.url().origin() != other.url().origin() {
+        if self.url.origin() != other.url.origin() {
             return false;
         }
-        // The first failure of a host and those that follow from it are one failure to the reader.
-        if matches!(self, Self::GivenUp { .. }) || matches!(other, Self::GivenUp { .. }) {
-            return Outage::of(self) == Outage::of(other);
-        }
-        // Requests for several providers fail at several paths of one host; the message names one of them.
-        let mut twin = other.clone();
-        *twin.url_mut() = self.url().clone();
-        if let (Self::Status { stated, .. }, Self::Status { stated: other, .. }) = (self, &mut twin)
-        {
-            other.clone_from(stated);
-        }
-        *self == twin
-    }
-
-    pub(super) fn url(&self) -> &Url {
-        match self {
-            Self::Http { url, .. }
-            | Self::Status { url, .. }
-            | Self::TooManyRedirects { url, .. }
-            | Self::BadRedirect { url, .. }
-            | Self::Unencrypted { url }
-            | Self::TooLarge { url, .. }
-            | Self::OtherLength { url, .. }
-            | Self::TooSlow { url, .. }
-            | Self::GivenUp { url, .. }
-            | Self::Scratch { url, .. } => url,
-        }
-    }
-
-    fn url_mut(&mut self) -> &mut Url {
-        match self {
-            Self::Http { url, .. }
-            | Self::Status { url, .. }
-            | Self::TooManyRedirects { url, .. }
-            | Self::BadRedirect { url, .. }
-            | Self::Unencrypted { url }
-            | Self::TooLarge { url, .. }
-            | Self::OtherLength { url, .. }
-            | Self::TooSlow { url, .. }
-            | Self::GivenUp { url, .. }
-            | Self::Scratch { url, .. } => url,
+        match (&self.fault, &other.fault) {
+            // The first failure of a host and those that follow from it are one failure to the reader.
+            (FetchFault::GivenUp(_), _) | (_, FetchFault::GivenUp(_)) => {
+                Outage::of(&self.fault) == Outage::of(&other.fault)
+            }
+            // Servers state other reasons for other paths.
+            (
+                FetchFault::Status { status, wait, .. },
+                FetchFault::Status {
+                    status: other_status,
+                    wait: other_wait,
+                    ..
+                },
+            ) => (self.attempts, status, wait) == (other.attempts, other_status, other_wait),
+            (fault, other_fault) => self.attempts == other.attempts && fault == other_fault,
         }
     }
 
     /// Returns whether the same request may succeed later: connections, time-outs, bodies that break
     /// off; not a certificate that does not hold, nor an answer that is a refusal.
     pub(super) fn may_pass(&self) -> bool {
-        match self {
-            Self::Http { cause, .. } => match cause {
-                HttpError::Connect { .. }
-                | HttpError::Timeout { .. }
-                | HttpError::Broken { .. } => true,
-                HttpError::Certificate { .. }
-                | HttpError::Environment { .. }
-                | HttpError::Setup { .. } => false,
-            },
-            Self::Status { status, .. } => retry::is_worth_it(*status),
-            Self::TooSlow { .. } => true,
-            Self::TooManyRedirects { .. }
-            | Self::BadRedirect { .. }
-            | Self::Unencrypted { .. }
-            | Self::TooLarge { .. }
-            | Self::OtherLength { .. }
-            | Self::GivenUp { .. }
-            | Self::Scratch { .. } => false,
+        match &self.fault {
+            FetchFault::Http(cause) => matches!(
+                cause,
+                HttpError::Connect { .. } | HttpError::Timeout { .. } | HttpError::Broken { .. }
+            ),
+            FetchFault::Status { status, .. } => retry::is_worth_it(*status),
+            FetchFault::TooSlow { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for FetchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = &self.url;
+        let times = match self.attempts {
+            0 | 1 => String::new(),
+            attempts => format!(" after {attempts} attempts"),
+        };
+        match &self.fault {
+            FetchFault::Http(_) => write!(f, "{url} could not be fetched{times}"),
+            FetchFault::Status {
+                status,
+                wait,
+                stated,
+            } => {
+                write!(f, "{url} answered {}{times}", said(*status))?;
+                if let Some(wait) = wait {
+                    write!(f, ", and asks to wait {} s", wait.as_secs())?;
+                }
+                f.write_str(&quoted(stated.as_deref()))
+            }
+            FetchFault::TooManyRedirects { limit } => {
+                write!(f, "{url} was redirected more than {limit} times")
+            }
+            FetchFault::BadRedirect(_) => {
+                write!(f, "{url} answered with a redirect that cannot be followed")
+            }
+            FetchFault::Unencrypted => write!(f, "{url} answered with a redirect to plain http"),
+            FetchFault::TooLarge { limit } => write!(f, "{url} sends more than {limit} bytes"),
+            FetchFault::OtherLength { stated, found } => {
+                write!(
+                    f,
+                    "{url} sends {found} bytes, and {stated} are stated for it"
+                )
+            }
+            FetchFault::TooSlow { rate } => {
+                write!(f, "{url} sends less than {rate} bytes per second")
+            }
+            FetchFault::GivenUp(_) => write!(
+                f,
+                "{url} was not requested, because its host failed before in this run"
+            ),
+            FetchFault::Scratch { reason, .. } => {
+                write!(f, "the package from {url} could not be stored: {reason}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for FetchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.fault {
+            FetchFault::Http(cause) => Some(cause),
+            FetchFault::BadRedirect(cause) => cause.as_ref().map(|cause| cause as _),
+            FetchFault::GivenUp(cause) => Some(cause),
+            _ => None,
         }
     }
 }
@@ -200,12 +219,6 @@ fn said(status: u16) -> String {
         Some(reason) => format!("{status} {reason}"),
         None => status.to_string(),
     }
-}
-
-fn asked_for(wait: Option<Duration>) -> String {
-    wait.map_or_else(String::new, |wait| {
-        format!(", and asks to wait {} s", wait.as_secs())
-    })
 }
 
 /// Continues a message with the reason that a server states.
@@ -262,14 +275,6 @@ pub(super) fn stated_errors(body: &[u8]) -> Option<String> {
         })
         .collect();
     (!texts.is_empty()).then(|| super::cut(&escaped))
-}
-
-fn times(attempts: usize) -> String {
-    if attempts > 1 {
-        format!(" after {attempts} attempts")
-    } else {
-        String::new()
-    }
 }
 
 #[cfg(test)]

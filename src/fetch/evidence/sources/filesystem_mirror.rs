@@ -4,11 +4,10 @@
 //! they are scanned here as well.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Offer, Source, SourceError};
+use super::{About, Offer, Source, SourceError, SourceFault, SourcePlace};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::hash::Hashes;
@@ -55,15 +54,16 @@ impl FilesystemMirror {
                 packages: scan.packages,
                 unreachable: scan.unreachable,
             }),
-            Err(ScanFailure::TooLarge) => Err(SourceError::TooLarge {
-                path: dir.to_owned(),
-                limit: MAX_ENTRIES,
-            }),
-            Err(ScanFailure::Unreadable(path, cause)) => Err(SourceError::Unreadable {
-                path,
-                cause: Arc::new(cause),
-            }),
+            Err(fault) => Err(SourceError::new(
+                SourcePlace::Directory(dir.to_owned()),
+                About::Source,
+                fault,
+            )),
         }
+    }
+
+    fn error(&self, about: About, fault: SourceFault) -> SourceError {
+        SourceError::new(SourcePlace::Directory(self.dir.clone()), about, fault)
     }
 
     /// Returns an iterator over all packages, sorted, each at the place that counts.
@@ -131,10 +131,10 @@ impl Source for FilesystemMirror {
                 versions: versions.keys().cloned().collect(),
                 warnings: Vec::new(),
             }),
-            None => Err(SourceError::UnknownProvider {
-                dir: self.dir.clone(),
-                provider: provider.clone(),
-            }),
+            None => {
+                let fault = SourceFault::unknown_provider();
+                Err(self.error(About::versions(provider), fault))
+            }
         }
     }
 
@@ -163,11 +163,10 @@ impl Source for FilesystemMirror {
                 claims: None,
                 download_retries: None,
             }),
-            None => Err(SourceError::NoSuchPackage {
-                dir: self.dir.clone(),
-                id: Box::new(id.clone()),
-                offered: self.platforms(&id.provider, &id.version),
-            }),
+            None => {
+                let offered = self.platforms(&id.provider, &id.version);
+                Err(self.error(About::package(id), SourceFault::NoPackage { offered }))
+            }
         }
     }
 }
@@ -181,15 +180,9 @@ struct Scan<'a> {
     unreachable: Vec<LocalPackage>,
 }
 
-/// A scan that stopped early.
-enum ScanFailure {
-    TooLarge,
-    Unreadable(PathBuf, io::Error),
-}
-
 impl Scan<'_> {
     /// Walks host, namespace and type; these levels may not be links, the top may.
-    fn hosts(&mut self, dir: &Path) -> Result<(), ScanFailure> {
+    fn hosts(&mut self, dir: &Path) -> Result<(), Arc<SourceFault>> {
         for host in self.directories(dir)? {
             let host_dir = dir.join(&host);
             for namespace in self.directories(&host_dir)? {
@@ -208,7 +201,7 @@ impl Scan<'_> {
     }
 
     /// Walks the zips and version directories of one provider.
-    fn provider(&mut self, provider: &ProviderAddr, dir: &Path) -> Result<(), ScanFailure> {
+    fn provider(&mut self, provider: &ProviderAddr, dir: &Path) -> Result<(), Arc<SourceFault>> {
         for entry in self.list(dir)? {
             let Some(name) = entry.name.to_str() else {
                 continue;
@@ -240,7 +233,7 @@ impl Scan<'_> {
         provider: &ProviderAddr,
         version: &Version,
         dir: &Path,
-    ) -> Result<(), ScanFailure> {
+    ) -> Result<(), Arc<SourceFault>> {
         for entry in self.list(dir)? {
             let Some(name) = entry.name.to_str() else {
                 continue;
@@ -293,7 +286,7 @@ impl Scan<'_> {
         places.insert(index, place);
     }
 
-    fn directories(&mut self, dir: &Path) -> Result<Vec<String>, ScanFailure> {
+    fn directories(&mut self, dir: &Path) -> Result<Vec<String>, Arc<SourceFault>> {
         Ok(self
             .list(dir)?
             .into_iter()
@@ -302,16 +295,19 @@ impl Scan<'_> {
             .collect())
     }
 
-    fn list(&mut self, dir: &Path) -> Result<Vec<DirEntry>, ScanFailure> {
+    fn list(&mut self, dir: &Path) -> Result<Vec<DirEntry>, Arc<SourceFault>> {
         let entries = self
             .files
             .list(dir)
-            .map_err(|cause| ScanFailure::Unreadable(dir.to_owned(), cause))?;
+            .map_err(|cause| SourceFault::Unreadable {
+                path: dir.to_owned(),
+                cause,
+            })?;
         self.entries_left = self
             .entries_left
             .checked_sub(entries.len())
             // A mirror that is configured as `/` would otherwise list the whole machine.
-            .ok_or(ScanFailure::TooLarge)?;
+            .ok_or(SourceFault::TooLarge { limit: MAX_ENTRIES })?;
         Ok(entries)
     }
 }
@@ -452,6 +448,7 @@ mod tests {
     fn a_missing_mirror_is_an_error() {
         let mirror =
             FilesystemMirror::scan(&MemFiles::default(), Path::new("/m"), Flavor::Terraform1_11);
-        assert!(matches!(mirror, Err(SourceError::Unreadable { .. })));
+        let fault = mirror.expect_err("a file").fault;
+        assert!(matches!(*fault, SourceFault::Unreadable { .. }));
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Offer, Source, SourceError, retry};
+use super::{About, Offer, Source, SourceError, SourceFault, SourcePlace, retry};
 use crate::addr::{ProviderAddr, ProviderFilter};
 use crate::package::{PackageId, PackageMeta};
 use crate::platform::Platform;
@@ -26,7 +26,17 @@ pub struct SourceMember<'a> {
     pub download_retries: Option<usize>,
 }
 
-/// Sources in query order.
+impl<'a> SourceMember<'a> {
+    /// Returns the source, or why the question cannot be put to it.
+    fn ask(&self, about: impl FnOnce() -> About) -> Result<&SharedSource<'a>, SourceError> {
+        self.source.as_ref().map_err(|error| SourceError {
+            about: about(),
+            ..error.clone()
+        })
+    }
+}
+
+/// Sources in the order in which they are asked.
 #[derive(Clone, Default)]
 pub struct Multi<'a> {
     /// The sources in the order of the configuration.
@@ -70,12 +80,7 @@ impl Source for Multi<'_> {
         let mut unknown = Vec::new();
         // One source after the other, so that none behind a failure is queried.
         for member in self.of(provider) {
-            match member
-                .source
-                .as_ref()
-                .map_err(Clone::clone)?
-                .versions(provider)
-            {
+            match member.ask(|| About::versions(provider))?.versions(provider) {
                 Ok(offer) => {
                     // The newest version may be one that only a later source has (rules 10.1).
                     versions.extend(offer.versions);
@@ -118,7 +123,7 @@ impl Source for Multi<'_> {
     fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
         let mut lacking = Vec::new();
         for member in self.of(&id.provider) {
-            match member.source.as_ref().map_err(Clone::clone)?.package(id) {
+            match member.ask(|| About::package(id))?.package(id) {
                 Err(error) if error.is_unknown_provider() || error.lacks_platform() => {
                     lacking.push(error);
                 }
@@ -137,10 +142,14 @@ impl Source for Multi<'_> {
         }
         match <[SourceError; 1]>::try_from(lacking) {
             Ok([only]) if only.lacks_platform() => Err(only),
-            _ => Err(SourceError::NoPackage {
-                id: Box::new(id.clone()),
-                offered: self.platforms(&id.provider, &id.version),
-            }),
+            _ => {
+                let offered = self.platforms(&id.provider, &id.version);
+                Err(SourceError::new(
+                    SourcePlace::Several,
+                    About::package(id),
+                    SourceFault::NoPackage { offered },
+                ))
+            }
         }
     }
 }
@@ -169,16 +178,21 @@ mod tests {
     }
 
     impl Shelf {
+        fn error(&self, about: About, fault: SourceFault) -> SourceError {
+            SourceError::new(SourcePlace::Directory(self.name.into()), about, fault)
+        }
+
         fn answer(&self, what: &str) -> Result<(), SourceError> {
             self.asked
                 .lock()
                 .expect("no panic")
                 .push(format!("{} {what}", self.name));
             if self.fails {
-                return Err(SourceError::Unreadable {
+                let fault = SourceFault::Unreadable {
                     path: self.name.into(),
-                    cause: Arc::new(io::Error::other("broken")),
-                });
+                    cause: io::Error::other("broken"),
+                };
+                return Err(self.error(About::Source, fault));
             }
             Ok(())
         }
@@ -188,10 +202,8 @@ mod tests {
         fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
             self.answer("versions")?;
             if self.versions.is_empty() {
-                return Err(SourceError::UnknownProvider {
-                    dir: self.name.into(),
-                    provider: provider.clone(),
-                });
+                let fault = SourceFault::unknown_provider();
+                return Err(self.error(About::versions(provider), fault));
             }
             let versions = self
                 .versions
@@ -214,11 +226,8 @@ mod tests {
             self.answer("package")?;
             let offered = self.platforms(&id.provider, &id.version);
             if !offered.contains(&id.platform) {
-                return Err(SourceError::NoSuchPackage {
-                    dir: self.name.into(),
-                    id: Box::new(id.clone()),
-                    offered,
-                });
+                let fault = SourceFault::NoPackage { offered };
+                return Err(self.error(About::package(id), fault));
             }
             Ok(PackageMeta {
                 id: id.clone(),

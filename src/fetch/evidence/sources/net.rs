@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use super::failure::stated_errors;
 use super::outages::Outages;
 use super::retry::{self, RetryPolicy};
-use super::{FetchError, cut};
+use super::{FetchError, FetchFault, cut};
 use crate::addr::{Origin, Url};
 use crate::package::calendar;
 use crate::world::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
@@ -149,12 +149,14 @@ impl Answer {
 
     /// Makes the error of an answer that is a refusal and was not worth a repetition.
     pub(super) fn refusal(self) -> FetchError {
-        FetchError::Status {
-            stated: stated_errors(&self.body),
+        FetchError {
+            fault: FetchFault::Status {
+                stated: stated_errors(&self.body),
+                status: self.status,
+                wait: None,
+            },
             url: self.url,
             attempts: 1,
-            status: self.status,
-            wait: None,
         }
     }
 
@@ -226,12 +228,16 @@ impl Net<'_> {
         let (answer, wait) = self.attempt(ask, attempts).map_err(|error| (error, None))?;
         if retry::is_worth_it(answer.status) {
             // If this was the last attempt, its status is what the user should read.
-            let error = FetchError::Status {
+            let fault = FetchFault::Status {
                 stated: stated_errors(&answer.body),
-                url: answer.url,
-                attempts,
                 status: answer.status,
                 wait,
+            };
+            let url = answer.url;
+            let error = FetchError {
+                url,
+                attempts,
+                fault,
             };
             return Err((error, wait));
         }
@@ -304,17 +310,15 @@ impl Net<'_> {
         if let Err(error) = limited.read_to_end(&mut body) {
             let cause = within(http_error(&error), Some(ask.timeout));
             (self.observer)(&Event::Failed { url, cause: &cause });
-            return Err(FetchError::Http {
+            return Err(FetchError {
                 url: url.clone(),
                 attempts,
-                cause,
+                fault: FetchFault::Http(cause),
             });
         }
         if body.len() as u64 > ask.limit {
-            return Err(FetchError::TooLarge {
-                url: url.clone(),
-                limit: ask.limit,
-            });
+            let limit = ask.limit;
+            return Err(FetchError::new(url, FetchFault::TooLarge { limit }));
         }
         Ok(body)
     }
@@ -354,10 +358,10 @@ impl Net<'_> {
                     url: &url,
                     cause: &cause,
                 });
-                FetchError::Http {
+                FetchError {
                     url: url.clone(),
                     attempts: limits.attempt,
-                    cause: within(cause, request.timeout),
+                    fault: FetchFault::Http(within(cause, request.timeout)),
                 }
             })?;
             passed += response.took;
@@ -377,10 +381,9 @@ impl Net<'_> {
             };
             url = self.redirect_target(&url, &response, must_be_encrypted)?;
         }
-        Err(FetchError::TooManyRedirects {
-            url: request.url.clone(),
-            limit: limits.hops,
-        })
+        let limit = limits.hops;
+        let fault = FetchFault::TooManyRedirects { limit };
+        Err(FetchError::new(request.url, fault))
     }
 
     /// Returns the URL that an answer redirects to.
@@ -390,10 +393,7 @@ impl Net<'_> {
         response: &HttpResponse,
         must_be_encrypted: bool,
     ) -> Result<Url, FetchError> {
-        let bad = |cause| FetchError::BadRedirect {
-            url: url.clone(),
-            cause,
-        };
+        let bad = |cause| FetchError::new(url, FetchFault::BadRedirect(cause));
         let location = response.header("location").ok_or_else(|| bad(None))?;
         let target = url.join(location).map_err(|cause| bad(Some(cause)))?;
         (self.observer)(&Event::Redirected {
@@ -403,7 +403,7 @@ impl Net<'_> {
         });
         // Without encryption anybody on the way could replace the answer.
         if must_be_encrypted && !target.origin().encrypted {
-            return Err(FetchError::Unencrypted { url: url.clone() });
+            return Err(FetchError::new(url, FetchFault::Unencrypted));
         }
         Ok(target)
     }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{FetchError, Outage};
+use super::{FetchError, FetchFault, Outage};
 use crate::addr::{Origin, Url};
 
 /// The hosts that failed in a run. Further requests to them fail at once.
@@ -49,10 +49,7 @@ impl Outages {
             .and_then(|host| host.outage.clone());
         match outage {
             None => Ok(()),
-            Some(cause) => Err(FetchError::GivenUp {
-                url: url.clone(),
-                cause,
-            }),
+            Some(cause) => Err(FetchError::new(url, FetchFault::GivenUp(cause))),
         }
     }
 
@@ -71,11 +68,11 @@ impl Outages {
 
     /// Notes the error of a request without attempts left; the first was made after `since`.
     pub(super) fn gave_up(&self, since: AnswerCount, error: &FetchError) {
-        let Some(outage) = Outage::of(error) else {
+        let Some(outage) = Outage::of(&error.fault) else {
             return;
         };
         let mut log = self.log();
-        let host = log.hosts.entry(error.url().origin()).or_default();
+        let host = log.hosts.entry(error.url.origin()).or_default();
         // Another thread may have had an answer since the first attempt: then the path failed, not the
         // host.
         if host.last_answer <= since.0 {
@@ -101,11 +98,7 @@ mod tests {
     }
 
     fn failed(text: &str, cause: HttpError) -> FetchError {
-        FetchError::Http {
-            url: url(text),
-            attempts: 2,
-            cause,
-        }
+        FetchError::new(&url(text), FetchFault::Http(cause))
     }
 
     fn timeout(text: &str) -> FetchError {
@@ -114,13 +107,12 @@ mod tests {
     }
 
     fn refused(text: &str, status: u16) -> FetchError {
-        FetchError::Status {
-            url: url(text),
-            attempts: 2,
+        let fault = FetchFault::Status {
             status,
             wait: None,
             stated: None,
-        }
+        };
+        FetchError::new(&url(text), fault)
     }
 
     /// Whether a host is given up after an error for one of its paths.
@@ -160,10 +152,7 @@ mod tests {
             check(&refused(here, status), false);
         }
         check(
-            &FetchError::TooLarge {
-                url: url(here),
-                limit: 1,
-            },
+            &FetchError::new(&url(here), FetchFault::TooLarge { limit: 1 }),
             false,
         );
     }

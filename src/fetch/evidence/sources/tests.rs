@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::download::{self, Check, Downloaded, PackageRequest};
 use super::net::{Ask, Net, Redirects};
-use super::{FetchError, retry::RetryPolicy};
+use super::{FetchError, FetchFault, retry::RetryPolicy};
 use crate::addr::Url;
 use crate::flavor::Flavor;
 use crate::hash::Sha256Stream;
@@ -137,7 +137,7 @@ fn redirects_have_a_limit_and_must_lead_somewhere() {
     assert_eq!(ask(&http, &MemClock::default()).expect("three"), "200 ok");
     let error = ask(&in_turn(vec![on(), on(), on(), on()]), &MemClock::default()).expect_err("4");
     assert!(
-        matches!(error, FetchError::TooManyRedirects { limit: 3, .. }),
+        matches!(error.fault, FetchFault::TooManyRedirects { limit: 3 }),
         "{error}"
     );
     for nowhere in [
@@ -146,7 +146,7 @@ fn redirects_have_a_limit_and_must_lead_somewhere() {
         redirect("http://["),
     ] {
         let error = ask(&in_turn(vec![nowhere]), &MemClock::default()).expect_err("nowhere");
-        assert!(matches!(error, FetchError::BadRedirect { .. }), "{error}");
+        assert!(matches!(error.fault, FetchFault::BadRedirect(_)), "{error}");
     }
 }
 
@@ -194,7 +194,7 @@ fn what_stays_is_an_answer_at_once() {
     let http = in_turn(vec![body("more than ten")]);
     let error = ask(&http, &MemClock::default()).expect_err("too much");
     assert!(
-        matches!(error, FetchError::TooLarge { limit: 10, .. }),
+        matches!(error.fault, FetchFault::TooLarge { limit: 10 }),
         "{error}"
     );
 }
@@ -302,14 +302,8 @@ fn a_package_is_given_up_in_the_end() {
     );
     assert_eq!(asked.len(), 3);
     let (arrived, asked) = fetch(vec![status(404)]);
-    assert!(matches!(
-        arrived,
-        Err(FetchError::Status {
-            status: 404,
-            attempts: 1,
-            ..
-        })
-    ));
+    let error = arrived.expect_err("refused");
+    assert_eq!((error.status(), error.attempts), (Some(404), 1));
     assert_eq!(asked.len(), 1);
 }
 
@@ -392,10 +386,8 @@ fn a_package_of_which_nothing_is_known_is_never_fetched_over_plain_http() {
         (done.map(|_| ()), http.asked().len())
     };
     let (done, asked) = fetch(Check::Server);
-    assert!(
-        matches!(done, Err(FetchError::Unencrypted { .. })),
-        "{done:?}"
-    );
+    let error = done.expect_err("plain http");
+    assert_eq!(error.fault, FetchFault::Unencrypted);
     assert_eq!(asked, 1);
     let (done, asked) = fetch(Check::Stated);
     assert!(done.is_ok(), "{done:?}");
@@ -406,7 +398,8 @@ fn a_package_of_which_nothing_is_known_is_never_fetched_over_plain_http() {
 fn a_package_that_is_announced_too_long_is_not_fetched() {
     let length = [("content-length", "99999999999999")];
     let (arrived, _) = fetch(vec![Ok(HttpResponse::of(200, &length, ""))]);
-    assert!(matches!(arrived, Err(FetchError::TooLarge { .. })));
+    let error = arrived.expect_err("too large");
+    assert!(matches!(error.fault, FetchFault::TooLarge { .. }));
 }
 
 #[test]
@@ -465,7 +458,8 @@ fn a_trickle_is_given_up() {
         &place,
         Check::Stated,
     );
-    assert!(matches!(done, Err(FetchError::TooSlow { .. })));
+    let error = done.expect_err("too slow");
+    assert!(matches!(error.fault, FetchFault::TooSlow { .. }));
     assert_eq!(http.asked().len(), 3);
 }
 
@@ -565,7 +559,7 @@ fn packages_of_a_host_that_hangs_are_not_waited_for_again() {
             download(&net, &MemFiles::default(), &place, Check::Stated).expect_err("nothing comes");
         let is_first = name == "x";
         assert_eq!(
-            matches!(error, FetchError::GivenUp { .. }),
+            matches!(error.fault, FetchFault::GivenUp(_)),
             !is_first,
             "{error}"
         );

@@ -1,9 +1,9 @@
-//! A host that requires credentials, or rejects those that were sent: a registry or a network mirror.
+//! A host that requires credentials, or rejects those that were sent.
 
 use std::fmt;
 
 use super::failure::quoted;
-use crate::addr::{Hostname, Origin, Url};
+use crate::addr::{Origin, Url};
 
 /// The use that was made of credentials for a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,14 +41,14 @@ impl fmt::Display for Sent {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{host} {sent}: {url} answered {status}{}", quoted(stated.as_deref()))]
 pub struct Unauthorized {
-    /// The host that credentials are for: that of the provider's address, or of the mirror.
-    pub host: Hostname,
+    /// The host that credentials are for, as it is shown: that of the provider's address, or of the mirror.
+    pub host: String,
     pub url: Url,
     pub status: u16,
     /// The use that was made of credentials.
     pub sent: Sent,
     /// The reason that the server states, escaped and cut.
     pub stated: Option<String>,
-    /// The failure of the credentials helper, if it was asked and gave no answer.
-    pub helper: Option<String>,
+    /// The failure of the credentials helper, or of the place that keeps credentials, if that is why there are none.
+    pub why_none: Option<String>,
 }

@@ -51,7 +51,7 @@ fn choice(
     let offer = offer
         .expect("each query that can be met was asked about")
         .as_ref()
-        .map_err(|cause| LockError::of_versions(&query.provider, cause.clone()))?;
+        .map_err(Clone::clone)?;
     let candidates = resolve::candidates(&query, &offer.versions)?;
     Ok(Choice {
         // All of them, since the newest may turn out to be younger than the policy of the root allows.

@@ -11,8 +11,7 @@ use crate::hash::Hash;
 use crate::package::{KeyId, PackageId, PackageMeta};
 use crate::platform::{self, Platform};
 use crate::resolve::SelectError;
-use crate::sources::registry::RegistryError;
-use crate::sources::{FetchError, SourceError};
+use crate::sources::{About, FetchError, SourceError, SourceFault};
 use crate::version::Version;
 
 /// A failure that keeps a root from being locked.
@@ -38,16 +37,12 @@ pub enum LockError {
     /// The source gave no answer, for a reason that others may share.
     #[error(
         "{} could not be fetched",
-        match package {
-            Some(id) => format!("the package of {id}"),
-            None => format!("the versions of {provider}"),
+        match &cause.about {
+            About::Package(id) => format!("the package of {id}"),
+            about => format!("the versions of {about}"),
         }
     )]
     Asking {
-        /// The provider that is to be locked.
-        provider: Box<ProviderAddr>,
-        /// The package that was asked about; `None` if the question was about versions.
-        package: Option<Box<PackageId>>,
         /// The failure of the source.
         #[source]
         cause: SourceError,
@@ -296,31 +291,17 @@ pub struct Alarm<'a> {
     pub platform: Option<&'a Platform>,
 }
 
+impl From<SourceError> for LockError {
+    fn from(cause: SourceError) -> Self {
+        if cause.names_subject() {
+            Self::Source(cause)
+        } else {
+            Self::Asking { cause }
+        }
+    }
+}
+
 impl LockError {
-    /// Wraps the failure of a source that was asked for the versions of a provider.
-    pub(super) fn of_versions(provider: &ProviderAddr, cause: SourceError) -> Self {
-        if cause.names_subject() {
-            return Self::Source(cause);
-        }
-        Self::Asking {
-            provider: Box::new(provider.clone()),
-            package: None,
-            cause,
-        }
-    }
-
-    /// Wraps the failure of a source that was asked for a package.
-    pub(super) fn of_package(id: &PackageId, cause: SourceError) -> Self {
-        if cause.names_subject() {
-            return Self::Source(cause);
-        }
-        Self::Asking {
-            provider: Box::new(id.provider.clone()),
-            package: Some(Box::new(id.clone())),
-            cause,
-        }
-    }
-
     /// Returns the provider if the source answered that it does not have what was asked for.
     #[must_use]
     pub fn absent(&self) -> Option<&ProviderAddr> {
@@ -396,11 +377,13 @@ impl LockError {
     /// mirror says nothing of a release.
     #[must_use]
     pub fn lacking_release(&self) -> Option<(&PackageId, &[Platform])> {
-        let Self::Source(SourceError::Registry(error)) = self else {
+        let Self::Source(error) = self else {
             return None;
         };
-        match &**error {
-            RegistryError::NoSuchPackage { id, offered } if !offered.contains(&id.platform) => {
+        match (&*error.fault, error.about.id()) {
+            (SourceFault::NoPackage { offered }, Some(id))
+                if error.is_of_registry() && !error.is_announced() =>
+            {
                 Some((id, offered))
             }
             _ => None,
@@ -417,26 +400,8 @@ impl LockError {
             | Self::Checksum { id, .. }
             | Self::StatedSize { id, .. } => Some((&id.provider, &id.version)),
             // An outage is no fault of a release, but a missing file is.
-            Self::Download {
-                id,
-                cause:
-                    FetchError::Status {
-                        status: 404 | 410, ..
-                    },
-            } => Some((&id.provider, &id.version)),
-            Self::Asking {
-                package: Some(id),
-                cause: SourceError::Registry(cause),
-                ..
-            } => {
-                let is_missing = matches!(
-                    **cause,
-                    RegistryError::Fetch(FetchError::Status {
-                        status: 404 | 410,
-                        ..
-                    })
-                );
-                is_missing.then_some((&id.provider, &id.version))
+            Self::Download { id, cause } => {
+                is_missing(cause).then_some((&id.provider, &id.version))
             }
             Self::NoPlatform {
                 provider, version, ..
@@ -444,10 +409,15 @@ impl LockError {
             | Self::ListsDiffer {
                 provider, version, ..
             } => Some((provider, version)),
-            Self::Source(SourceError::Registry(cause)) => match &**cause {
-                RegistryError::NoSuchPackage { id, .. } => Some((&id.provider, &id.version)),
-                _ => None,
-            },
+            Self::Source(error) | Self::Asking { cause: error } if error.is_of_registry() => {
+                let is_broken = match &*error.fault {
+                    SourceFault::NoPackage { .. } => true,
+                    SourceFault::Fetch(error) => is_missing(error),
+                    _ => false,
+                };
+                let id = error.about.id().filter(|_| is_broken)?;
+                Some((&id.provider, &id.version))
+            }
             _ => None,
         }
     }
@@ -495,6 +465,10 @@ impl LockError {
             platform,
         })
     }
+}
+
+fn is_missing(error: &FetchError) -> bool {
+    matches!(error.status(), Some(404 | 410))
 }
 
 fn wrong_hashes(unlisted: &[Hash], surplus: Option<&UnattributedH1>) -> String {

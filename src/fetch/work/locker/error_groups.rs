@@ -15,7 +15,7 @@ impl LockError {
     pub fn shares_cause(&self, other: &Self) -> bool {
         let equal_causes = || diag::causes(self) == diag::causes(other);
         match (self, other) {
-            (Self::Asking { cause, .. }, Self::Asking { cause: other, .. }) => {
+            (Self::Asking { cause }, Self::Asking { cause: other }) => {
                 equal_causes() || cause.is_like(other)
             }
             (Self::Source(cause), Self::Source(other)) => cause.is_like(other),
@@ -38,7 +38,7 @@ impl LockError {
             (Self::Checksum { .. }, _) => false,
             _ if discriminant(self) != discriminant(other) => false,
             _ => match (self.package(), other.package()) {
-                (Some(id), Some(other)) => equal_causes() && is_same_release(id, other),
+                (Some(id), Some(other)) => equal_causes() && id.is_of_same_release(other),
                 _ => false,
             },
         }
@@ -49,12 +49,11 @@ impl LockError {
     #[must_use]
     pub fn name_beside(&self, error: &Self) -> String {
         match (self.package(), error.package()) {
-            (Some(first), Some(id)) if is_same_release(first, id) => id.platform.to_string(),
+            (Some(first), Some(id)) if first.is_of_same_release(id) => id.platform.to_string(),
             (_, Some(id)) => id.to_string(),
             (_, None) => match error {
-                Self::Asking { provider, .. } | Self::VersionsNotAsked { provider, .. } => {
-                    provider.to_string()
-                }
+                Self::Asking { cause } => cause.about.to_string(),
+                Self::VersionsNotAsked { provider, .. } => provider.to_string(),
                 Self::PackagesNotAsked {
                     provider,
                     version,
@@ -84,11 +83,9 @@ impl LockError {
         match self {
             Self::TooYoung { provider, .. } => Some(provider),
             Self::Source(cause) => cause.unknown_provider(),
-            Self::Asking {
-                package: None,
-                provider,
-                cause,
-            } if cause.is_discovery() => Some(provider),
+            Self::Asking { cause } if cause.is_discovery() && cause.about.id().is_none() => {
+                cause.about.provider()
+            }
             _ => None,
         }
     }
@@ -104,7 +101,7 @@ impl LockError {
             | Self::StatedSize { id, .. }
             | Self::Contradiction { id, .. }
             | Self::Unlisted { id, .. } => Some(id),
-            Self::Asking { package, .. } => package.as_deref(),
+            Self::Asking { cause } => cause.about.id(),
             Self::Source(cause) => cause.unusable_package(),
             Self::Select(_)
             | Self::TooYoung { .. }
@@ -117,8 +114,4 @@ impl LockError {
             | Self::Unvouched { .. } => None,
         }
     }
-}
-
-fn is_same_release(id: &PackageId, other: &PackageId) -> bool {
-    id.provider == other.provider && id.version == other.version
 }

@@ -142,10 +142,7 @@ pub fn outdated(
                     warnings: offer.warnings.clone(),
                 },
                 Ok(offer) => VersionComparison::Unseen(Outlook::of(&query, &offer.versions)),
-                Err(cause) => VersionComparison::Failed(LockError::of_versions(
-                    &query.provider,
-                    cause.clone(),
-                )),
+                Err(cause) => VersionComparison::Failed(cause.clone().into()),
             };
             root.compared.push(ComparedVersions {
                 provider: query.provider,

@@ -358,14 +358,13 @@ impl Planned {
                 Some(Ok(meta)) => metas.push(Arc::clone(meta)),
                 // Only a platform that the user names is an error if the release lacks it (rules 1.1).
                 Some(Err(error)) if error.lacks_platform() && *need == PlatformNeed::Preset => {
-                    lacked_by_mirror |= !error.release_lacks_platform();
+                    lacked_by_mirror |= !error.is_of_registry();
                     skipped.push(platform.clone());
                 }
                 Some(Err(error)) if error.lacks_platform() && *need != PlatformNeed::Named => {}
                 Some(Err(error)) => {
                     failed = true;
-                    let id = self.selected.package(platform);
-                    errors.push(LockError::of_package(&id, error.clone()));
+                    errors.push(error.clone().into());
                 }
             }
         }

@@ -15,8 +15,7 @@ use crate::hash::{Hash, Hashes};
 use crate::package::{Claims, PackageId, PackageMeta, ReleaseDates};
 use crate::parallel;
 use crate::platform::Platform;
-use crate::sources::registry::RegistryError;
-use crate::sources::{Source, SourceError};
+use crate::sources::{Source, SourceFault};
 use crate::version::Version;
 
 /// A version of a provider.
@@ -82,10 +81,8 @@ pub fn releases(
 fn offered(source: &dyn Source, release: &Release) -> Result<Vec<Version>, LockError> {
     match source.versions(&release.provider) {
         Ok(offer) => Ok(offer.versions),
-        Err(SourceError::Registry(error)) if matches!(*error, RegistryError::NoVersions { .. }) => {
-            Ok(Vec::new())
-        }
-        Err(cause) => Err(LockError::of_versions(&release.provider, cause)),
+        Err(error) if matches!(*error.fault, SourceFault::NoVersions) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -195,7 +192,7 @@ fn packages(source: &dyn Source, release: &Release) -> Result<ReleasePackages, L
                 }
             }
             Err(error) if error.lacks_platform() => {}
-            Err(error) => return Err(LockError::of_package(&id, error)),
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(ReleasePackages { metas, offered })

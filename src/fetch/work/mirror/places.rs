@@ -23,7 +23,7 @@ use crate::locker::{self, FlavorSource, TrustedFacts};
 use crate::package::{Blob, Local, Location, PackageId, PackageMeta};
 use crate::parallel::Gate;
 use crate::platform::Platform;
-use crate::sources::FetchError;
+use crate::sources::FetchFault;
 use crate::sources::download::{Check, PackageRequest, download_into};
 use crate::store::Facts;
 use crate::world::{Disk, DraftFile};
@@ -270,13 +270,14 @@ impl<'a> Fetcher<'a> {
         };
         // In the directory of its place, so that giving it its name is one step of the file system.
         let make = || self.disk.draft(dir);
-        let downloaded = download_into(&net, &make, request).map_err(|error| match error {
-            // The error of the system is reduced to its kind and reason.
-            FetchError::Scratch { kind, reason, .. } => {
-                PlaceFailure::Write(io::Error::new(kind, reason))
-            }
-            error => PlaceFailure::Failed(in_words(&error)),
-        })?;
+        let downloaded =
+            download_into(&net, &make, request).map_err(|error| match error.fault {
+                // The error of the system is reduced to its kind and reason.
+                FetchFault::Scratch { kind, reason } => {
+                    PlaceFailure::Write(io::Error::new(kind, reason))
+                }
+                _ => PlaceFailure::Failed(in_words(&error)),
+            })?;
         Ok(Arrived::Zip {
             draft: downloaded.file,
             digest: downloaded.digest,

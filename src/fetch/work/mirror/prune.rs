@@ -10,7 +10,7 @@ use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::locker::Release;
 use crate::package::{Local, PackageId, WantedSet};
-use crate::sources::SourceError;
+use crate::sources::SourceFault;
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::version::Version;
 use crate::world::Disk;
@@ -35,15 +35,17 @@ impl Pruning<'_> {
         // Addresses of other hosts are the same in every flavor, and these directories name theirs.
         let mirror = match FilesystemMirror::scan(self.disk, self.dir, Flavor::Terraform1_16) {
             Ok(mirror) => mirror,
-            Err(SourceError::Unreadable { cause, .. })
-                if cause.kind() == io::ErrorKind::NotFound =>
-            {
-                return Ok(Default::default());
-            }
-            Err(error) => {
-                let cause = io::Error::other(error.to_string());
-                return Err(MirroringError::io(self.disk, self.dir, "read", cause));
-            }
+            Err(error) => match &*error.fault {
+                SourceFault::Unreadable { cause, .. }
+                    if cause.kind() == io::ErrorKind::NotFound =>
+                {
+                    return Ok(Default::default());
+                }
+                _ => {
+                    let cause = io::Error::other(error.to_string());
+                    return Err(MirroringError::io(self.disk, self.dir, "read", cause));
+                }
+            },
         };
         let (mut removed, mut providers) = (Vec::new(), Vec::new());
         for provider in mirror.providers() {

@@ -310,8 +310,7 @@ fn unanswered(error: &LockError) -> Option<String> {
     match error {
         // The lock file vouches only if the registry cannot be reached. A wrong list is an error: if it were ignored,
         // an attacker could cause a downgrade.
-        LockError::Asking { cause, .. } => Some(cause.to_string()),
-        LockError::Source(cause) => Some(cause.to_string()),
+        LockError::Asking { cause } | LockError::Source(cause) => Some(cause.to_string()),
         _ => None,
     }
 }

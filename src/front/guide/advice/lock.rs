@@ -52,7 +52,7 @@ impl Required<'_> {
         let lacking: Vec<&Platform> = all
             .iter()
             .filter_map(|error| error.lacking_release())
-            .filter(|(other, _)| other.provider == id.provider && other.version == id.version)
+            .filter(|(other, _)| other.is_of_same_release(id))
             .map(|(other, _)| &other.platform)
             .collect();
         let kept: Vec<String> = wanted
@@ -293,7 +293,7 @@ fn published_by(unknown: &ProviderAddr, flavor: Flavor) -> Option<&str> {
 /// Returns the provider that a source does not have, if that is the error.
 fn unknown_provider(error: &LockError) -> Option<&ProviderAddr> {
     match error {
-        LockError::Source(cause) | LockError::Asking { cause, .. } => cause.unknown_provider(),
+        LockError::Source(cause) => cause.unknown_provider(),
         _ => None,
     }
 }
@@ -334,7 +334,7 @@ fn advice(error: &LockError, flavor: Flavor, commands: &Advice) -> Option<String
         LockError::TooYoung { provider, search } => {
             advice::age::help(search, &provider.short(flavor))
         }
-        LockError::Source(cause) | LockError::Asking { cause, .. } => {
+        LockError::Source(cause) | LockError::Asking { cause } => {
             return advice::network::source(cause, flavor);
         }
         LockError::VersionsNotAsked { .. } | LockError::PackagesNotAsked { .. } => {

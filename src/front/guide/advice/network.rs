@@ -1,14 +1,15 @@
 //! Advice for sources that gave no answer, or nothing that can be trusted.
 
-use crate::addr::{Hostname, ProviderAddr};
+use crate::addr::{Hostname, ProviderAddr, Url};
 use crate::authenticate::{AuthError, KeyRemark};
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
 use crate::sources::discovery::DiscoveryError;
-use crate::sources::network_mirror::MirrorError;
-use crate::sources::oci::{ArtifactFault, OciError};
-use crate::sources::registry::{FoundBy, RegistryError};
-use crate::sources::{FetchError, Outage, Sent, SourceError, Unauthorized};
+use crate::sources::oci::ArtifactFault;
+use crate::sources::registry::FoundBy;
+use crate::sources::{
+    FetchError, FetchFault, Outage, Sent, SourceError, SourceFault, SourcePlace, Unauthorized,
+};
 use crate::world::HttpError;
 
 /// A host that users name by mistake, and that hosts no providers.
@@ -16,26 +17,133 @@ const CODE_HOST: &str = "github.com";
 
 /// Says what to do when a source gave no answer.
 pub(crate) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
-    match error {
-        SourceError::Registry(error) => registry(error, flavor),
-        SourceError::Mirror(error) => mirror(error),
-        SourceError::UnknownProvider { .. } => {
-            Some("check the source address, or add the provider to the mirror".to_owned())
+    let operator = match error.place {
+        SourcePlace::NetworkMirror(_) => "ask the operator of the mirror to correct it",
+        _ => "report it to the operator of the registry",
+    };
+    let text = match &*error.fault {
+        SourceFault::UnknownProvider { cut_off, successor } => {
+            return Some(unknown_provider(
+                error,
+                cut_off.as_ref(),
+                successor.as_ref(),
+                flavor,
+            ));
         }
-        SourceError::NoSuchPackage { id, offered, .. } => Some(in_mirror(&id.platform, offered)),
-        SourceError::NoPackage { offered, .. } => Some(self::offered(offered)),
-        SourceError::Nowhere { .. } => Some(
+        SourceFault::NoVersions if error.is_of_registry() => {
+            "check the source address, or wait until a version is published"
+        }
+        SourceFault::NoVersions => "tag the index of each version with that version, as in 1.0.0",
+        SourceFault::UnknownVersion { tag: Some(_) } => {
+            "push the version to the repository, or leave the provider out of the mirror in the CLI \
+             configuration"
+        }
+        SourceFault::UnknownVersion { tag: None } => {
+            "add the version to the mirror, or leave the provider out of it in the CLI configuration"
+        }
+        SourceFault::NoPackage { offered } => {
+            return Some(no_package(error, offered, operator));
+        }
+        SourceFault::Nowhere { .. } => {
             "check the source address, and provider_installation in the CLI configuration with its \
              include and exclude"
-                .to_owned(),
-        ),
-        SourceError::Offline { .. } => Some("leave out --offline".to_owned()),
-        SourceError::Oci(error) => oci(error),
-        SourceError::MirrorUrl(_) => Some("correct the URL in the CLI configuration".to_owned()),
-        SourceError::Unreadable { .. } => {
-            Some("make it a readable directory, or correct the CLI configuration".to_owned())
         }
-        SourceError::TooLarge { .. } => None,
+        SourceFault::NoRepository { .. } => {
+            "correct the template, or exclude the provider from the mirror in the CLI configuration"
+        }
+        SourceFault::Protocol {
+            newest: Some(newest),
+            ..
+        } => {
+            return Some(format!(
+                "the newest version that does is {newest}: require that one"
+            ));
+        }
+        SourceFault::Protocol { newest: None, .. } => {
+            "no version of it supports plugin protocol 5 or 6"
+        }
+        SourceFault::Discovery {
+            by: FoundBy::Configuration,
+            ..
+        } => "correct the host block of the CLI configuration",
+        SourceFault::Discovery { host, cause, .. } => return discovery(host, cause),
+        SourceFault::Unauthorized(refused) => {
+            return Some(unauthorized(&error.place, refused, flavor));
+        }
+        SourceFault::Fetch(cause) => return fetch(cause),
+        SourceFault::BadDocument { .. } => {
+            let what = match error.place {
+                SourcePlace::NetworkMirror(_) => "mirror",
+                _ => "registry",
+            };
+            return Some(format!(
+                "check whether a proxy or a login page answers instead of the {what}; else {operator}"
+            ));
+        }
+        SourceFault::BadAnswer { .. }
+        | SourceFault::BadUrl { .. }
+        | SourceFault::OtherPlatform { .. } => operator,
+        SourceFault::Unprotected { .. } => {
+            "ask the operator of the mirror to state hashes, or to offer packages over https"
+        }
+        SourceFault::Artifact { fault, .. } => artifact(fault),
+        SourceFault::Offline => "leave out --offline",
+        SourceFault::MirrorUrl(_) => "correct the URL in the CLI configuration",
+        SourceFault::Unreadable { .. } => {
+            "make it a readable directory, or correct the CLI configuration"
+        }
+        SourceFault::TooLarge { .. } => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// Says what to do about a provider that a source does not have.
+fn unknown_provider(
+    error: &SourceError,
+    cut_off: Option<&Url>,
+    successor: Option<&ProviderAddr>,
+    flavor: Flavor,
+) -> String {
+    let is_registry = error.is_of_registry();
+    if let Some(url) = cut_off {
+        let what = if is_registry { "registry" } else { "mirror" };
+        return format!(
+            "the URL of the {what}, {url}, does not end in a slash, so its last part was left out: add \
+             the slash"
+        );
+    }
+    if let Some(successor) = successor {
+        let name = successor.short(flavor);
+        return format!(
+            "the registry publishes it as {name}: write source = \"{name}\" in required_providers"
+        );
+    }
+    match error.place {
+        // Without a source the namespace is hashicorp (`addr` rules 1.2), whose registry does not know the
+        // providers of others.
+        SourcePlace::Registry(_) => {
+            "check the source address; a provider without one in required_providers is taken for one of \
+             the namespace hashicorp"
+        }
+        SourcePlace::Repository(_) => {
+            "check the template of the mirror, or push the provider to that repository"
+        }
+        _ => "check the source address, or add the provider to the mirror",
+    }
+    .to_owned()
+}
+
+/// Says what to do about a package that a source lacks.
+fn no_package(error: &SourceError, platforms: &[Platform], operator: &str) -> String {
+    // The list of versions names the platform, but the registry has no package for it.
+    if error.is_of_registry() && error.is_announced() {
+        return format!("its registry lists one, though: try again later, or {operator}");
+    }
+    match error.about.id() {
+        Some(id) if !error.is_of_registry() && error.place != SourcePlace::Several => {
+            in_mirror(&id.platform, platforms)
+        }
+        _ => offered(platforms),
     }
 }
 
@@ -59,158 +167,10 @@ fn in_mirror(lacking: &Platform, platforms: &[Platform]) -> String {
     }
 }
 
-fn registry(error: &RegistryError, flavor: Flavor) -> Option<String> {
-    let operator = "report it to the operator of the registry";
-    Some(match error {
-        RegistryError::Discovery {
-            by: FoundBy::Configuration,
-            ..
-        } => "correct the host block of the CLI configuration".to_owned(),
-        RegistryError::Discovery { host, cause, .. } => return discovery(host, cause),
-        RegistryError::NoVersions { .. } => {
-            "check the source address, or wait until a version is published".to_owned()
-        }
-        RegistryError::UnknownProvider {
-            cut_off: Some(base),
-            ..
-        } => format!(
-            "the URL of the registry, {base}, does not end in a slash, so its last part was left \
-             out: add the slash"
-        ),
-        RegistryError::UnknownProvider {
-            successor: Some(successor),
-            ..
-        } => format!(
-            "the registry publishes it as {0}: write source = \"{0}\" in required_providers",
-            successor.short(flavor)
-        ),
-        // Without a source the namespace is hashicorp (`addr` rules 1.2), whose registry does not know the
-        // providers of others.
-        RegistryError::UnknownProvider { .. } => {
-            "check the source address; a provider without one \
-             in required_providers is taken for one of the namespace hashicorp"
-                .to_owned()
-        }
-        RegistryError::Unauthorized(Unauthorized {
-            host, sent, helper, ..
-        }) => unauthorized(host, *sent, helper.as_deref(), flavor),
-        RegistryError::Fetch(cause) => return fetch(cause),
-        RegistryError::BadDocument { .. } => format!(
-            "check whether a proxy or a login page answers instead of the registry; else {operator}"
-        ),
-        RegistryError::BadUrl { .. } | RegistryError::OtherPlatform { .. } => operator.to_owned(),
-        // The list of versions names the platform, but the registry has no package for it.
-        RegistryError::NoSuchPackage { id, offered } if offered.contains(&id.platform) => {
-            format!("its registry lists one, though: try again later, or {operator}")
-        }
-        RegistryError::NoSuchPackage { offered, .. } => self::offered(offered),
-        RegistryError::Protocol {
-            newest: Some(newest),
-            ..
-        } => format!("the newest version that does is {newest}: require that one"),
-        RegistryError::Protocol { newest: None, .. } => {
-            "no version of it supports plugin protocol 5 or 6".to_owned()
-        }
-    })
-}
-
-fn mirror(error: &MirrorError) -> Option<String> {
-    let operator = "ask the operator of the mirror to correct it";
-    Some(match error {
-        MirrorError::UnknownProvider { mirror, .. } if mirror.is_cut_off() => format!(
-            "the URL of the mirror, {mirror}, does not end in a slash, so its last part was left out: \
-             add the slash"
-        ),
-        MirrorError::UnknownProvider { .. } => {
-            "check the source address, or add the provider to the mirror".to_owned()
-        }
-        MirrorError::UnknownVersion { .. } => {
-            "add the version to the mirror, or leave the provider out of it in the CLI configuration"
-                .to_owned()
-        }
-        MirrorError::NoSuchPackage { id, offered, .. } => in_mirror(&id.platform, offered),
-        MirrorError::Unauthorized(Unauthorized { host, sent, helper, .. }) => match (sent, helper) {
-            (Sent::Yes, _) => format!("renew the token, in {}", token_place(host)),
-            (Sent::Withheld, _) => {
-                "a token is sent to the host of the mirror only, not to where it redirects".to_owned()
-            }
-            (Sent::Nothing, None) => format!("give a token for {host}: in {}", token_place(host)),
-            (Sent::Nothing, Some(helper)) => {
-                format!("give a token for {host} in {}; {helper}", token_place(host))
-            }
-        },
-        MirrorError::Fetch(cause) => return fetch(cause),
-        MirrorError::BadDocument { .. } => format!(
-            "check whether a proxy or a login page answers instead of the mirror; else {operator}"
-        ),
-        MirrorError::BadUrl { .. } => operator.to_owned(),
-        MirrorError::Unprotected { .. } => {
-            "ask the operator of the mirror to state hashes, or to offer packages over https".to_owned()
-        }
-    })
-}
-
-fn oci(error: &OciError) -> Option<String> {
-    Some(match error {
-        OciError::Address { .. } => {
-            "correct the template, or exclude the provider from the mirror in the CLI configuration"
-                .to_owned()
-        }
-        OciError::UnknownProvider { is_there: true, .. } => {
-            "tag the index of each version with that version, as in 1.0.0".to_owned()
-        }
-        OciError::UnknownProvider { .. } => {
-            "check the template of the mirror, or push the provider to that repository".to_owned()
-        }
-        OciError::UnknownVersion { .. } => {
-            "push the version to the repository, or leave the provider out of the mirror in the CLI \
-             configuration"
-                .to_owned()
-        }
-        OciError::NoSuchPackage { id, offered, .. } => in_mirror(&id.platform, offered),
-        OciError::Unauthorized { repository, sent, reason, .. } => {
-            let place = format!(
-                "an oci_credentials block for {} in the CLI configuration, or a login of Docker",
-                repository.domain()
-            );
-            match (sent, reason) {
-                (Sent::Yes, _) => format!("renew the credentials, in {place}"),
-                (Sent::Withheld, _) => {
-                    "a password is sent to the registry only, and to a place for tokens on a host of its \
-                     domain"
-                        .to_owned()
-                }
-                (Sent::Nothing, None) => format!("give credentials in {place}"),
-                (Sent::Nothing, Some(reason)) => format!("give credentials in {place}; {reason}"),
-            }
-        }
-        OciError::Fetch(cause) => return fetch(cause),
-        OciError::BadDocument { .. } => {
-            "check whether a proxy or a login page answers instead of the registry; else report it to \
-             the operator of the registry"
-                .to_owned()
-        }
-        OciError::Challenge { .. }
-        | OciError::TooManyPages { .. }
-        | OciError::TooManyTags { .. }
-        | OciError::BadLink { .. } => {
-            "report it to the operator of the registry".to_owned()
-        }
-        OciError::Artifact { fault, .. } => artifact(fault).to_owned(),
-    })
-}
-
 /// Says what to do about a manifest that is not that of a provider.
 fn artifact(fault: &ArtifactFault) -> &'static str {
     match fault {
-        ArtifactFault::ImageManifest
-        | ArtifactFault::ContentType { .. }
-        | ArtifactFault::MediaType { .. }
-        | ArtifactFault::ArtifactType { .. }
-        | ArtifactFault::EntryMediaType { .. }
-        | ArtifactFault::NoPlatform
-        | ArtifactFault::NoPackages { .. }
-        | ArtifactFault::NoZip { .. } => {
+        ArtifactFault::NoProvider(_) => {
             "check that the repository is that of a provider, and push it as the documentation of \
              OpenTofu on provider mirrors in OCI registries describes"
         }
@@ -228,37 +188,54 @@ fn artifact(fault: &ArtifactFault) -> &'static str {
     }
 }
 
-/// Says how to give credentials for a host.
-fn unauthorized(host: &Hostname, sent: Sent, helper: Option<&str>, flavor: Flavor) -> String {
-    let place = token_place(host);
-    let login = format!("`{} login {host}`", flavor.command());
-    match (sent, helper) {
-        (Sent::Yes, _) => format!("renew the token, in {place} or by {login}"),
-        (Sent::Withheld, _) => {
-            "tokens are sent over https only, and only to the origin that the host names for its \
-             registry"
-                .to_owned()
+/// Says how to give credentials for a place.
+fn unauthorized(place: &SourcePlace, refused: &Unauthorized, flavor: Flavor) -> String {
+    let host = &refused.host;
+    let (what, place, login, withheld) = match place {
+        SourcePlace::NetworkMirror(mirror) => (
+            "token",
+            token_place(mirror.host()),
+            String::new(),
+            "a token is sent to the host of the mirror only, not to where it redirects",
+        ),
+        SourcePlace::Registry(hostname) => (
+            "token",
+            token_place(hostname),
+            format!(", or by `{} login {host}`", flavor.command()),
+            "tokens are sent over https only, and only to the origin that the host names for its registry",
+        ),
+        _ => (
+            "password",
+            format!(
+                "an oci_credentials block for {host} in the CLI configuration, or a login of Docker"
+            ),
+            String::new(),
+            "a password is sent to the registry only, and to a place for tokens on a host of its domain",
+        ),
+    };
+    match (refused.sent, &refused.why_none) {
+        (Sent::Yes, _) => format!("renew the {what}, in {place}{login}"),
+        (Sent::Withheld, _) => withheld.to_owned(),
+        (Sent::Nothing, None) => format!("give a {what} for {host}: in {place}{login}"),
+        (Sent::Nothing, Some(why_none)) => {
+            format!("give a {what} for {host} in {place}; {why_none}")
         }
-        (Sent::Nothing, None) => format!("give a token for {host}: in {place}, or by {login}"),
-        (Sent::Nothing, Some(helper)) => format!("give a token for {host} in {place}; {helper}"),
     }
 }
 
 fn discovery(host: &Hostname, error: &DiscoveryError) -> Option<String> {
     let is_code_host = host.unicode() == CODE_HOST;
     Some(match error {
-        DiscoveryError::Fetch(
-            FetchError::Http {
-                cause: HttpError::Connect { proxy: None, .. },
-                ..
-            }
-            | FetchError::GivenUp {
-                cause: Outage::Http(HttpError::Connect { proxy: None, .. }),
-                ..
-            },
-        ) => "check the host in the source address, and the network; behind a proxy, name that in \
+        DiscoveryError::Fetch(FetchError {
+            fault:
+                FetchFault::Http(HttpError::Connect { proxy: None, .. })
+                | FetchFault::GivenUp(Outage::Http(HttpError::Connect { proxy: None, .. })),
+            ..
+        }) => {
+            "check the host in the source address, and the network; behind a proxy, name that in \
                HTTPS_PROXY"
-            .to_owned(),
+                .to_owned()
+        }
         DiscoveryError::Fetch(cause) => return fetch(cause),
         DiscoveryError::NoServices { .. } | DiscoveryError::NoRegistry(_) if is_code_host => {
             "github.com is no provider registry: leave the host out of the source address"
@@ -285,12 +262,8 @@ fn discovery(host: &Hostname, error: &DiscoveryError) -> Option<String> {
 /// Says what to do when something could not be fetched.
 pub(crate) fn fetch(error: &FetchError) -> Option<String> {
     Some(
-        match error {
-            FetchError::Http { cause, .. }
-            | FetchError::GivenUp {
-                cause: Outage::Http(cause),
-                ..
-            } => match cause {
+        match &error.fault {
+            FetchFault::Http(cause) | FetchFault::GivenUp(Outage::Http(cause)) => match cause {
                 HttpError::Connect { proxy: None, .. } => {
                     "check the network; behind a proxy, name it in HTTPS_PROXY"
                 }
@@ -310,7 +283,7 @@ pub(crate) fn fetch(error: &FetchError) -> Option<String> {
                 HttpError::Environment { .. } => "correct or unset that variable",
                 HttpError::Setup { .. } => return None,
             },
-            FetchError::Status { status, .. } => match status {
+            FetchFault::Status { status, .. } => match status {
                 429 | 500..=599 => "try again later",
                 // Packages lie on other hosts than the registry, as on releases.hashicorp.com; its token is not
                 // sent there, and only Terraform reads the netrc file for them (`sources` rules 5.4).
@@ -320,19 +293,11 @@ pub(crate) fn fetch(error: &FetchError) -> Option<String> {
                 }
                 _ => "report it to the operator of the registry",
             },
-            FetchError::TooSlow { .. }
-            | FetchError::GivenUp {
-                cause: Outage::Status { .. } | Outage::TooSlow { .. },
-                ..
-            } => "try again later",
-            FetchError::Scratch { .. } => {
+            FetchFault::TooSlow { .. } | FetchFault::GivenUp(_) => "try again later",
+            FetchFault::Scratch { .. } => {
                 "make the directory of temporary files usable, or name another one in TMPDIR"
             }
-            FetchError::TooManyRedirects { .. }
-            | FetchError::BadRedirect { .. }
-            | FetchError::Unencrypted { .. }
-            | FetchError::TooLarge { .. }
-            | FetchError::OtherLength { .. } => "report it to the operator of the registry",
+            _ => "report it to the operator of the registry",
         }
         .to_owned(),
     )

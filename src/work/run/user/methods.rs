@@ -8,12 +8,12 @@ use crate::addr::{ProviderFilter, ProviderPattern, Url};
 use crate::cliconfig::{CliConfig, MethodKind, RepositoryTemplate};
 use crate::run::World;
 use crate::run::user::config::{self, UserConfig};
-use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::multi::{Multi, SharedSource, SourceMember};
 use crate::sources::net::Net;
 use crate::sources::network_mirror::{MirrorUrl, NetworkMirror};
 use crate::sources::oci::OciRegistries;
+use crate::sources::{About, SourceError, SourceFault, SourcePlace};
 use crate::world::FileKind;
 
 /// A permission for network requests, or a ban on them.
@@ -153,7 +153,7 @@ impl<'a> Methods<'a> {
     /// Returns the registries of all hosts.
     ///
     /// # Errors
-    /// [`SourceError::Offline`] if the network must not be used.
+    /// [`SourceFault::Offline`] if the network must not be used.
     pub(crate) fn direct(&self) -> Result<SharedSource<'a>, SourceError> {
         self.check_network(|| "the registry".to_owned())?;
         Ok(Arc::clone(&self.registry))
@@ -167,7 +167,8 @@ impl<'a> Methods<'a> {
         self.check_network(|| format!("the mirror {url}"))?;
         let user = &self.user;
         let make = || {
-            let base = MirrorUrl::try_from(url.clone()).map_err(SourceError::MirrorUrl)?;
+            let base = MirrorUrl::try_from(url.clone())
+                .map_err(|error| unasked(url.to_string(), SourceFault::MirrorUrl(error)))?;
             let mut access = user.mirror_access(base);
             access.trusts_all_hashes = trusts_all_hashes;
             let mirror = NetworkMirror::new(self.net.clone(), user.flavor, access);
@@ -197,7 +198,7 @@ impl<'a> Methods<'a> {
     fn check_network(&self, place: impl FnOnce() -> String) -> Result<(), SourceError> {
         match self.network {
             NetworkUse::Allowed => Ok(()),
-            NetworkUse::Forbidden => Err(SourceError::Offline { place: place() }),
+            NetworkUse::Forbidden => Err(unasked(place(), SourceFault::Offline)),
         }
     }
 
@@ -208,4 +209,9 @@ impl<'a> Methods<'a> {
             .or_insert_with(|| FilesystemMirror::scan(disk, dir, flavor).map(Arc::new))
             .clone()
     }
+}
+
+/// Makes the error of a source that cannot be asked anything.
+fn unasked(place: String, fault: SourceFault) -> SourceError {
+    SourceError::new(SourcePlace::Named(place), About::Source, fault)
 }

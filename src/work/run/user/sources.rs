@@ -19,7 +19,7 @@ use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::multi::SharedSource;
 use crate::sources::net::Net;
 use crate::sources::network_mirror::NetworkMirror;
-use crate::sources::{Empty, Source, SourceError};
+use crate::sources::{Empty, Source, SourceFault};
 
 /// The sources of a run, each set up when the first root needs it, and named by its number from then on.
 pub(crate) struct Sources<'a> {
@@ -321,8 +321,9 @@ impl<'a> Sources<'a> {
 
     /// Scans the filesystem mirror in a directory.
     fn directory(&self, dir: &Path, root: &Root) -> Result<FilesystemMirror, Failure> {
-        FilesystemMirror::scan(self.session.world.disk, dir, root.flavor).map_err(|error| {
-            let is_top = matches!(&error, SourceError::Unreadable { path, .. } if *path == dir);
+        FilesystemMirror::scan(self.user.world.disk, dir, root.flavor).map_err(|error| {
+            let is_top =
+                matches!(&*error.fault, SourceFault::Unreadable { path, .. } if *path == dir);
             let help = match (is_top, &self.typed) {
                 (true, Some(_)) => "name the top directory of a filesystem mirror".to_owned(),
                 // The directory was not typed, so the help names the file that states it.

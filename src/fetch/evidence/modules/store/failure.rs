@@ -7,9 +7,9 @@ use crate::flavor::Flavor;
 use crate::modules::git::GitFailure;
 use crate::modules::package::{PackageError, SubdirectoryError};
 use crate::remote_module::{ModuleFailure, ModuleFailureKind as Kind};
-use crate::sources::FetchError;
 use crate::sources::discovery::DiscoveryError;
 use crate::sources::modules::{DirectoryError, ModuleRegistryError, NoSelection};
+use crate::sources::{FetchError, FetchFault};
 
 /// The rule about modules that are not fetched although a program would.
 const UNSAFE: &str = rules::MODULE_UNSAFE;
@@ -178,12 +178,12 @@ pub(super) fn git(error: &GitFailure) -> ModuleFailure {
 
 /// Something that could not be fetched.
 pub(super) fn fetch(error: &FetchError, title: &'static str) -> ModuleFailure {
-    let kind = match error {
-        FetchError::Unencrypted { .. } => Kind::Refused(UNSAFE),
-        FetchError::Status {
+    let kind = match error.fault {
+        FetchFault::Unencrypted => Kind::Refused(UNSAFE),
+        FetchFault::Status {
             status: 404 | 410, ..
-        } => Kind::Missing,
-        FetchError::TooLarge { .. } => Kind::Missing,
+        }
+        | FetchFault::TooLarge { .. } => Kind::Missing,
         _ => Kind::Unreachable,
     };
     failure(kind, title, chain(error))

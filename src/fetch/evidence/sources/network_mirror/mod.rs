@@ -4,7 +4,6 @@
 //! nothing: what it states is handed over as it is, and compared where the package is hashed.
 
 mod documents;
-mod error;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +12,9 @@ use self::documents::{Archive, Archives, Index};
 use super::discovery::{HostCredentials, HostHelper};
 use super::failure::stated_errors;
 use super::net::{Answer, Ask, Net, Redirects};
-use super::{Offer, Sent, Source, SourceError, Unauthorized, cut, read_json};
+use super::{
+    About, Offer, Sent, Source, SourceError, SourceFault, SourcePlace, Unauthorized, cut, read_json,
+};
 use crate::addr::{ProviderAddr, Url};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes, Scheme};
@@ -22,7 +23,6 @@ use crate::parallel::Memo;
 use crate::platform::Platform;
 use crate::version::Version;
 
-pub use self::error::MirrorError;
 pub use crate::addr::{MirrorUrl, MirrorUrlError};
 
 /// Maximum size of the list of versions, in bytes.
@@ -63,7 +63,7 @@ pub struct NetworkMirror<'a> {
 }
 
 /// An answer that many packages may share, or why there is none.
-type Shared<T> = Result<T, Arc<MirrorError>>;
+type Shared<T> = Result<T, Arc<SourceFault>>;
 
 /// The packages of a version, and the URL of the document that lists them.
 struct ArchiveListing {
@@ -106,26 +106,23 @@ impl<'a> NetworkMirror<'a> {
         let answer = self
             .net
             .document(&ask, self.net.policy.documents())
-            .map_err(MirrorError::from)?;
+            .map_err(SourceFault::from)?;
         match answer.status {
             // The content type of a missing document does not matter (rules 8.2).
             404 => Ok(answer),
             200 => match answer.media_type_fault() {
                 None => Ok(answer),
-                Some(reason) => Err(Arc::new(MirrorError::BadDocument {
-                    url: answer.url,
-                    reason,
-                })),
+                Some(reason) => Err(SourceFault::bad_document(&answer.url, reason)),
             },
-            status @ (401 | 403) => Err(Arc::new(MirrorError::Unauthorized(Unauthorized {
-                host: mirror.host().clone(),
+            status @ (401 | 403) => Err(Arc::new(SourceFault::Unauthorized(Unauthorized {
+                host: mirror.host().to_string(),
                 sent: Sent::to(&answer.url, Some(&url.origin()), credentials.is_some()),
                 stated: stated_errors(&answer.body),
                 url: answer.url,
                 status,
-                helper: (self.access.helper)(mirror.host()),
+                why_none: (self.access.helper)(mirror.host()),
             }))),
-            _ => Err(Arc::new(MirrorError::Fetch(answer.refusal()))),
+            _ => Err(Arc::new(answer.refusal().into())),
         }
     }
 
@@ -134,11 +131,7 @@ impl<'a> NetworkMirror<'a> {
         self.archives.get(&question, || {
             let answer = self.ask(provider, &format!("{version}.json"), MAX_ARCHIVES_BYTES)?;
             if answer.status == 404 {
-                return Err(Arc::new(MirrorError::UnknownVersion {
-                    mirror: self.access.url.clone(),
-                    provider: provider.clone(),
-                    version: version.clone(),
-                }));
+                return Err(Arc::new(SourceFault::UnknownVersion { tag: None }));
             }
             let archives: Archives = read(&answer)?;
             Ok(Arc::new(ArchiveListing {
@@ -172,12 +165,15 @@ impl<'a> NetworkMirror<'a> {
         (!packages.is_empty()).then(|| Arc::new(Claims { by, packages }))
     }
 
+    fn error(&self, about: About, fault: Arc<SourceFault>) -> SourceError {
+        let place = SourcePlace::NetworkMirror(Box::new(self.access.url.clone()));
+        SourceError::new(place, about, fault)
+    }
+
     fn find(&self, id: &PackageId) -> Shared<PackageMeta> {
         let listing = self.listing(&id.provider, &id.version)?;
         let Some(archive) = listing.archives.of(&id.platform) else {
-            return Err(Arc::new(MirrorError::NoSuchPackage {
-                mirror: self.access.url.clone(),
-                id: id.clone(),
+            return Err(Arc::new(SourceFault::NoPackage {
                 offered: listing.archives.platforms(MAX_PLATFORMS),
             }));
         };
@@ -186,19 +182,17 @@ impl<'a> NetworkMirror<'a> {
         let place = archive.url.as_deref().unwrap_or_default();
         // The programs would download the document itself as the package (rules 8.3).
         if place.is_empty() {
-            return Err(Arc::new(MirrorError::BadDocument {
-                url: url.clone(),
-                reason: format!("it states no url for {}", id.platform),
-            }));
+            let reason = format!("it states no url for {}", id.platform);
+            return Err(SourceFault::bad_document(url, reason));
         }
         let place = url.join(place).map_err(|cause| {
-            let url = url.clone();
-            Arc::new(MirrorError::BadUrl { url, cause })
+            let (url, field) = (url.clone(), "url");
+            Arc::new(SourceFault::BadUrl { url, field, cause })
         })?;
         // Without a hash only the connection protects the package; the programs fetch it over plain http
         // (rules 8.3).
         if stated.is_empty() && !place.origin().encrypted {
-            return Err(Arc::new(MirrorError::Unprotected {
+            return Err(Arc::new(SourceFault::Unprotected {
                 url: url.clone(),
                 package: place,
             }));
@@ -224,13 +218,12 @@ impl Source for NetworkMirror<'_> {
     fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
         let versions = self.versions.get(provider, || {
             let answer = self.ask(provider, "index.json", MAX_INDEX_BYTES)?;
-            let unknown = |answer: &Answer| MirrorError::UnknownProvider {
-                mirror: self.access.url.clone(),
-                provider: provider.clone(),
-                is_listed: answer.status != 404,
+            let unknown = || SourceFault::UnknownProvider {
+                cut_off: Some(self.access.url.url().clone()).filter(|url| !url.is_directory()),
+                successor: None,
             };
             if answer.status == 404 {
-                return Err(Arc::new(unknown(&answer)));
+                return Err(Arc::new(unknown()));
             }
             let index: Index = read(&answer)?;
             // Unlike those of a registry, names that are no version hide nothing else (rules 8.2).
@@ -241,10 +234,11 @@ impl Source for NetworkMirror<'_> {
                 .filter_map(|(name, _)| name.parse().ok())
                 .collect();
             if versions.is_empty() {
-                return Err(Arc::new(unknown(&answer)));
+                return Err(Arc::new(unknown()));
             }
             Ok(Arc::new(versions))
-        })?;
+        });
+        let versions = versions.map_err(|fault| self.error(About::versions(provider), fault))?;
         Ok(Offer {
             versions: versions.iter().cloned().collect(),
             warnings: Vec::new(),
@@ -259,29 +253,27 @@ impl Source for NetworkMirror<'_> {
     }
 
     fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
-        self.find(id).map_err(SourceError::from)
+        self.find(id)
+            .map_err(|fault| self.error(About::package(id), fault))
     }
 }
 
 /// Reads the hashes that are stated for a package; those of other platforms are not looked at
 /// (rules 8.4).
 fn stated(document: &Url, archive: &Archive) -> Shared<Hashes> {
-    let bad = |reason: String| {
-        let url = document.clone();
-        Arc::new(MirrorError::BadDocument { url, reason })
-    };
     let texts = archive.hashes.as_deref().unwrap_or_default();
     // With `trust_all_hashes` each of them becomes a line of the lock file (rules 8.5).
     if texts.len() > MAX_HASHES {
-        return Err(bad(format!(
-            "it states more than {MAX_HASHES} hashes of a package"
-        )));
+        let reason = format!("it states more than {MAX_HASHES} hashes of a package");
+        return Err(SourceFault::bad_document(document, reason));
     }
     texts
         .iter()
         .map(|text| {
-            text.parse::<Hash>()
-                .map_err(|_| bad(format!("it states {:?}, which is no hash", cut(text))))
+            text.parse::<Hash>().map_err(|_| {
+                let reason = format!("it states {:?}, which is no hash", cut(text));
+                SourceFault::bad_document(document, reason)
+            })
         })
         .collect()
 }
@@ -306,10 +298,7 @@ pub fn stated_hashes(document: &[u8]) -> BTreeMap<Platform, Hashes> {
 }
 
 fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
-    read_json(&answer.body).map_err(|reason| {
-        let url = answer.url.clone();
-        Arc::new(MirrorError::BadDocument { url, reason })
-    })
+    read_json(&answer.body).map_err(|reason| SourceFault::bad_document(&answer.url, reason))
 }
 
 #[cfg(test)]

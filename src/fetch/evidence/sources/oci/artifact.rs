@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::error::ArtifactFault;
+use super::error::{ArtifactFault, no_provider};
 use super::media::{INDEX, MANIFEST, PROVIDER, SHA256, TARGET, ZIP};
 use crate::hash::{Digest, Sha256Stream, digest_of_hex};
 use crate::platform::Platform;
@@ -46,11 +46,11 @@ type Checked<T> = Result<T, ArtifactFault>;
 pub(super) fn check_tagged(content_type: &str) -> Checked<()> {
     match content_type {
         INDEX => Ok(()),
-        MANIFEST => Err(ArtifactFault::ImageManifest),
-        other => Err(ArtifactFault::ContentType {
-            found: cut(other),
-            expected: INDEX,
-        }),
+        MANIFEST => Err(ArtifactFault::NoProvider(
+            "the tag names an image manifest, not an index of the packages of all platforms"
+                .to_owned(),
+        )),
+        other => Err(no_provider("its content type is", other, INDEX)),
     }
 }
 
@@ -58,10 +58,7 @@ pub(super) fn check_tagged(content_type: &str) -> Checked<()> {
 pub(super) fn check_image(content_type: &str) -> Checked<()> {
     match content_type {
         MANIFEST => Ok(()),
-        other => Err(ArtifactFault::ContentType {
-            found: cut(other),
-            expected: MANIFEST,
-        }),
+        other => Err(no_provider("its content type is", other, MANIFEST)),
     }
 }
 
@@ -100,18 +97,15 @@ impl OciManifest {
         self.check(MANIFEST, TARGET)
     }
 
-    fn check(&self, media_type: &'static str, artifact_type: &'static str) -> Checked<()> {
-        if self.media_type.as_deref() != Some(media_type) {
-            return Err(ArtifactFault::MediaType {
-                found: shown(self.media_type.as_deref()),
-                expected: media_type,
-            });
-        }
-        if self.artifact_type.as_deref() != Some(artifact_type) {
-            return Err(ArtifactFault::ArtifactType {
-                found: shown(self.artifact_type.as_deref()),
-                expected: artifact_type,
-            });
+    fn check(&self, media_type: &str, artifact_type: &str) -> Checked<()> {
+        for (field, value, expected) in [
+            ("mediaType", &self.media_type, media_type),
+            ("artifactType", &self.artifact_type, artifact_type),
+        ] {
+            let value = value.as_deref().unwrap_or_default();
+            if value != expected {
+                return Err(no_provider(&format!("its {field} is"), value, expected));
+            }
         }
         Ok(())
     }
@@ -130,13 +124,14 @@ impl OciManifest {
                 }
                 continue;
             }
-            if entry.media_type.as_deref() != Some(MANIFEST) {
-                return Err(ArtifactFault::EntryMediaType {
-                    found: shown(entry.media_type.as_deref()),
-                    expected: MANIFEST,
-                });
+            let media_type = entry.media_type.as_deref().unwrap_or_default();
+            if media_type != MANIFEST {
+                let what = "it lists a package with the mediaType";
+                return Err(no_provider(what, media_type, MANIFEST));
             }
-            let target = entry.platform.as_ref().ok_or(ArtifactFault::NoPlatform)?;
+            let target = entry.platform.as_ref().ok_or_else(|| {
+                ArtifactFault::NoProvider("it lists a package without its platform".to_owned())
+            })?;
             if target.is_any_version() && target.is(platform) {
                 matching.push(entry);
             } else {
@@ -145,9 +140,13 @@ impl OciManifest {
         }
         match *matching {
             [] if for_others > 0 => Ok(None),
-            [] => Err(ArtifactFault::NoPackages {
-                found: foreign.map(cut),
-            }),
+            [] => Err(ArtifactFault::NoProvider(match foreign {
+                Some(found) => format!(
+                    "it lists no package of a provider, but one of the artifactType {:?}",
+                    cut(found)
+                ),
+                None => "it lists no package of a provider; it may be a container image".to_owned(),
+            })),
             [only] => Ok(Some(only)),
             _ => Err(ArtifactFault::Ambiguous {
                 count: matching.len(),
@@ -184,9 +183,14 @@ impl OciManifest {
         let only = match *zips {
             [only] => only,
             [] => {
-                return Err(ArtifactFault::NoZip {
-                    has_others: !layers.is_empty(),
-                });
+                let others = if layers.is_empty() {
+                    ""
+                } else {
+                    ", but others"
+                };
+                return Err(ArtifactFault::NoProvider(format!(
+                    "it has no layer of the type archive/zip{others}"
+                )));
             }
             _ => return Err(ArtifactFault::SeveralZips { count: zips.len() }),
         };
@@ -214,9 +218,4 @@ impl StatedPlatform {
         let part = |part: &Option<String>| part.clone().unwrap_or_default();
         format!("{}_{}", part(&self.os), part(&self.architecture))
     }
-}
-
-/// Cuts a field for a message.
-fn shown(field: Option<&str>) -> String {
-    cut(field.unwrap_or_default())
 }

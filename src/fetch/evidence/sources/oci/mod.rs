@@ -21,7 +21,7 @@ use self::artifact::OciManifest;
 use self::media::MAX_MANIFEST_BYTES;
 use self::session::DocumentRequest;
 use super::net::Answer;
-use super::{FetchError, Offer, Source, SourceError, read_json};
+use super::{About, Offer, Source, SourceError, SourceFault, SourcePlace, read_json};
 use crate::addr::{ProviderAddr, RepositoryAddr, Url};
 use crate::hash::{Hashes, zh_of_digest};
 use crate::package::{Blob, Location, PackageId, PackageMeta};
@@ -29,7 +29,7 @@ use crate::parallel::Memo;
 use crate::platform::Platform;
 use crate::version::Version;
 
-pub use self::error::{ArtifactFault, OciError};
+pub use self::error::ArtifactFault;
 pub use self::session::{OciRegistries, RepositoryCredentials};
 
 /// Maximum size of a page of tags, in bytes.
@@ -69,7 +69,7 @@ pub struct OciMirror<'a> {
 }
 
 /// An answer that many packages may share, or why there is none.
-type Shared<T> = Result<T, Arc<OciError>>;
+type Shared<T> = Result<T, Arc<SourceFault>>;
 
 /// The packages of a version.
 struct VersionIndex {
@@ -98,12 +98,18 @@ impl<'a> OciMirror<'a> {
     }
 
     fn repository(&self, provider: &ProviderAddr) -> Shared<RepositoryAddr> {
-        (self.repository)(provider).map_err(|reason| {
-            Arc::new(OciError::Address {
-                provider: provider.clone(),
-                reason,
-            })
-        })
+        (self.repository)(provider).map_err(|reason| Arc::new(SourceFault::NoRepository { reason }))
+    }
+
+    fn error(&self, about: About, fault: Arc<SourceFault>) -> SourceError {
+        let repository = about
+            .provider()
+            .and_then(|provider| (self.repository)(provider).ok());
+        let place = match repository {
+            Some(repository) => SourcePlace::Repository(repository),
+            None => SourcePlace::Named("the mirror".to_owned()),
+        };
+        SourceError::new(place, about, fault)
     }
 
     /// Lists all tags; `None` if there is no such repository.
@@ -125,8 +131,8 @@ impl<'a> OciMirror<'a> {
             let answer = success(answer)?;
             bytes += answer.body.len();
             if bytes > MAX_ALL_TAGS_BYTES {
-                let limit = MAX_ALL_TAGS_BYTES >> 20;
-                return Err(Arc::new(OciError::TooManyTags { url: first, limit }));
+                let fault = format!("lists tags of more than {} MiB", MAX_ALL_TAGS_BYTES >> 20);
+                return Err(SourceFault::bad_answer(&first, fault));
             }
             let page: TagPage = read(&answer)?;
             tags.extend(page.tags.unwrap_or_default());
@@ -139,10 +145,8 @@ impl<'a> OciMirror<'a> {
                 None => return Ok(Some(tags)),
             }
         }
-        Err(Arc::new(OciError::TooManyPages {
-            url: first,
-            limit: MAX_PAGES,
-        }))
+        let fault = format!("lists tags on more than {MAX_PAGES} pages");
+        Err(SourceFault::bad_answer(&first, fault))
     }
 
     fn index(&self, provider: &ProviderAddr, version: &Version) -> Shared<Arc<VersionIndex>> {
@@ -155,19 +159,10 @@ impl<'a> OciMirror<'a> {
                 if !is_absent(&error, &repository) {
                     return error;
                 }
-                Arc::new(OciError::UnknownProvider {
-                    repository: repository.clone(),
-                    provider: provider.clone(),
-                    is_there: false,
-                })
+                SourceFault::unknown_provider().into()
             })?;
             if answer.status == 404 {
-                return Err(Arc::new(OciError::UnknownVersion {
-                    repository,
-                    provider: provider.clone(),
-                    version: version.clone(),
-                    tag,
-                }));
+                return Err(Arc::new(SourceFault::UnknownVersion { tag: Some(tag) }));
             }
             let answer = success(answer)?;
             let url = answer.url.clone();
@@ -201,9 +196,7 @@ impl<'a> OciMirror<'a> {
         let index = self.index(&id.provider, &id.version)?;
         let in_index = |fault| of_manifest(&index.url, fault);
         let Some(entry) = index.manifest.entry(&id.platform).map_err(in_index)? else {
-            return Err(Arc::new(OciError::NoSuchPackage {
-                repository: index.repository.clone(),
-                id: id.clone(),
+            return Err(Arc::new(SourceFault::NoPackage {
                 offered: index.manifest.platforms(MAX_PLATFORMS),
             }));
         };
@@ -254,29 +247,25 @@ impl Source for OciMirror<'_> {
     fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
         let versions = self.versions.get(provider, || {
             let repository = self.repository(provider)?;
-            let unknown = |is_there| {
-                Arc::new(OciError::UnknownProvider {
-                    repository: repository.clone(),
-                    provider: provider.clone(),
-                    is_there,
-                })
-            };
             let tags = match self.tags(&repository) {
                 Ok(Some(tags)) => tags,
                 // Registries answer for a repository that does not exist in one of two ways: at `/v2/`, or
                 // at the tags (rules 14.4).
-                Ok(None) => return Err(unknown(false)),
-                Err(error) if is_absent(&error, &repository) => return Err(unknown(false)),
+                Ok(None) => return Err(SourceFault::unknown_provider().into()),
+                Err(error) if is_absent(&error, &repository) => {
+                    return Err(SourceFault::unknown_provider().into());
+                }
                 Err(error) => return Err(error),
             };
             // A tag has no `+`, and a tag that is no version hides nothing else (rules 14.3).
             let versions: BTreeSet<Version> =
                 tags.iter().filter_map(|tag| media::version(tag)).collect();
             if versions.is_empty() {
-                return Err(unknown(true));
+                return Err(Arc::new(SourceFault::NoVersions));
             }
             Ok(Arc::new(versions))
-        })?;
+        });
+        let versions = versions.map_err(|fault| self.error(About::versions(provider), fault))?;
         Ok(Offer {
             versions: versions.iter().cloned().collect(),
             warnings: Vec::new(),
@@ -291,7 +280,8 @@ impl Source for OciMirror<'_> {
     }
 
     fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
-        self.find(id).map_err(SourceError::from)
+        self.find(id)
+            .map_err(|fault| self.error(About::package(id), fault))
     }
 }
 
@@ -301,12 +291,12 @@ fn below(repository: &RepositoryAddr, parts: &[&str]) -> Url {
     repository.registry().below(path)
 }
 
-/// Returns whether an error says that there is no registry of OCI artifacts (rules 14.4).
-fn is_absent(error: &OciError, repository: &RepositoryAddr) -> bool {
-    match error {
-        OciError::Fetch(FetchError::Status {
-            url, status: 404, ..
-        }) => *url == repository.registry(),
+/// Returns whether a fault says that there is no registry of OCI artifacts (rules 14.4).
+fn is_absent(fault: &SourceFault, repository: &RepositoryAddr) -> bool {
+    match fault {
+        SourceFault::Fetch(error) => {
+            error.status() == Some(404) && error.url == repository.registry()
+        }
         _ => false,
     }
 }
@@ -334,30 +324,23 @@ fn next(answer: &Answer, repository: &RepositoryAddr) -> Shared<Option<Url>> {
     Ok(Some(url))
 }
 
-fn bad_link(answer: &Answer, reason: &str) -> Arc<OciError> {
-    Arc::new(OciError::BadLink {
-        url: answer.url.clone(),
-        reason: reason.to_owned(),
-    })
+fn bad_link(answer: &Answer, reason: &str) -> Arc<SourceFault> {
+    let fault = format!("continues its list of tags elsewhere: {reason}");
+    SourceFault::bad_answer(&answer.url, fault)
 }
 
-fn of_manifest(url: &Url, fault: ArtifactFault) -> Arc<OciError> {
-    Arc::new(OciError::Artifact {
-        url: url.clone(),
-        fault,
-    })
+fn of_manifest(url: &Url, fault: ArtifactFault) -> Arc<SourceFault> {
+    let url = url.clone();
+    Arc::new(SourceFault::Artifact { url, fault })
 }
 
 fn success(answer: Answer) -> Shared<Answer> {
     match answer.status {
         200 => Ok(answer),
-        _ => Err(Arc::new(OciError::Fetch(answer.refusal()))),
+        _ => Err(Arc::new(answer.refusal().into())),
     }
 }
 
 fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
-    read_json(&answer.body).map_err(|reason| {
-        let url = answer.url.clone();
-        Arc::new(OciError::BadDocument { url, reason })
-    })
+    read_json(&answer.body).map_err(|reason| SourceFault::bad_document(&answer.url, reason))
 }

@@ -11,12 +11,11 @@ use std::time::{Duration, SystemTime};
 use serde::Deserialize;
 
 use super::Shared;
-use super::error::OciError;
 use super::headers::{self, Challenge};
 use crate::addr::{RepositoryAddr, Url, module::Query};
 use crate::parallel::Memo;
 use crate::sources::net::{Answer, Ask, Net, PackageCredentials, Redirects};
-use crate::sources::{Sent, read_json};
+use crate::sources::{Sent, SourceFault, Unauthorized, read_json};
 use crate::world::{Credentials, Secret};
 
 /// Returns the credentials for a repository, or why there are none though there should be some.
@@ -144,17 +143,13 @@ impl<'a> OciRegistries<'a> {
             401 | 403 if !is_unknown_name(&answer) => {
                 let state = session.lock();
                 let home = registry.origin();
-                Err(Arc::new(OciError::Unauthorized {
-                    repository: repository.clone(),
-                    sent: if state.is_withheld {
-                        Sent::Withheld
-                    } else {
-                        Sent::to(&answer.url, Some(&home), sent.is_some())
-                    },
-                    status: answer.status,
-                    url: answer.url,
-                    reason: state.reason.clone(),
-                }))
+                let sent = if state.is_withheld {
+                    Sent::Withheld
+                } else {
+                    Sent::to(&answer.url, Some(&home), sent.is_some())
+                };
+                let why_none = state.reason.clone();
+                Err(unauthorized(repository, answer, sent, why_none))
             }
             _ => Ok(answer),
         }
@@ -175,7 +170,7 @@ impl<'a> OciRegistries<'a> {
             match answer.status {
                 200 => Ok(None),
                 401 => challenge_of(&answer, registry).map(Some),
-                _ => Err(Arc::new(OciError::Fetch(answer.refusal()))),
+                _ => Err(Arc::new(answer.refusal().into())),
             }
         })
     }
@@ -197,7 +192,7 @@ impl<'a> OciRegistries<'a> {
         };
         self.net
             .document(&ask, self.net.policy.documents())
-            .map_err(|error| Arc::new(OciError::Fetch(error)))
+            .map_err(|error| Arc::new(error.into()))
     }
 
     fn session(&self, repository: &RepositoryAddr) -> Arc<RepositorySession> {
@@ -329,23 +324,13 @@ impl<'a> OciRegistries<'a> {
         let answer = self.ask(request, login)?;
         match answer.status {
             200 => {}
-            status @ (401 | 403) => {
-                return Err(Arc::new(OciError::Unauthorized {
-                    repository: repository.clone(),
-                    sent: Sent::to(&answer.url, Some(&url.origin()), login.is_some()),
-                    url: answer.url,
-                    status,
-                    reason: None,
-                }));
+            401 | 403 => {
+                let sent = Sent::to(&answer.url, Some(&url.origin()), login.is_some());
+                return Err(unauthorized(repository, answer, sent, None));
             }
-            _ => return Err(Arc::new(OciError::Fetch(answer.refusal()))),
+            _ => return Err(Arc::new(answer.refusal().into())),
         }
-        let bad = |reason: &str| {
-            Arc::new(OciError::BadDocument {
-                url: answer.url.clone(),
-                reason: reason.to_owned(),
-            })
-        };
+        let bad = |reason: &str| SourceFault::bad_document(&answer.url, reason.to_owned());
         // The message of the parser is not repeated, since it may quote a piece of a token.
         let stated: TokenAnswer =
             read_json(&answer.body).map_err(|_| bad("it is no JSON object with a token"))?;
@@ -375,7 +360,28 @@ impl RepositorySession {
     }
 }
 
-/// Reads the challenge of a registry; one from another server, after a redirect, does not count.
+fn unauthorized(
+    repository: &RepositoryAddr,
+    answer: Answer,
+    sent: Sent,
+    why_none: Option<String>,
+) -> Arc<SourceFault> {
+    Arc::new(SourceFault::Unauthorized(Unauthorized {
+        host: repository.domain().to_owned(),
+        url: answer.url,
+        status: answer.status,
+        sent,
+        stated: None,
+        why_none,
+    }))
+}
+
+fn bad_challenge(url: &Url, reason: &str) -> Arc<SourceFault> {
+    let fault = format!("asks for credentials in a way that cannot be used: {reason}");
+    SourceFault::bad_answer(url, fault)
+}
+
+/// Reads the challenge of a registry; one of another server, to which it redirected, does not count.
 fn challenge_of(answer: &Answer, registry: &Url) -> Shared<Challenge> {
     let challenge = if answer.url.origin() == registry.origin() {
         headers::challenge(answer.header("www-authenticate"))
@@ -383,22 +389,12 @@ fn challenge_of(answer: &Answer, registry: &Url) -> Shared<Challenge> {
         // Credentials for the registry must not go to a place that another server names.
         Err("a redirect led to another server".to_owned())
     };
-    challenge.map_err(|reason| {
-        Arc::new(OciError::Challenge {
-            url: answer.url.clone(),
-            reason,
-        })
-    })
+    challenge.map_err(|reason| bad_challenge(&answer.url, &reason))
 }
 
 /// Parses the URL of a token service, which must use https.
 fn realm_url(realm: &str, registry: &Url) -> Shared<Url> {
-    let fault = |reason: &str| {
-        Arc::new(OciError::Challenge {
-            url: registry.clone(),
-            reason: reason.to_owned(),
-        })
-    };
+    let fault = |reason: &str| bad_challenge(registry, reason);
     let url: Url = realm
         .parse()
         .map_err(|_| fault("its place for tokens is no URL"))?;

@@ -285,14 +285,11 @@ fn credentials_are_sent_when_they_are_asked_for() {
     let failing = || Err("the vault is closed".to_owned());
     with(&http, &clock, failing, |mirror, _| {
         let error = mirror.versions(&demo()).expect_err("no credentials");
-        let SourceError::Oci(error) = error else {
+        let SourceFault::Unauthorized(refused) = &*error.fault else {
             panic!("{error:?}");
         };
-        let OciError::Unauthorized { sent, reason, .. } = &*error else {
-            panic!("{error:?}");
-        };
-        assert_eq!(*sent, crate::sources::Sent::Nothing);
-        assert_eq!(reason.as_deref(), Some("the vault is closed"));
+        assert_eq!(refused.sent, crate::sources::Sent::Nothing);
+        assert_eq!(refused.why_none.as_deref(), Some("the vault is closed"));
     });
 }
 

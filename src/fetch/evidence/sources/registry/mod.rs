@@ -5,7 +5,6 @@
 
 mod claims;
 mod documents;
-mod error;
 mod listing;
 mod published;
 
@@ -20,8 +19,10 @@ use self::published::PublishedDates;
 use super::discovery::{Discovery, Service};
 use super::failure::stated_errors;
 use super::net::{Answer, Ask, Net, Redirects};
-use super::{FetchError, Unauthorized};
-use super::{Offer, Source, SourceError, cut, read_json};
+use super::{
+    About, FetchError, Offer, Source, SourceError, SourceFault, SourcePlace, Unauthorized, cut,
+    read_json,
+};
 use crate::addr::{Hostname, ProviderAddr, Url};
 use crate::flavor::Flavor;
 use crate::hash::{self, Hashes};
@@ -32,7 +33,6 @@ use crate::parallel::Memo;
 use crate::platform::Platform;
 use crate::version::Version;
 
-pub use self::error::RegistryError;
 pub use super::discovery::{FoundBy, HostCredentials, HostHelper, Hosts};
 
 /// Maximum size of a list of versions, in bytes: the longest real ones have about one million.
@@ -57,7 +57,7 @@ const MAX_PROTOCOLS: usize = 5;
 const DOCUMENT_HOPS: usize = 9;
 
 /// An answer that many packages may share, or why there is none.
-type Shared<T> = Result<T, Arc<RegistryError>>;
+type Shared<T> = Result<T, Arc<SourceFault>>;
 
 /// A checksum document, with the time of its last change as its server states it.
 type DatedList = (Arc<ChecksumList>, Option<SystemTime>);
@@ -97,8 +97,8 @@ impl<'a> Registry<'a> {
             .registry(host, Service::Providers)
             .map_err(|cause| {
                 Arc::new(match self.discovery.rejection(host, &cause) {
-                    Some(rejection) => RegistryError::Unauthorized(rejection),
-                    None => RegistryError::Discovery {
+                    Some(rejection) => SourceFault::Unauthorized(rejection),
+                    None => SourceFault::Discovery {
                         host: host.clone(),
                         by: self.discovery.found_by(host),
                         cause,
@@ -136,7 +136,7 @@ impl<'a> Registry<'a> {
             // The documents need no protection of their own: the signature proves the package.
             redirects: Redirects::Any,
         };
-        let answer = fetch(&ask).map_err(RegistryError::from)?;
+        let answer = fetch(&ask).map_err(SourceFault::from)?;
         match answer.status {
             200 | 404 => Ok(answer),
             // The host requires credentials, or rejects those that were sent (rules 2.6).
@@ -148,9 +148,9 @@ impl<'a> Registry<'a> {
                         .discovery
                         .unauthorized(host, &answer.url, status, Some(&home))
                 };
-                Err(Arc::new(RegistryError::Unauthorized(error)))
+                Err(Arc::new(SourceFault::Unauthorized(error)))
             }
-            _ => Err(Arc::new(RegistryError::Fetch(answer.refusal()))),
+            _ => Err(Arc::new(answer.refusal().into())),
         }
     }
 
@@ -162,21 +162,17 @@ impl<'a> Registry<'a> {
                 // A service URL without its last slash leads to such an answer, too (rules 1.8); then the
                 // message says so rather than that there is no such provider.
                 let base = self.service(provider.hostname())?;
-                return Err(Arc::new(RegistryError::UnknownProvider {
-                    provider: provider.clone(),
+                return Err(Arc::new(SourceFault::UnknownProvider {
                     cut_off: Some(base).filter(|base| !base.is_directory()),
                     successor: self.successor(provider),
                 }));
             }
             let list: VersionList = read(&answer)?;
-            let listing = listing(list, self.flavor).map_err(|reason| {
-                let url = answer.url.clone();
-                RegistryError::BadDocument { url, reason }
-            })?;
+            let listing = listing(list, self.flavor)
+                .map_err(|reason| SourceFault::bad_document(&answer.url, reason))?;
             // An empty list means that the registry does not have the provider (rules 2.5).
             if listing.versions.is_empty() {
-                let provider = provider.clone();
-                return Err(Arc::new(RegistryError::NoVersions { provider }));
+                return Err(Arc::new(SourceFault::NoVersions));
             }
             Ok(Arc::new(listing))
         })
@@ -213,8 +209,7 @@ impl<'a> Registry<'a> {
         // The version is there and lacks the platform: no other version is tried (rules 3.1, `resolve` rules
         // 2.3).
         if answer.status == 404 {
-            return Err(Arc::new(RegistryError::NoSuchPackage {
-                id: id.clone(),
+            return Err(Arc::new(SourceFault::NoPackage {
                 offered: self.platforms(&id.provider, &id.version),
             }));
         }
@@ -224,10 +219,10 @@ impl<'a> Registry<'a> {
         self.check_protocols(id, &document, &answer.url)?;
         if document.os.as_deref() != Some(os) || document.arch.as_deref() != Some(arch) {
             let stated = format!("{}_{}", text(&document.os), text(&document.arch));
-            return Err(Arc::new(RegistryError::OtherPlatform {
-                id: id.clone(),
+            return Err(Arc::new(SourceFault::OtherPlatform {
                 url: answer.url,
                 stated: cut(&stated),
+                wanted: id.platform.clone(),
             }));
         }
         Ok((answer.url, document))
@@ -238,17 +233,16 @@ impl<'a> Registry<'a> {
         let claims = self.claims(id, document.packages.take(), &url)?;
         if text(&document.filename).len() > MAX_FILENAME_BYTES {
             let reason = format!("filename has more than {MAX_FILENAME_BYTES} bytes");
-            return Err(Arc::new(RegistryError::BadDocument { url, reason }));
+            return Err(SourceFault::bad_document(&url, reason));
         }
         // Relative to where the document came from in the end, behind all redirects (rules 3.4).
         let zip = link(&url, "download_url", &document.download_url)?;
         // The spelling is kept: OpenTofu compares it with stated hashes as text (`authenticate` rules 4.4).
         let shasum_text = text(&document.shasum);
-        let shasum =
-            hash::digest_of_hex(shasum_text).ok_or_else(|| RegistryError::BadDocument {
-                url: url.clone(),
-                reason: format!("shasum is {:?}, which is no SHA-256", cut(shasum_text)),
-            })?;
+        let shasum = hash::digest_of_hex(shasum_text).ok_or_else(|| {
+            let reason = format!("shasum is {:?}, which is no SHA-256", cut(shasum_text));
+            SourceFault::bad_document(&url, reason)
+        })?;
         let (sums, signature) = (&document.shasums_url, &document.shasums_signature_url);
         let sums = link(&url, "shasums_url", sums)?;
         let signature = link(&url, "shasums_signature_url", signature)?;
@@ -295,8 +289,7 @@ impl<'a> Registry<'a> {
         let claims = match claims::claims(field, &host) {
             Ok(claims) => claims,
             Err(reason) if self.flavor.reads_stated_hashes() => {
-                let url = url.clone();
-                return Err(Arc::new(RegistryError::BadDocument { url, reason }));
+                return Err(SourceFault::bad_document(url, reason));
             }
             // Terraform does not read the hashes, so those that cannot be read count as absent.
             Err(_) => None,
@@ -321,9 +314,9 @@ impl<'a> Registry<'a> {
     /// Refuses a package that no current program supports.
     fn check_protocols(&self, id: &PackageId, document: &PackageDocument, url: &Url) -> Shared<()> {
         let spoken = document.protocols.clone().unwrap_or_default();
-        let is_supported = supported(&spoken).map_err(|text| RegistryError::BadDocument {
-            url: url.clone(),
-            reason: format!("protocols holds {:?}, which is no version", cut(text)),
+        let is_supported = supported(&spoken).map_err(|text| {
+            let reason = format!("protocols holds {:?}, which is no version", cut(text));
+            SourceFault::bad_document(url, reason)
         })?;
         // Both programs accept a package that states no protocol.
         if spoken.is_empty() || is_supported {
@@ -337,9 +330,8 @@ impl<'a> Registry<'a> {
             .rev()
             .filter(|(version, _)| **version != id.version)
             .find(|(_, listed)| supported(&listed.protocols).unwrap_or(false));
-        Err(Arc::new(RegistryError::Protocol {
+        Err(Arc::new(SourceFault::Protocol {
             newest: newest.map(|(version, _)| version.clone()),
-            id: id.clone(),
             spoken: spoken
                 .iter()
                 .take(MAX_PROTOCOLS)
@@ -385,17 +377,17 @@ impl<'a> Registry<'a> {
         let answer = self
             .net
             .document(&ask, self.net.policy.documents())
-            .map_err(RegistryError::from)?;
+            .map_err(SourceFault::from)?;
         if answer.status != 200 {
-            return Err(Arc::new(RegistryError::Fetch(answer.refusal())));
+            return Err(Arc::new(answer.refusal().into()));
         }
         // Some hosts answer every unknown path with a page and status 200. Read as checksums it would
         // be a bad line, which hides what is wrong.
         if answer.body.trim_ascii_start().starts_with(b"<") {
-            return Err(Arc::new(RegistryError::BadDocument {
-                url: answer.url,
-                reason: "it is a web page".to_owned(),
-            }));
+            return Err(SourceFault::bad_document(
+                &answer.url,
+                "it is a web page".to_owned(),
+            ));
         }
         Ok(answer)
     }
@@ -409,7 +401,9 @@ impl std::fmt::Debug for Registry<'_> {
 
 impl Source for Registry<'_> {
     fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
-        let listing = self.listing(provider)?;
+        let listing = self
+            .listing(provider)
+            .map_err(|fault| error(About::versions(provider), provider, fault))?;
         Ok(Offer {
             versions: listing.versions.keys().cloned().collect(),
             warnings: listing.warnings.clone(),
@@ -425,7 +419,8 @@ impl Source for Registry<'_> {
     }
 
     fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
-        self.find(id).map_err(SourceError::from)
+        self.find(id)
+            .map_err(|fault| error(About::package(id), &id.provider, fault))
     }
 
     fn published(&self, provider: &ProviderAddr, version: &Version) -> Option<SystemTime> {
@@ -436,15 +431,16 @@ impl Source for Registry<'_> {
 /// Resolves a URL that a document names.
 fn link(document: &Url, field: &'static str, value: &Option<String>) -> Shared<Url> {
     let value = text(value);
-    let url = document.clone();
     if value.is_empty() {
-        // The programs take an empty URL for that of the document itself, and then fail on its content.
-        let reason = format!("it states no {field}");
-        return Err(Arc::new(RegistryError::BadDocument { url, reason }));
+        return Err(SourceFault::bad_document(
+            document,
+            format!("it states no {field}"),
+        ));
     }
-    document
-        .join(value)
-        .map_err(|cause| Arc::new(RegistryError::BadUrl { url, field, cause }))
+    document.join(value).map_err(|cause| {
+        let url = document.clone();
+        Arc::new(SourceFault::BadUrl { url, field, cause })
+    })
 }
 
 fn text(field: &Option<String>) -> &str {
@@ -452,10 +448,12 @@ fn text(field: &Option<String>) -> &str {
 }
 
 fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
-    read_json(&answer.body).map_err(|reason| {
-        let url = answer.url.clone();
-        Arc::new(RegistryError::BadDocument { url, reason })
-    })
+    read_json(&answer.body).map_err(|reason| SourceFault::bad_document(&answer.url, reason))
+}
+
+fn error(about: About, provider: &ProviderAddr, fault: Arc<SourceFault>) -> SourceError {
+    let place = SourcePlace::Registry(provider.hostname().clone());
+    SourceError::new(place, about, fault)
 }
 
 #[cfg(test)]
