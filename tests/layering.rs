@@ -31,7 +31,7 @@ const WINGS: &[(&str, &str)] = &[
     ),
     (
         "fetch/evidence",
-        "net authenticate sources modules store packages",
+        "net authenticate sources modules store acquire packages",
     ),
     ("fetch/work", "locker mirror upstream"),
     ("work", "report run driver audit sbom"),

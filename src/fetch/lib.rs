@@ -7,7 +7,7 @@ mod evidence;
 mod work;
 
 #[doc(hidden)]
-pub use evidence::{authenticate, modules, net, packages, sources, store};
+pub use evidence::{acquire, authenticate, modules, net, packages, sources, store};
 #[doc(hidden)]
 pub use work::{locker, mirror, upstream};
 

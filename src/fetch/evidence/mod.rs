@@ -1,6 +1,8 @@
 //! Versions, packages and modules, and the proof of what they are.
 
 #[doc(hidden)]
+pub mod acquire;
+#[doc(hidden)]
 pub mod authenticate;
 #[doc(hidden)]
 pub mod modules;

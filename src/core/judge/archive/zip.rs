@@ -156,6 +156,19 @@ pub fn hash_members_and_contents(
     Ok((hashes, program.scanner.finish()))
 }
 
+/// Reads the build information of the provider's program in a zip, whose bytes are not hashed.
+///
+/// # Errors
+/// As [`hash_zip`].
+pub fn program_contents(
+    reader: impl Read + Seek,
+    limits: &Limits,
+    type_name: &str,
+) -> Result<ProgramContents, ArchiveError> {
+    let unknown = hash::zh_of_digest(&[0; hash::DIGEST_BYTES]);
+    Ok(hash_members_and_contents(unknown, reader, limits, type_name)?.1)
+}
+
 /// The build information that is read of a provider's program.
 struct ProgramScan<'t> {
     type_name: &'t str,

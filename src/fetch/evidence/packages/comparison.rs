@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::differences::{Differences, strays};
 use super::facts::{Doubt, MismatchEvidence, Twin};
 use super::findings;
-use super::memo::{Outcome, PackageHashes, PackageMemo, UseMoment};
+use super::memo::{self, Outcome, PackageMemo, UseMoment};
 use super::places::{PackageCandidate, PackagesAtHand};
+use crate::acquire::PackageHashes;
 use crate::archive::FileDigest;
 use crate::coverage::{self, Attributions, Coverage};
 use crate::diag::Finding;
@@ -60,12 +61,12 @@ impl<'a> PackageComparison<'a, '_> {
             let fact = self.fact(candidate, hashed);
             return vec![about.altered(altered, &fact)];
         }
-        let matched = hashed.judge(recorded, UseMoment::of(candidate.origin));
+        let matched = memo::judge(hashed, recorded, UseMoment::of(candidate.origin));
         match matched {
             Match::Matched(_) => about.remarks(recorded),
             // `lock` recorded what the zip unpacks to, and `init` compares its members: it refuses a package
             // that is the locked one.
-            _ if hashed.is_odd() && recorded.contains(&hashed.h1) => {
+            _ if memo::is_odd(hashed) && recorded.contains(&hashed.h1) => {
                 vec![about.refused_odd(self.unwanted(candidate))]
             }
             Match::Mismatch => {
@@ -156,7 +157,7 @@ impl<'a> PackageComparison<'a, '_> {
                 return MismatchEvidence::Differs(twin.clone(), differences);
             }
         }
-        let strays = strays(hashed.kept_files(), self.subject.recorded(&candidate.id));
+        let strays = strays(&hashed.files, self.subject.recorded(&candidate.id));
         match twin {
             _ if !strays.is_empty() => MismatchEvidence::Stray(strays),
             Some(twin) => MismatchEvidence::Differs(twin, Differences::default()),
@@ -175,7 +176,7 @@ impl<'a> PackageComparison<'a, '_> {
         let is_right = |outcome: &Outcome| {
             outcome
                 .as_ref()
-                .is_ok_and(|hashed| hashed.is_recorded(recorded))
+                .is_ok_and(|hashed| memo::is_recorded(hashed, recorded))
         };
         let PackagesAtHand { used, spare, .. } = self.gathered;
         let hashed = used

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use super::InstallSource;
 use super::differences::named;
 use super::facts::{Doubt, MismatchEvidence};
-use super::memo::PackageHashes;
+use super::memo;
 use super::places::{AbsentMirror, PackageCandidate};
+use crate::acquire::PackageHashes;
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
 use crate::diag::{self, Diagnostic, Finding, Help, RootCommand, Severity, Span, rules};
@@ -271,7 +272,7 @@ impl PackageReport<'_> {
         let kind = kind(self.candidate.origin);
         let mut findings = Vec::new();
         // A match of either scheme suffices (`hash` rules 3.2), so these are remarks.
-        if self.hashed.is_repacked(recorded) {
+        if memo::is_repacked(self.hashed, recorded) {
             let title = format!("The {kind} package of {id} was zipped again");
             let note = format!("an h1: matches {place}, no zh: does");
             let help = "nothing to do: its content is what was locked, and the program accepts it";
@@ -280,7 +281,7 @@ impl PackageReport<'_> {
                 .help(help);
             findings.push(self.finding(diagnostic));
         }
-        if self.hashed.is_odd() {
+        if memo::is_odd(self.hashed) {
             let title = format!("The {kind} package of {id} has two different h1: hashes");
             let note = format!("{place} hashes differently as a zip than when it is unpacked");
             let help = "nothing to do here: the lock file accepts it; a lock file without its zh: \

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::PackageSearch;
-use super::memo::{Outcome, PackageMemo, UseMoment};
+use super::memo::{self, Outcome, PackageMemo, UseMoment};
 use super::places::{PackageCandidate, PackagesAtHand};
 use crate::addr::ProviderAddr;
 use crate::coverage::{MachinePackages, MachineSource};
@@ -115,7 +115,7 @@ fn of_entry(
         let outcome = outcome_at(&place.resolved)?;
         // Both are unpacked, so `init` uses them only if their own `h1:` is recorded (`coverage` rules 5.2).
         Some(outcome.as_ref().as_ref().is_ok_and(|hashed| {
-            let matched = hashed.judge(subject.recorded(id), UseMoment::Plan);
+            let matched = memo::judge(hashed, subject.recorded(id), UseMoment::Plan);
             matches!(matched, Match::Matched(_))
         }))
     };
@@ -125,8 +125,9 @@ fn of_entry(
         let hashed = outcome.as_ref().as_ref().ok()?;
         Some(SourcePackage {
             h1: hashed.h1.clone(),
-            zh: hashed.zip.as_ref().map(|zip| zip.zh.clone()),
-            is_refused: hashed.judge(subject.recorded(id), UseMoment::Install) == Match::Mismatch,
+            zh: hashed.zh().cloned(),
+            is_refused: memo::judge(hashed, subject.recorded(id), UseMoment::Install)
+                == Match::Mismatch,
         })
     });
     MachineFacts {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::MatchedPackage;
-use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
+use crate::acquire::{self, PackageHashes};
+use crate::archive::{ArchiveError, FileDigest, Limits, dir};
 use crate::contents::ProgramContents;
 use crate::flavor::Flavor;
 use crate::hash::{CheckedPackage, Hash, Hashes, Match, Scheme, matches};
@@ -36,27 +37,7 @@ type Scan = Result<Arc<FilesystemMirror>, Arc<SourceError>>;
 /// The hashes of a package, or the reason why it has none.
 pub(super) type Outcome = Result<PackageHashes, ArchiveError>;
 
-/// The hashes of a package.
-#[derive(Debug)]
-pub(super) struct PackageHashes {
-    /// The hash of its files.
-    pub(super) h1: Hash,
-    /// The hashes that only a zip has.
-    pub(super) zip: Option<ZipOnly>,
-    /// Its files by name, unless there are too many to keep.
-    files: Option<Vec<FileDigest>>,
-}
-
-/// The hashes of a zip besides that of its files.
-#[derive(Debug)]
-pub(super) struct ZipOnly {
-    /// The hash of its bytes.
-    pub(super) zh: Hash,
-    /// The hash that the programs check before they unpack it.
-    pub(super) member_h1: Hash,
-}
-
-/// The moment when a program compares a package.
+/// The moment at which a program compares a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UseMoment {
     /// Before `init` installs the package.
@@ -76,55 +57,39 @@ impl UseMoment {
     }
 }
 
-impl PackageHashes {
-    /// Compares them with the recorded hashes, as a program does at a moment (`hash` rules 3.5).
-    pub(super) fn judge(&self, recorded: &Hashes, moment: UseMoment) -> Match {
-        let h1 = &self.h1;
-        let package = match (&self.zip, moment) {
-            // What `plan` starts is always unpacked (`sources` rules 7.1), so a zip is one to install.
-            (Some(ZipOnly { zh, member_h1 }), _) => CheckedPackage::Zip { zh, member_h1 },
-            (None, UseMoment::Install) => CheckedPackage::Unpacked { h1 },
-            (None, UseMoment::Plan) => CheckedPackage::Installed { h1 },
-        };
-        matches(recorded, &package)
-    }
+/// Compares hashes with the recorded ones, as a program does at a moment (`hash` rules 3.5).
+pub(super) fn judge(hashed: &PackageHashes, recorded: &Hashes, moment: UseMoment) -> Match {
+    let package = match (hashed.to_install(), moment) {
+        // What `plan` starts is always unpacked (`sources` rules 7.1), so a zip is one to install.
+        (CheckedPackage::Unpacked { h1 }, UseMoment::Plan) => CheckedPackage::Installed { h1 },
+        (package, _) => package,
+    };
+    matches(recorded, &package)
+}
 
-    /// Returns true if any of them is recorded, so that the content is that which was locked.
-    pub(super) fn is_recorded(&self, recorded: &Hashes) -> bool {
-        self.zip
-            .iter()
-            .map(|zip| &zip.zh)
-            .chain(self.h1s())
-            .any(|hash| recorded.contains(hash))
-    }
+/// Returns true if any of the hashes is recorded, so that the content is that which was locked.
+pub(super) fn is_recorded(hashed: &PackageHashes, recorded: &Hashes) -> bool {
+    hashed
+        .zh()
+        .into_iter()
+        .chain(h1s(hashed))
+        .any(|hash| recorded.contains(hash))
+}
 
-    /// Returns the `h1:` of its files, and that of its members if it is a zip.
-    pub(super) fn h1s(&self) -> Vec<&Hash> {
-        let members = self.zip.iter().map(|zip| &zip.member_h1);
-        members.chain([&self.h1]).collect()
-    }
+/// Returns the `h1:` of the files, and that of the members of a zip.
+pub(super) fn h1s(hashed: &PackageHashes) -> impl Iterator<Item = &Hash> {
+    hashed.member_h1().into_iter().chain([&hashed.h1])
+}
 
-    /// Returns true if the package holds recorded content in a zip that is not recorded.
-    pub(super) fn is_repacked(&self, recorded: &Hashes) -> bool {
-        let lists_zips = recorded.of(Scheme::Zh).next().is_some();
-        lists_zips
-            && self
-                .zip
-                .as_ref()
-                .is_some_and(|zip| !recorded.contains(&zip.zh))
-    }
+/// Returns true if the package holds recorded content in a zip that is not recorded.
+pub(super) fn is_repacked(hashed: &PackageHashes, recorded: &Hashes) -> bool {
+    let lists_zips = recorded.of(Scheme::Zh).next().is_some();
+    lists_zips && hashed.zh().is_some_and(|zh| !recorded.contains(zh))
+}
 
-    /// Returns its files, none if there are too many to keep.
-    pub(super) fn kept_files(&self) -> &[FileDigest] {
-        self.files.as_deref().unwrap_or_default()
-    }
-
-    /// Returns true if the two `h1` of a zip differ (`archive` rules 1).
-    pub(super) fn is_odd(&self) -> bool {
-        self.zip
-            .as_ref()
-            .is_some_and(|zip| zip.member_h1 != self.h1)
-    }
+/// Returns true if the two `h1` of a zip differ (`archive` rules 1).
+pub(super) fn is_odd(hashed: &PackageHashes) -> bool {
+    hashed.member_h1().is_some_and(|h1| *h1 != hashed.h1)
 }
 
 impl<'a> PackageMemo<'a> {
@@ -197,22 +162,7 @@ impl<'a> PackageMemo<'a> {
     /// If the package cannot be read.
     pub fn contents(&self, package: &MatchedPackage) -> Result<ProgramContents, ArchiveError> {
         let type_name = package.id.provider.type_name();
-        match &package.place {
-            Local::Directory(path) => {
-                dir::program_contents(self.files, path, &Limits::PACKAGE, type_name)
-            }
-            Local::Archive(path) => {
-                let cause = |cause| ArchiveError::Path {
-                    path: path.clone(),
-                    cause,
-                };
-                let reader = self.files.open(path).map_err(cause)?;
-                // The hashes are known, so the hash of the zip is not computed again.
-                let zh = package.zh.as_ref().unwrap_or(&package.h1).clone();
-                let read = zip::hash_members_and_contents(zh, reader, &Limits::PACKAGE, type_name)?;
-                Ok(read.1)
-            }
-        }
+        acquire::local_contents(self.files, &package.place, type_name)
     }
 
     /// Hashes a single package, unless that was done before.
@@ -228,12 +178,12 @@ impl<'a> PackageMemo<'a> {
         place: &Local,
         hashed: &PackageHashes,
     ) -> Option<Vec<FileDigest>> {
-        if let Some(files) = &hashed.files {
-            return Some(files.clone());
+        if !hashed.files.is_empty() {
+            return Some(hashed.files.clone());
         }
         // The package may have changed since it was hashed; then its files explain nothing.
-        let (again, files) = hash_with_files(self.files, place, self.jobs).ok()?;
-        (again.h1 == hashed.h1).then_some(files)
+        let again = acquire::hash_local(self.files, place, self.jobs).ok()?;
+        (again.h1 == hashed.h1).then_some(again.files)
     }
 }
 
@@ -251,38 +201,9 @@ fn weight(files: &dyn Files, place: &Local) -> u64 {
 }
 
 fn hash(files: &dyn Files, place: &Local, jobs: NonZeroUsize) -> Outcome {
-    let (mut hashed, list) = hash_with_files(files, place, jobs)?;
-    hashed.files = Some(list).filter(|list| list.len() <= MAX_KEPT_FILES);
+    let mut hashed = acquire::hash_local(files, place, jobs)?;
+    if hashed.files.len() > MAX_KEPT_FILES {
+        hashed.files = Vec::new();
+    }
     Ok(hashed)
-}
-
-fn hash_with_files(
-    files: &dyn Files,
-    place: &Local,
-    jobs: NonZeroUsize,
-) -> Result<(PackageHashes, Vec<FileDigest>), ArchiveError> {
-    let (h1, zip, list) = match place {
-        Local::Directory(path) => {
-            let found = dir::hash_directory(files, path, &Limits::PACKAGE, jobs)?;
-            (found.h1, None, found.files)
-        }
-        Local::Archive(path) => {
-            let reader = files.open(path).map_err(|cause| ArchiveError::Path {
-                path: path.clone(),
-                cause,
-            })?;
-            let found = zip::hash_zip(reader, &Limits::PACKAGE)?;
-            let zip = ZipOnly {
-                zh: found.zh,
-                member_h1: found.member_h1,
-            };
-            (found.h1, Some(zip), found.files)
-        }
-    };
-    let hashed = PackageHashes {
-        h1,
-        zip,
-        files: None,
-    };
-    Ok((hashed, list))
 }

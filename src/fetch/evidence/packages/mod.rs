@@ -27,9 +27,10 @@ pub use paths::{NamedError, NamedPackages};
 pub use places::{Absence, PackagePlace, Unscanned};
 
 use self::comparison::PackageComparison;
-use self::memo::{Outcome, PackageHashes, UseMoment};
+use self::memo::{Outcome, UseMoment};
 use self::named::{Identity, identify};
 use self::places::{PackageCandidate, PackagesAtHand, gather};
+use crate::acquire::PackageHashes;
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
 use crate::diag::Finding;
@@ -244,13 +245,13 @@ fn matched(
     let mut matched = Vec::new();
     for (candidate, outcome) in genuine {
         if let Ok(hashed) = &***outcome
-            && hashed.is_recorded(subject.recorded(&candidate.id))
+            && memo::is_recorded(hashed, subject.recorded(&candidate.id))
         {
             matched.push(MatchedPackage {
                 id: candidate.id.clone(),
                 place: candidate.place.clone(),
                 h1: hashed.h1.clone(),
-                zh: hashed.zip.as_ref().map(|zip| zip.zh.clone()),
+                zh: hashed.zh().cloned(),
             });
         }
     }
@@ -268,7 +269,7 @@ fn refused(
         let id = &candidate.id;
         if let (PackageOrigin::Mirror, Local::Directory(_), Ok(hashed)) =
             (candidate.origin, &candidate.place, &**outcome)
-            && hashed.judge(subject.recorded(id), UseMoment::Install) == Match::Mismatch
+            && memo::judge(hashed, subject.recorded(id), UseMoment::Install) == Match::Mismatch
         {
             refused.insert((id.provider.clone(), id.platform.clone()));
         }
@@ -284,7 +285,7 @@ fn verified(
     let is_verified = |candidate: &PackageCandidate, outcome: &Outcome| {
         outcome.as_ref().is_ok_and(|hashed| {
             let recorded = subject.recorded(&candidate.id);
-            let matched = hashed.judge(recorded, UseMoment::of(candidate.origin));
+            let matched = memo::judge(hashed, recorded, UseMoment::of(candidate.origin));
             matches!(matched, Match::Matched(_))
         })
     };
@@ -306,15 +307,13 @@ fn altered(
         let id = &candidate.id;
         let recorded = subject.recorded(id);
         if let (Some(known), Ok(hashed)) = (facts.get(&id.provider), &**outcome)
-            && hashed.is_recorded(recorded)
+            && memo::is_recorded(hashed, recorded)
             && let Some(expected) = expected(known, id, hashed)
         {
-            let of_package = hashed.h1s();
             altered.push(AlteredPackage {
                 id: id.clone(),
                 place: candidate.place.path().to_owned(),
-                h1: of_package
-                    .into_iter()
+                h1: memo::h1s(hashed)
                     .filter(|h1| recorded.contains(h1))
                     .cloned()
                     .collect(),
@@ -329,11 +328,11 @@ fn altered(
 fn expected(known: &Attribution, id: &PackageId, hashed: &PackageHashes) -> Option<Hash> {
     // A zip of the release is known by its `zh:`; other facts about the platform do not matter.
     let is_of_release = |zh: &Hash| !known.platforms_of(zh).is_empty();
-    if hashed.zip.iter().any(|zip| is_of_release(&zip.zh)) {
+    if hashed.zh().is_some_and(is_of_release) {
         return None;
     }
     let expected: BTreeSet<&Hash> = known.expected(&id.platform);
-    let is_expected = hashed.h1s().iter().any(|h1| expected.contains(h1));
+    let is_expected = memo::h1s(hashed).any(|h1| expected.contains(h1));
     expected
         .into_iter()
         .next()
@@ -412,7 +411,7 @@ impl PackageFindings {
         };
         let is_match = |recorded: &Hashes| {
             matches!(
-                hashed.judge(recorded, UseMoment::Install),
+                memo::judge(hashed, recorded, UseMoment::Install),
                 Match::Matched(_)
             )
         };

@@ -63,7 +63,9 @@ pub struct PackageRequest<'a> {
     pub limit: u64,
     /// The exact length of the package in bytes, if its source states it.
     pub bytes: Option<u64>,
-    /// The permitted encodings of its bytes.
+    /// The number of times to repeat it, if that is configured for its source.
+    pub retries: Option<usize>,
+    /// The encodings in which its bytes may arrive.
     pub transfer: Transfer,
 }
 
@@ -86,6 +88,7 @@ impl<'a> PackageRequest<'a> {
             headers: &[],
             limit: MAX_PACKAGE_BYTES,
             bytes: None,
+            retries: None,
             transfer: Transfer::Plain,
         }
     }
@@ -148,7 +151,8 @@ pub fn download_into<F: Scratch>(
     request: PackageRequest<'_>,
 ) -> Result<Downloaded<F>, FetchError> {
     let PackageRequest { url, check, .. } = request;
-    let mut delays = net.policy.packages();
+    let retries = request.retries.unwrap_or(net.policy.package_retries);
+    let mut delays = retry::seconds(retries);
     let mut attempts = 0;
     let mut partial = Partial::empty(make, url)?;
     // The whole package is fetched a second time at most once: a server that always mixes two files would
@@ -182,7 +186,7 @@ pub fn download_into<F: Scratch>(
         // added to others; a server that starts from the beginning each time adds nothing.
         let went_on = before == 0 || partial.in_pieces;
         if went_on && !started_over && partial.bytes >= before + PROGRESS_BYTES {
-            (delays, attempts) = (net.policy.packages(), 0);
+            (delays, attempts) = (retry::seconds(retries), 0);
             net.outages.answered(&error.url);
             start = net.outages.now();
         }

@@ -122,7 +122,7 @@ impl RetryPolicy {
 }
 
 /// 1 s, 2 s, 4 s, and so on, at most 30 s.
-fn seconds(times: usize) -> impl Iterator<Item = Duration> {
+pub(super) fn seconds(times: usize) -> impl Iterator<Item = Duration> {
     ExponentialBuilder::new()
         .with_min_delay(Duration::from_secs(1))
         .with_max_delay(Duration::from_secs(30))

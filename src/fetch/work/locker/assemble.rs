@@ -121,7 +121,7 @@ fn new_hashes(
     let mut new: Hashes = hashed
         .packages
         .iter()
-        .map(|package| &package.content.h1)
+        .map(|package| &package.content.hashes.h1)
         .chain(hashed.claimed.values().map(|claimed| &claimed.h1))
         .cloned()
         .collect();
@@ -223,7 +223,7 @@ fn outcome(
         computed: hashed
             .packages
             .iter()
-            .map(|package| (package.platform.clone(), package.content.h1.clone()))
+            .map(|package| (package.platform.clone(), package.content.hashes.h1.clone()))
             .collect(),
         matched,
     }
@@ -234,7 +234,7 @@ fn comparison(hashed: &HashedProvider, recorded: &Hashes) -> BTreeMap<Platform, 
         .packages
         .iter()
         .map(|package| {
-            let matched = hash::matches(recorded, &package.content.as_installed_from());
+            let matched = hash::matches(recorded, &package.content.hashes.to_install());
             (package.platform.clone(), matched)
         })
         .collect()
@@ -270,8 +270,8 @@ fn unexplained(
 
 fn evidence(hashed: &HashedProvider, new: &Hashes) -> EvidenceByHash {
     let packages = hashed.packages.iter().map(|package| SeenPackage {
-        h1: package.content.h1.clone(),
-        zh: package.content.zh().cloned(),
+        h1: package.content.hashes.h1.clone(),
+        zh: package.content.hashes.zh().cloned(),
         location: package
             .location()
             .filter(|_| package.content.fact.is_none()),
@@ -311,7 +311,7 @@ fn confirmed(hashed: &HashedProvider) -> Hashes {
     for package in &hashed.packages {
         confirmed.extend(package.confirmed.iter().cloned());
         if hashed.lists.unsigned.is_some() {
-            confirmed.extend(package.content.zh().cloned());
+            confirmed.extend(package.content.hashes.zh().cloned());
         }
     }
     confirmed.into_iter().collect()
@@ -328,6 +328,7 @@ fn unsigned_platforms(hashed: &HashedProvider) -> Vec<Platform> {
         .filter(|package| {
             !package
                 .content
+                .hashes
                 .zh()
                 .is_some_and(|zh| proof.signed.contains(zh))
         })
@@ -338,7 +339,13 @@ fn unsigned_platforms(hashed: &HashedProvider) -> Vec<Platform> {
 fn oddities(packages: &[HashedPackage]) -> Vec<(Platform, Oddity)> {
     let mut oddities = Vec::new();
     for package in packages {
-        for oddity in &package.content.oddities {
+        for oddity in package
+            .content
+            .hashes
+            .zip
+            .iter()
+            .flat_map(|zip| &zip.oddities)
+        {
             oddities.push((package.platform.clone(), oddity.clone()));
         }
     }

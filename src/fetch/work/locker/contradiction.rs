@@ -6,7 +6,7 @@
 
 use super::claims;
 use super::lists::ListView;
-use super::stages::{Form, HashedPackage, HashedProvider};
+use super::stages::{HashedPackage, HashedProvider};
 use super::{
     Against, Contradicted, ContradictedHash, KnownContent, LockError, Remedy, RootRequest,
     TrustedFacts, UnattributedH1,
@@ -45,7 +45,7 @@ pub(super) fn compare(
     let zips = recorded_zips(recorded, hashed, request.source.flavor);
     let mut errors = Vec::new();
     for package in &hashed.packages {
-        let Form::Zip { zh, .. } = &package.content.form else {
+        let Some(zh) = package.content.hashes.zh() else {
             continue;
         };
         if !is_contradicted(recorded, package, zh, zips, list) {
@@ -126,7 +126,7 @@ fn is_contradicted(
     list: Option<ListView<'_>>,
 ) -> bool {
     let is_whole = zips == RecordedZips::WholeList;
-    let has_h1 = recorded.contains(&package.content.h1);
+    let has_h1 = recorded.contains(&package.content.hashes.h1);
     if list.is_some_and(|list| !list.is_signed) {
         // Without a signature that covers the zip, an `h1:` alone is no reason to accept it: an attacker who
         // alters the statements of the registry may have added the `h1:` before, and withholds the key now
@@ -138,7 +138,7 @@ fn is_contradicted(
         // nothing is written: a difference from `providers lock`, which checks nothing (rules 2.4). A signature
         // does not change that: a list that was signed anew may hold the old hashes and others beside them.
         // Any other mismatch may be just another platform's package.
-        let matched = hash::matches(recorded, &package.content.as_installed_from());
+        let matched = hash::matches(recorded, &package.content.hashes.to_install());
         is_whole && !has_h1 && matched == Match::Mismatch
     }
 }
@@ -176,7 +176,7 @@ impl Unvouched {
         let hashed: Hashes = provider
             .packages
             .iter()
-            .filter_map(|package| package.content.zh())
+            .filter_map(|package| package.content.hashes.zh())
             .cloned()
             .collect();
         // A zip with directory entries has two `h1:`, and OpenTofu records both.
@@ -184,7 +184,8 @@ impl Unvouched {
             provider
                 .packages
                 .iter()
-                .any(|package| package.content.h1 == *h1 || package.content.member_h1() == Some(h1))
+                .map(|package| &package.content.hashes)
+                .any(|hashes| hashes.h1 == *h1 || hashes.member_h1() == Some(h1))
         };
         // Statements of a registry are included: written beside the recorded hashes, they would be an alarm in
         // the next run.
@@ -226,9 +227,7 @@ impl Unvouched {
     fn take_mirrored(&mut self, hashed: &HashedProvider) -> Vec<LockError> {
         let mut errors = Vec::new();
         for package in &hashed.packages {
-            let is_of_package = |zh: &&Hash| package.content.zh() == Some(*zh);
-            // A mirror may have a zip that the list does not name. Its `zh:` would be recorded again, so that
-            // no repair helps, and the next run would refuse the lock file of this one.
+            let is_of_package = |zh: &&Hash| package.content.hashes.zh() == Some(*zh);
             if let Some(zh) = self.unlisted.iter().find(is_of_package).cloned() {
                 self.unlisted.retain(|other| *other != zh);
                 errors.push(LockError::Unlisted {
@@ -340,6 +339,7 @@ fn known_content(
     let has_same_zip = |package: &&HashedPackage| {
         package
             .content
+            .hashes
             .zh()
             .is_some_and(|zh| claimed.hashes.contains(zh))
     };
@@ -351,8 +351,8 @@ fn known_content(
     if let Some(package) = package {
         let content = &package.content;
         return Some(KnownContent {
-            h1: std::iter::once(&content.h1)
-                .chain(content.member_h1())
+            h1: std::iter::once(&content.hashes.h1)
+                .chain(content.hashes.member_h1())
                 .cloned()
                 .collect(),
             by_fact: content.fact.is_some(),

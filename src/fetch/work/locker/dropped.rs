@@ -30,7 +30,12 @@ pub(super) fn find(
         .packages()
         .filter(|fact| !request.dropped.contains(&fact.id.platform))
         .map(|fact| &fact.h1)
-        .chain(hashed.packages.iter().map(|package| &package.content.h1))
+        .chain(
+            hashed
+                .packages
+                .iter()
+                .map(|package| &package.content.hashes.h1),
+        )
         .collect();
     let is_removable = |h1: &Hash| recorded.contains(h1) && !of_kept_platforms.contains(h1);
     let has_unexplained = attribution.unexplained().into_iter().any(is_removable);

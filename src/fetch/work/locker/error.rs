@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{AgeSearch, FalseClaim};
+use crate::acquire::PackageFault;
 use crate::addr::ProviderAddr;
-use crate::archive::ArchiveError;
 use crate::authenticate::{AuthError, Signer};
 use crate::diag::{counted_as, rules};
 use crate::hash::Hash;
@@ -184,7 +184,7 @@ pub enum LockError {
         place: String,
         /// The fault in the package. Shared, because several roots may need it.
         #[source]
-        cause: Arc<ArchiveError>,
+        cause: Arc<PackageFault>,
     },
     /// A package holds no program that could be started.
     #[error(

@@ -1,28 +1,25 @@
 //! Packages to hashes, side by side.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::listed::listed_platforms;
 use super::outcome::Detour;
 use super::places::other_registries;
-use super::stages::{Form, HashedPackage, HashedProvider, PackageContent, Proven};
+use super::stages::{HashedPackage, HashedProvider, PackageContent, Proven};
 use super::work::{RootWork, answers};
-use super::{FlavorSource, LockError, LockSettings, TrustedFacts};
+use super::{FlavorSource, LockError, LockSettings};
+use crate::acquire::{Hasher, PackageFault, TrustedFacts};
 use crate::addr::Url;
-use crate::archive::zip::{self, ZipHashes};
-use crate::archive::{ArchiveError, Limits, dir, has_executable};
 use crate::authenticate;
-use crate::contents::ProgramContents;
 use crate::diag::causes;
 use crate::hash::{self, Digest, Hash};
-use crate::package::{Blob, Fact, Local, Location, PackageId, PackageMeta, PackedFile};
+use crate::package::{Blob, Local, Location, PackageMeta};
 use crate::parallel::{self, Gate};
-use crate::platform::Platform;
 use crate::sources::FetchError;
 use crate::sources::download::{Check, Downloaded, PackageRequest, download};
-use crate::store::{Facts, StoredFact};
+use crate::store::Facts;
 use crate::world::Disk;
 
 /// Maximum number of parallel downloads, on machines with any number of cores: enough to fill a line, and few
@@ -45,16 +42,19 @@ enum WantedLocation {
     Local(Local),
     /// Flavors differ in the credentials that they send and in how often they ask again, so a download of
     /// one of them says nothing about another one.
-    Remote {
-        source: usize,
-        url: Url,
-        check: Check,
-        /// The length that its registry states, in bytes, which is compared after the download.
-        size: Option<u64>,
-        /// The length that it must have, in bytes; another one ends the download.
-        bytes: Option<u64>,
-        retries: Option<usize>,
-    },
+    Remote(RemotePackage),
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct RemotePackage {
+    source: usize,
+    url: Url,
+    check: Check,
+    /// The length that its registry states, in bytes, which is compared after the download.
+    size: Option<u64>,
+    /// The length that it must have, in bytes; another one ends the download.
+    bytes: Option<u64>,
+    retries: Option<usize>,
 }
 
 impl WantedPackage {
@@ -65,7 +65,7 @@ impl WantedPackage {
         });
         let location = match &meta.location {
             Location::Local(local) => WantedLocation::Local(local.clone()),
-            Location::Remote(url) => WantedLocation::Remote {
+            Location::Remote(url) => WantedLocation::Remote(RemotePackage {
                 source,
                 url: url.clone(),
                 check: match &meta.evidence {
@@ -78,32 +78,21 @@ impl WantedPackage {
                 size: meta.stated_size(),
                 bytes: None,
                 retries: meta.download_retries,
-            },
-            Location::Blob(Blob { url, digest, bytes }) => WantedLocation::Remote {
+            }),
+            Location::Blob(Blob { url, digest, bytes }) => WantedLocation::Remote(RemotePackage {
                 source,
                 url: url.clone(),
                 check: Check::Digest(*digest),
                 size: None,
                 bytes: Some(*bytes),
                 retries: meta.download_retries,
-            },
+            }),
         };
         Self {
             location,
             type_name: meta.id.provider.type_name().to_owned(),
             // A fact replaces a download only where the signed list names the `zh:` (`store` rules 1.2).
             trusted: is_signed.then_some(trusted),
-        }
-    }
-
-    fn check_executable<'a>(
-        &self,
-        names: impl Iterator<Item = &'a [u8]>,
-    ) -> Result<(), ContentError> {
-        if has_executable(names, &self.type_name) {
-            Ok(())
-        } else {
-            Err(ContentError::NoExecutable)
         }
     }
 }
@@ -121,8 +110,7 @@ enum ContentError {
         stated: u64,
         found: u64,
     },
-    Archive(Arc<ArchiveError>),
-    NoExecutable,
+    Package(Arc<PackageFault>),
 }
 
 impl ContentError {
@@ -145,19 +133,21 @@ impl ContentError {
                 stated: *stated,
                 found: *found,
             },
-            Self::Archive(cause) => LockError::Package {
-                id,
-                place,
-                cause: Arc::clone(cause),
+            Self::Package(fault) => match &**fault {
+                PackageFault::Archive(_) => LockError::Package {
+                    id,
+                    place,
+                    cause: Arc::clone(fault),
+                },
+                PackageFault::NoExecutable => LockError::NoExecutable { id, place },
             },
-            Self::NoExecutable => LockError::NoExecutable { id, place },
         }
     }
 }
 
-impl<E: Into<ArchiveError>> From<E> for ContentError {
-    fn from(cause: E) -> Self {
-        Self::Archive(Arc::new(cause.into()))
+impl From<PackageFault> for ContentError {
+    fn from(fault: PackageFault) -> Self {
+        Self::Package(Arc::new(fault))
     }
 }
 
@@ -217,23 +207,24 @@ fn contents(
             }
         }
     }
-    let hasher = Hasher {
+    let fetcher = Fetcher {
         disk,
-        facts,
+        hasher: Hasher {
+            facts,
+            turns: &Gate::new(settings.jobs),
+        },
         sources,
         jobs_per_directory: parallel::within(settings.jobs, metas.len()),
-        gate: Gate::new(settings.jobs),
     };
     // A download mostly waits for the network, hashing for a core: the gate keeps those apart.
-    let is_remote =
-        |package: &WantedPackage| matches!(package.location, WantedLocation::Remote { .. });
+    let is_remote = |package: &WantedPackage| matches!(package.location, WantedLocation::Remote(_));
     let at_once = if metas.keys().any(is_remote) {
         settings.downloads
     } else {
         settings.jobs
     };
     answers(at_once, wanted, |package| {
-        hasher.hash(package, metas[package]).map(Arc::new)
+        fetcher.hash(package, metas[package]).map(Arc::new)
     })
 }
 
@@ -260,7 +251,7 @@ fn hashed_provider(
                 continue;
             }
         };
-        match authenticate::confirmed(&meta.stated, &content.as_installed_from()) {
+        match authenticate::confirmed(&meta.stated, &content.hashes.to_install()) {
             Ok(confirmed) => packages.push(HashedPackage {
                 platform: meta.id.platform.clone(),
                 meta: Some(Arc::clone(meta)),
@@ -291,67 +282,44 @@ impl Proven {
     }
 }
 
-/// The context of hashing, beside the package.
-struct Hasher<'a> {
+/// The context of fetching, beside the package.
+struct Fetcher<'a> {
     disk: &'a dyn Disk,
-    facts: &'a dyn Facts,
+    hasher: Hasher<'a>,
     sources: &'a [&'a FlavorSource<'a>],
     jobs_per_directory: NonZeroUsize,
-    /// Lets as many packages through as there are jobs, however many are being downloaded.
-    gate: Gate,
 }
 
-impl Hasher<'_> {
+impl Fetcher<'_> {
     fn hash(
         &self,
         wanted: &WantedPackage,
         meta: &PackageMeta,
     ) -> Result<PackageContent, ContentError> {
-        match &wanted.location {
-            WantedLocation::Remote {
-                source,
-                url,
-                check,
-                size,
-                bytes,
-                retries,
-            } => {
-                // A fact replaces the download if a signed list names the `zh:` (`store` rules 1.2).
-                if let Some(fact) = self.known_fact(wanted, *check) {
-                    return Ok(PackageContent::by_fact(fact));
-                }
-                let source = self.sources[*source];
-                let request = PackageRequest {
-                    bytes: *bytes,
-                    ..PackageRequest::of_provider(url, *check)
-                };
-                match self.downloaded(source, request, *retries, *size) {
-                    Ok((zh, package)) => self.hash_download(wanted, meta, zh, package),
-                    Err(error) => self.hash_elsewhere(source, wanted, meta, *check, error),
-                }
+        let remote = match &wanted.location {
+            WantedLocation::Remote(remote) => remote,
+            WantedLocation::Local(place) => {
+                let (disk, jobs) = (self.disk, self.jobs_per_directory);
+                let hashes = self.hasher.local(disk, place, jobs, &wanted.type_name)?;
+                return Ok(PackageContent::hashed(hashes));
             }
-            WantedLocation::Local(Local::Archive(path)) => {
-                let _turn = self.gate.enter();
-                // No fact is kept of it: a fact needs a zip that was downloaded from where its signed list is
-                // (`store` rules 1.1).
-                let reader = self.disk.open(path)?;
-                let zip = zip::hash_zip(reader, &Limits::PACKAGE)?;
-                wanted.check_executable(zip.files.iter().map(|file| &*file.name))?;
-                Ok(of_zip(zip))
+        };
+        // A fact stands for the download where a signed list names the `zh:` (`store` rules 1.2).
+        if let (Some(trusted), Check::Digest(digest)) = (wanted.trusted, remote.check) {
+            let zh = hash::zh_of_digest(&digest);
+            if let Some(fact) = self.hasher.known(trusted, &zh, &wanted.type_name) {
+                return Ok(PackageContent::by_fact(fact));
             }
-            WantedLocation::Local(Local::Directory(path)) => {
-                let _turn = self.gate.enter();
-                let jobs = self.jobs_per_directory;
-                let dir = dir::hash_directory(self.disk, path, &Limits::PACKAGE, jobs)?;
-                wanted.check_executable(dir.files.iter().map(|file| &*file.name))?;
-                Ok(PackageContent {
-                    h1: dir.h1,
-                    form: Form::Directory,
-                    oddities: Vec::new(),
-                    fact: None,
-                    detour: None,
-                })
-            }
+        }
+        let source = self.sources[remote.source];
+        let request = PackageRequest {
+            bytes: remote.bytes,
+            retries: remote.retries,
+            ..PackageRequest::of_provider(&remote.url, remote.check)
+        };
+        match self.downloaded(source, request, remote.size) {
+            Ok(package) => self.hash_download(wanted, meta, package),
+            Err(error) => self.hash_elsewhere(source, wanted, meta, remote.check, error),
         }
     }
 
@@ -359,14 +327,11 @@ impl Hasher<'_> {
         &self,
         source: &FlavorSource<'_>,
         request: PackageRequest<'_>,
-        retries: Option<usize>,
         size: Option<u64>,
-    ) -> Result<(Hash, Downloaded), ContentError> {
-        let mut net = source.net.clone();
-        net.policy.package_retries = retries.unwrap_or(net.policy.package_retries);
-        let package = download(&net, self.disk, request).map_err(ContentError::Download)?;
-        let zh = checked_zh(&package, request.check, size)?;
-        Ok((zh, package))
+    ) -> Result<Downloaded, ContentError> {
+        let package = download(source.net, self.disk, request).map_err(ContentError::Download)?;
+        check_download(&package, request.check, size)?;
+        Ok(package)
     }
 
     /// Fetches a package from another public registry after its own place has failed; returns that failure if no
@@ -402,11 +367,13 @@ impl Hasher<'_> {
             if !has_same_zip {
                 continue;
             }
-            let request = PackageRequest::of_provider(url, check);
-            let arrived = self.downloaded(source, request, other.download_retries, None);
-            if let Ok((zh, package)) = arrived {
+            let request = PackageRequest {
+                retries: other.download_retries,
+                ..PackageRequest::of_provider(url, check)
+            };
+            if let Ok(package) = self.downloaded(source, request, None) {
                 // The fact names the provider whose signed list has the zip, wherever its bytes came from.
-                let content = self.hash_download(wanted, meta, zh, package)?;
+                let content = self.hash_download(wanted, meta, package)?;
                 let detour = Detour {
                     host: id.provider.hostname().clone(),
                     reason: in_words(&failure.of(meta)),
@@ -425,50 +392,21 @@ impl Hasher<'_> {
         &self,
         wanted: &WantedPackage,
         meta: &PackageMeta,
-        zh: Hash,
         package: Downloaded,
     ) -> Result<PackageContent, ContentError> {
-        // The bytes were hashed during the download; hashing the members occupies a core, so it waits for a turn.
-        let _turn = self.gate.enter();
-        let (zip, contents) =
-            zip::hash_members_and_contents(zh, package.file, &Limits::PACKAGE, &wanted.type_name)?;
-        wanted.check_executable(zip.files.iter().map(|file| &*file.name))?;
+        let zh = hash::zh_of_digest(&package.digest);
+        let zip = self.hasher.zip(zh, package.file, &wanted.type_name)?;
         // Only a signature ties the zip to the provider and version that a fact names.
         if wanted.trusted.is_some() {
-            self.keep_fact(&zip, &contents, package.bytes, meta);
+            let id = &meta.id;
+            let offered = meta
+                .evidence
+                .iter()
+                .flat_map(|evidence| listed_platforms(&evidence.sums, &id.provider, &id.version))
+                .collect();
+            zip.keep(self.hasher.facts, package.bytes, id, offered);
         }
-        Ok(of_zip(zip))
-    }
-
-    /// Returns the fact that says what a package holds, if one counts (`store` rules 1.2).
-    fn known_fact(&self, wanted: &WantedPackage, check: Check) -> Option<Arc<StoredFact>> {
-        let (Some(trusted), Check::Digest(digest)) = (wanted.trusted, check) else {
-            return None;
-        };
-        let stored = trusted.find(self.facts, &hash::zh_of_digest(&digest))?;
-        // The check for an executable was made for the type of the fact's provider.
-        let is_same_type = stored.fact.id.provider.type_name() == wanted.type_name;
-        is_same_type.then_some(stored)
-    }
-
-    fn keep_fact(
-        &self,
-        zip: &ZipHashes,
-        contents: &ProgramContents,
-        size: u64,
-        meta: &PackageMeta,
-    ) {
-        let id = &meta.id;
-        // A fact names the platforms of the release, so that a lock run without a network knows which exist.
-        let offered: BTreeSet<Platform> = meta
-            .evidence
-            .iter()
-            .flat_map(|evidence| listed_platforms(&evidence.sums, &id.provider, &id.version))
-            .collect();
-        if let Some(fact) = fact_about(zip, size, id, offered) {
-            self.facts.keep(&fact);
-            self.facts.keep_contents(&zip.zh, contents);
-        }
+        Ok(PackageContent::hashed(zip.hashes.into()))
     }
 }
 
@@ -482,69 +420,22 @@ fn in_words(failure: &LockError) -> String {
     }
 }
 
-/// Returns the fact about a zip in a signed list, if it may replace the package (`store` rules 1.1); `offered`
-/// are the platforms that the list has packages for.
-#[must_use]
-pub fn fact_about(
-    zip: &ZipHashes,
-    size: u64,
-    id: &PackageId,
-    offered: BTreeSet<Platform>,
-) -> Option<Fact> {
-    // Programs disagree about such a zip, so one `h1:` could not represent it.
-    if zip.h1 != zip.member_h1 || !zip.oddities.is_empty() {
-        return None;
-    }
-    let files: Option<Vec<PackedFile>> = zip
-        .files
-        .iter()
-        .map(|file| {
-            Some(PackedFile {
-                name: String::from_utf8(file.name.to_vec()).ok()?,
-                digest: file.digest,
-            })
-        })
-        .collect();
-    Some(Fact {
-        zh: zip.zh.clone(),
-        h1: zip.h1.clone(),
-        size,
-        id: id.clone(),
-        // Some registries have a checksum list for each platform, which names no other.
-        offered: if offered.len() < 2 {
-            Vec::new()
-        } else {
-            offered.into_iter().collect()
-        },
-        files: files.unwrap_or_default(),
-    })
-}
-
-/// Returns the hash of a downloaded package, if its length and hash are those that the registry states.
-fn checked_zh(package: &Downloaded, check: Check, size: Option<u64>) -> Result<Hash, ContentError> {
+/// Checks that a downloaded package has the length and the hash that the registry states.
+fn check_download(
+    package: &Downloaded,
+    check: Check,
+    size: Option<u64>,
+) -> Result<(), ContentError> {
     // In the order of OpenTofu, which compares the size before anything else (`authenticate` rules 4.4).
     if let Some(stated) = size.filter(|stated| *stated != package.bytes) {
         let found = package.bytes;
         return Err(ContentError::Size { stated, found });
     }
-    let found = hash::zh_of_digest(&package.digest);
     match check {
         Check::Digest(expected) if expected != package.digest => {
+            let found = hash::zh_of_digest(&package.digest);
             Err(ContentError::Checksum { expected, found })
         }
-        Check::Digest(_) | Check::Stated | Check::Server | Check::Address => Ok(found),
-    }
-}
-
-fn of_zip(zip: ZipHashes) -> PackageContent {
-    PackageContent {
-        h1: zip.h1,
-        form: Form::Zip {
-            zh: zip.zh,
-            member_h1: zip.member_h1,
-        },
-        oddities: zip.oddities,
-        fact: None,
-        detour: None,
+        Check::Digest(_) | Check::Stated | Check::Server | Check::Address => Ok(()),
     }
 }

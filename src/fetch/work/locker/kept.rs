@@ -30,7 +30,7 @@ pub(super) fn keep(facts: &dyn Facts, roots: &[RootWork<'_, HashedProvider>]) {
         for (package, zh) in provider
             .packages
             .iter()
-            .filter_map(|package| Some((package, package.content.zh()?)))
+            .filter_map(|package| Some((package, package.content.hashes.zh()?)))
         {
             let content = &package.content;
             // One `h1:` represents the package, and this machine has computed it (`store` rules 1.1).
@@ -38,9 +38,11 @@ pub(super) fn keep(facts: &dyn Facts, roots: &[RootWork<'_, HashedProvider>]) {
                 .fact
                 .as_ref()
                 .is_none_or(|fact| fact.origin == FactOrigin::Computed);
-            let is_plain = content.oddities.is_empty() && content.member_h1() == Some(&content.h1);
+            let hashes = &content.hashes;
+            let is_plain = hashes.member_h1() == Some(&hashes.h1)
+                && hashes.zip.iter().all(|zip| zip.oddities.is_empty());
             if let Some(listed) = known.packages.get_mut(zh).filter(|_| is_own && is_plain) {
-                listed.h1 = Some(content.h1.clone());
+                listed.h1 = Some(hashes.h1.clone());
             }
         }
     }

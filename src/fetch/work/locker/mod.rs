@@ -46,7 +46,7 @@ pub use self::claims::{ClaimAgainst, FalseClaim, KnownContent, Unanswered, false
 pub use self::convert::{Conversion, MovedEntry, Staying, Superseded, convert};
 pub use self::dates::all_dates;
 pub use self::error::{Alarm, LockError, Remedy, UnattributedH1};
-pub use self::fetch::{DOWNLOADS, fact_about};
+pub use self::fetch::DOWNLOADS;
 pub use self::offline::complete;
 pub use self::outcome::{
     Against, ContradictedHash, Detour, Dropped, EvidenceByHash, HashEvidence, ListedFile, Locked,
@@ -55,9 +55,8 @@ pub use self::outcome::{
 pub use self::outdated::{ComparedVersions, OutdatedRequest, VersionComparison, outdated};
 pub use self::places::other_registries;
 pub use self::release::{Release, ReleaseList, Vouched, releases};
-pub use self::request::{
-    Contradicted, FlavorSource, LockSettings, RootRequest, SignatureDemands, TrustedFacts,
-};
+pub use self::request::{Contradicted, FlavorSource, LockSettings, RootRequest, SignatureDemands};
+pub use crate::acquire::TrustedFacts;
 
 /// Locks what is required: keeps locked versions, selects new ones, and adds the hashes of all
 /// wanted platforms. Returns a result for each root, in the order of the requests.

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
+use crate::acquire::TrustedFacts;
 use crate::addr::ProviderAddr;
 use crate::authenticate::{Enforcement, Rules};
-use crate::coverage::Attribution;
 use crate::flavor::Flavor;
-use crate::hash::{Hash, Hashes};
+use crate::hash::Hashes;
 use crate::lockfile::LockFile;
 use crate::package::{AgePolicy, ClaimPolicy, KeyId, WantedPlatforms};
 use crate::platform::Platform;
@@ -17,8 +16,6 @@ use crate::requirement::Requirements;
 use crate::resolve::Goals;
 use crate::sources::Source;
 use crate::sources::net::Net;
-use crate::store::{FactOrigin, Facts, StoredFact, StoredRelease};
-use crate::version::Version;
 
 /// The sources of packages by the rules of a flavor.
 ///
@@ -66,15 +63,6 @@ pub struct RootRequest<'a> {
     pub trusted: TrustedFacts,
 }
 
-/// The facts of the store that replace a download (`store` rules 1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TrustedFacts {
-    /// Those that were computed for this user.
-    Own,
-    /// Imported ones as well.
-    Imported,
-}
-
 /// The demands of a root on signatures beyond those of its program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SignatureDemands {
@@ -83,50 +71,6 @@ pub struct SignatureDemands {
     /// The only key that may sign the releases of a provider; every package of them must be in a
     /// list that it signed.
     pub keys: BTreeMap<ProviderAddr, KeyId>,
-}
-
-impl TrustedFacts {
-    /// Returns the fact about the zip of a `zh:` hash, if it counts (`store` rules 1.3).
-    #[must_use]
-    pub fn find(self, facts: &dyn Facts, zh: &Hash) -> Option<Arc<StoredFact>> {
-        facts.find(zh).filter(|stored| self.accepts(&stored.origin))
-    }
-
-    /// Returns what is known of a release, if it counts.
-    #[must_use]
-    pub fn release(
-        self,
-        facts: &dyn Facts,
-        provider: &ProviderAddr,
-        version: &Version,
-    ) -> Option<Arc<StoredRelease>> {
-        facts
-            .release(provider, version)
-            .filter(|stored| self.accepts(&stored.origin))
-    }
-
-    /// Returns true if data of this origin is trusted.
-    #[must_use]
-    pub fn accepts(self, origin: &FactOrigin) -> bool {
-        match origin {
-            FactOrigin::Computed => true,
-            FactOrigin::Imported(_) => self == Self::Imported,
-        }
-    }
-
-    /// Attributes the hashes of a version to platforms by facts (`store` rules 1.2).
-    #[must_use]
-    pub fn attribute(
-        self,
-        facts: &dyn Facts,
-        provider: &ProviderAddr,
-        version: &Version,
-        hashes: &Hashes,
-    ) -> Attribution {
-        Attribution::of(provider, version, hashes, |zh| {
-            self.find(facts, zh).map(|stored| stored.fact.clone())
-        })
-    }
 }
 
 impl RootRequest<'_> {

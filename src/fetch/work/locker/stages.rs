@@ -7,9 +7,9 @@ use super::claims::{ClaimedZip, CountedClaims};
 use super::lists::ReleaseLists;
 use super::outcome::Detour;
 use super::{AgeSearch, Release};
+use crate::acquire::{PackageHashes, ZipIdentity};
 use crate::addr::ProviderAddr;
-use crate::archive::zip::Oddity;
-use crate::hash::{CheckedPackage, Hash, Hashes};
+use crate::hash::Hashes;
 use crate::package::{PackageId, PackageMeta};
 use crate::platform::Platform;
 use crate::resolve::ProviderQuery;
@@ -170,64 +170,42 @@ impl HashedPackage {
 
 /// The content of a package, for all roots that need it.
 pub(super) struct PackageContent {
-    /// The hash of the unpacked directory: this is recorded.
-    pub(super) h1: Hash,
-    pub(super) form: Form,
-    pub(super) oddities: Vec<Oddity>,
+    /// Its hashes, without its files.
+    pub(super) hashes: PackageHashes,
     /// The fact that says so, if the package was not hashed in this run.
     pub(super) fact: Option<Arc<StoredFact>>,
     /// The place that it came from, if its own one failed.
     pub(super) detour: Option<Detour>,
 }
 
-/// The form of a package, with the hashes that only this form has.
-pub(super) enum Form {
-    Zip {
-        /// The hash of its bytes.
-        zh: Hash,
-        /// The hash of its members, with entries of directories.
-        member_h1: Hash,
-    },
-    Directory,
-}
-
 impl PackageContent {
-    pub(super) fn by_fact(fact: Arc<StoredFact>) -> Self {
+    pub(super) fn hashed(hashes: PackageHashes) -> Self {
         Self {
-            h1: fact.fact.h1.clone(),
-            form: Form::Zip {
-                zh: fact.fact.zh.clone(),
-                // Facts are kept of packages only where both are equal: nothing about these is odd (`store`
-                // rules 1.1).
-                member_h1: fact.fact.h1.clone(),
+            hashes: PackageHashes {
+                files: Vec::new(),
+                ..hashes
             },
-            oddities: Vec::new(),
-            fact: Some(fact),
+            fact: None,
             detour: None,
         }
     }
 
-    /// Returns the hash of the members of a zip.
-    pub(super) fn member_h1(&self) -> Option<&Hash> {
-        match &self.form {
-            Form::Zip { member_h1, .. } => Some(member_h1),
-            Form::Directory => None,
-        }
-    }
-
-    /// Returns the hash of the bytes of a zip.
-    pub(super) fn zh(&self) -> Option<&Hash> {
-        match &self.form {
-            Form::Zip { zh, .. } => Some(zh),
-            Form::Directory => None,
-        }
-    }
-
-    /// Returns the package as `init` compares it with a lock entry.
-    pub(super) fn as_installed_from(&self) -> CheckedPackage<'_> {
-        match &self.form {
-            Form::Zip { zh, member_h1 } => CheckedPackage::Zip { zh, member_h1 },
-            Form::Directory => CheckedPackage::Unpacked { h1: &self.h1 },
+    pub(super) fn by_fact(stored: Arc<StoredFact>) -> Self {
+        let fact = &stored.fact;
+        Self {
+            hashes: PackageHashes {
+                h1: fact.h1.clone(),
+                zip: Some(ZipIdentity {
+                    zh: fact.zh.clone(),
+                    // Facts are kept of packages only where both are equal: nothing about these is odd (`store`
+                    // rules 1.1).
+                    member_h1: fact.h1.clone(),
+                    oddities: Vec::new(),
+                }),
+                files: Vec::new(),
+            },
+            fact: Some(stored),
+            detour: None,
         }
     }
 }

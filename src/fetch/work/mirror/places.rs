@@ -13,19 +13,18 @@ use super::layout::ReleaseDirs;
 use super::present::HashedZip;
 use super::unpacked::{self, UnpackedPackage};
 use super::{ByteOrigin, MirroringError, Place};
+use crate::acquire::{Hasher, TrustedFacts};
 use crate::addr::Url;
-use crate::archive::zip::{ZipHashes, hash_members_and_contents};
-use crate::archive::{Limits, UnpackError, has_executable};
-use crate::contents::ProgramContents;
+use crate::archive::UnpackError;
+use crate::archive::zip::ZipHashes;
 use crate::diag::causes;
 use crate::hash::{self, Digest, Hash, Hashes, Scheme};
-use crate::locker::{self, FlavorSource, TrustedFacts};
+use crate::locker::{self, FlavorSource};
 use crate::package::{Blob, Local, Location, PackageId, PackageMeta};
 use crate::parallel::Gate;
 use crate::platform::Platform;
 use crate::sources::FetchFault;
 use crate::sources::download::{Check, PackageRequest, download_into};
-use crate::store::Facts;
 use crate::world::{Disk, DraftFile};
 
 /// A package whose bytes are wanted.
@@ -77,14 +76,12 @@ pub(super) struct Fetcher<'a> {
     pub(super) files: &'a dyn Disk,
     /// The disk that the mirror is written to, which follows no link.
     pub(super) disk: &'a dyn Disk,
-    pub(super) facts: &'a dyn Facts,
+    pub(super) hasher: Hasher<'a>,
     pub(super) trusted: TrustedFacts,
     /// The places of the root by whose rules the release is judged.
     pub(super) places: &'a [Place<'a>],
     /// Lets as many packages through as may be copied or downloaded at once.
     pub(super) downloads: &'a Gate,
-    /// Lets as many packages through as may be hashed at once.
-    pub(super) jobs: &'a Gate,
 }
 
 /// The reason why a place was left, or why all of them are.
@@ -262,16 +259,15 @@ impl<'a> Fetcher<'a> {
         (check, bytes): (Check, Option<u64>),
         dir: &Path,
     ) -> Result<Arrived<'a>, PlaceFailure> {
-        let mut net = source.net.clone();
-        net.policy.package_retries = meta.download_retries.unwrap_or(net.policy.package_retries);
         let request = PackageRequest {
             bytes,
+            retries: meta.download_retries,
             ..PackageRequest::of_provider(url, check)
         };
         // In the directory of its place, so that giving it its name is one step of the file system.
         let make = || self.disk.draft(dir);
         let downloaded =
-            download_into(&net, &make, request).map_err(|error| match error.fault {
+            download_into(source.net, &make, request).map_err(|error| match error.fault {
                 // The error of the system is reduced to its kind and reason.
                 FetchFault::Scratch { kind, reason } => {
                     PlaceFailure::Write(io::Error::new(kind, reason))
@@ -299,7 +295,7 @@ impl<'a> Fetcher<'a> {
                 Err(PlaceFailure::Lacks(ONLY_UNPACKED.to_owned()))
             }
             Local::Directory(path) => {
-                let _turn = self.jobs.enter();
+                let _turn = self.hasher.turns.enter();
                 let copied = unpacked::copy(self.files, self.disk, path, &dirs.version);
                 match copied {
                     Ok(directory) => Ok(Arrived::Directory(directory)),
@@ -356,52 +352,27 @@ impl<'a> Fetcher<'a> {
             )));
         }
         // A fact about the same bytes saves unpacking them, which costs more than the download from nearby.
-        let known = self.trusted.find(self.facts, &zh);
         let type_name = wanted.id.provider.type_name();
-        if let Some(stored) =
-            known.filter(|stored| stored.fact.id.provider.type_name() == type_name)
-        {
+        if let Some(stored) = self.hasher.known(self.trusted, &zh, type_name) {
             let h1 = stored.fact.h1.clone();
             return Ok(ArrivedPackage::Zip(draft, HashedZip { zh, h1, bytes }));
         }
-        let _turn = self.jobs.enter();
-        let (zip, contents) =
-            hash_members_and_contents(zh, &mut draft, &Limits::PACKAGE, type_name)
-                .map_err(|error| PlaceFailure::Failed(in_words(&error)))?;
-        // Such a zip may carry the right name and a stated hash, and no program would ever start.
-        if !has_executable(zip.files.iter().map(|file| &*file.name), type_name) {
-            return Err(PlaceFailure::Failed(
-                "its package has no program of the provider".to_owned(),
-            ));
-        }
-        if !wanted.zips.contains(&zip.zh) && !wanted.h1s.contains(&zip.h1) {
+        let zip = self
+            .hasher
+            .zip(zh, &mut draft, type_name)
+            .map_err(|fault| PlaceFailure::Failed(in_words(&fault)))?;
+        let ZipHashes { zh, h1, .. } = &zip.hashes;
+        if !wanted.zips.contains(zh) && !wanted.h1s.contains(h1) {
             return Err(PlaceFailure::Failed(format!(
-                "its package has {} and {}, of which the lock file has neither",
-                zip.zh, zip.h1
+                "its package has {zh} and {h1}, of which the lock file has neither"
             )));
         }
-        self.keep_fact(wanted, &zip, &contents, bytes);
-        let ZipHashes { zh, h1, .. } = zip;
-        Ok(ArrivedPackage::Zip(draft, HashedZip { zh, h1, bytes }))
-    }
-
-    /// Keeps a fact about a zip that a signed list names (`store` rules 1.1).
-    fn keep_fact(
-        &self,
-        wanted: &SoughtPackage<'_>,
-        zip: &ZipHashes,
-        contents: &ProgramContents,
-        bytes: u64,
-    ) {
         // The platforms of the release are part of a fact, and only a signed list names all of them.
-        if wanted.offered.is_empty() {
-            return;
+        if !wanted.offered.is_empty() {
+            zip.keep(self.hasher.facts, bytes, &wanted.id, wanted.offered.clone());
         }
-        let fact = locker::fact_about(zip, bytes, &wanted.id, wanted.offered.clone());
-        if let Some(fact) = fact {
-            self.facts.keep(&fact);
-            self.facts.keep_contents(&zip.zh, contents);
-        }
+        let ZipHashes { zh, h1, .. } = zip.hashes;
+        Ok(ArrivedPackage::Zip(draft, HashedZip { zh, h1, bytes }))
     }
 }
 

@@ -21,6 +21,7 @@ use super::{
     ByteOrigin, MirrorExtent, MirrorSettings, MirroredForm, MirroredRelease, MirroredRoot,
     MirroringError, PackageState, Place,
 };
+use crate::acquire::Hasher;
 use crate::archive::{Limits, UnpackError, dir};
 use crate::coverage::Attribution;
 use crate::hash::Hash;
@@ -204,11 +205,13 @@ impl<'a> ReleaseRun<'a> {
         let fetcher = Fetcher {
             files: self.files,
             disk: self.disk,
-            facts: self.facts,
+            hasher: Hasher {
+                facts: self.facts,
+                turns: self.jobs,
+            },
             trusted: root.trusted,
             places: root.places,
             downloads: self.downloads,
-            jobs: self.jobs,
         };
         // In parallel within a release as well: usually there are fewer releases than parallel downloads.
         let answers = parallel::map(self.settings.downloads, &missing, |missing| {

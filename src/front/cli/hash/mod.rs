@@ -7,8 +7,11 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
-use crate::cli::{CLEAN, Command, FAILED, Look};
+use crate::acquire::{self, PackageHashes};
+use crate::archive::{ArchiveError, FileDigest};
+use crate::cli::args::Common;
+use crate::cli::{CLEAN, Command, FAILED, Look, Stderr, World};
+use crate::package::Local;
 use crate::parallel;
 use crate::report::json::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
 use crate::report::{CommandResult, Failure, PackageResult, ResultSubject, Sentence, TextBlock};
@@ -67,17 +70,11 @@ impl Command for HashArgs {
     }
 }
 
-/// A package of either form, hashed.
-enum HashedContent {
-    Zip(zip::ZipHashes),
-    Directory(dir::DirHashes),
-}
-
-fn hash_one(files: &dyn Files, path: &Path) -> Result<HashedContent, Failure> {
-    let unreadable = |cause: std::io::Error| {
-        Failure::new(format!("{} cannot be read", path.display()))
-            .because(cause.to_string())
-            .help("name a zip file or an unpacked directory")
+fn hash_one(files: &dyn Files, path: &Path) -> Result<PackageHashes, Failure> {
+    let unreadable = |cause: std::io::Error| Failure {
+        title: format!("{} cannot be read", path.display()),
+        causes: vec![cause.to_string()],
+        help: Some("name a zip file or an unpacked directory".to_owned()),
     };
     let refused = |error: ArchiveError| {
         let inner = Failure::from_error(&error);
@@ -87,27 +84,15 @@ fn hash_one(files: &dyn Files, path: &Path) -> Result<HashedContent, Failure> {
             help: Some("name a zip file or an unpacked directory of a provider".to_owned()),
         }
     };
-    match files.kind(path).map_err(unreadable)? {
-        FileKind::Directory => {
-            dir::hash_directory(files, path, &Limits::PACKAGE, parallel::cores())
-                .map(HashedContent::Directory)
-                .map_err(refused)
-        }
-        _ => {
-            let reader = files.open(path).map_err(unreadable)?;
-            zip::hash_zip(reader, &Limits::PACKAGE)
-                .map(HashedContent::Zip)
-                .map_err(refused)
-        }
-    }
+    let place = match files.kind(path).map_err(unreadable)? {
+        FileKind::Directory => Local::Directory(path.to_owned()),
+        _ => Local::Archive(path.to_owned()),
+    };
+    acquire::hash_local(files, &place, parallel::cores()).map_err(refused)
 }
 
-fn result(path: &Path, hashed: &HashedContent, with_files: bool) -> PackageResult {
+fn result(path: &Path, hashed: &PackageHashes, with_files: bool) -> PackageResult {
     let shown = path.display();
-    let (h1, files) = match hashed {
-        HashedContent::Zip(zip) => (&zip.h1, &zip.files),
-        HashedContent::Directory(dir) => (&dir.h1, &dir.files),
-    };
     let mut remarks = Vec::new();
     // Both programs look for this prefix at the top of a package only (`archive` rules 6.1). The type is
     // not compared: nothing says here which provider the package is of.
@@ -115,21 +100,21 @@ fn result(path: &Path, hashed: &HashedContent, with_files: bool) -> PackageResul
         file.name.starts_with(b"terraform-provider-") && !file.name.contains(&b'/')
     };
     // Any zip can be hashed; a typing mistake should not look like a provider.
-    if !files.iter().any(is_program) {
+    if !hashed.files.iter().any(is_program) {
         remarks.push(Sentence::warning(format!(
             "{shown}: no file terraform-provider-… at the top: is it a provider package?"
         )));
     }
     let mut package = HashedPackageRow {
         path: shown.to_string(),
-        h1: vec![h1.clone()],
+        h1: vec![hashed.h1.clone()],
         zh: None,
         member_h1: None,
         oddities: None,
-        files: with_files.then(|| files.iter().map(file).collect()),
+        files: with_files.then(|| hashed.files.iter().map(file).collect()),
     };
     // A `zh:` is the SHA-256 of the archive, which an unpacked directory does not have.
-    if let HashedContent::Zip(zip) = hashed {
+    if let Some(zip) = &hashed.zip {
         let oddities: Vec<String> = zip.oddities.iter().map(ToString::to_string).collect();
         remarks.extend(
             oddities

@@ -1,5 +1,6 @@
 //! The failures of a run that gave no lock file, and advice on them.
 
+use crate::acquire::PackageFault;
 use crate::addr::{ProviderAddr, is_known_publisher, look_alike};
 use crate::archive::ArchiveError;
 use crate::diag::{self, Diagnostic, Finding};
@@ -360,7 +361,7 @@ fn advice(error: &LockError, flavor: Flavor, commands: &Advice) -> Option<String
                 .to_owned()
         }
         // The programs refuse such a package as well (`archive` rules 3.1).
-        LockError::Package { cause, .. } if matches!(**cause, ArchiveError::ParentInName { .. }) => "do not install this package: it would write outside its directory".to_owned(),
+        LockError::Package { cause, .. } if matches!(**cause, PackageFault::Archive(ArchiveError::ParentInName { .. })) => "do not install this package: it would write outside its directory".to_owned(),
         LockError::Package { .. } | LockError::NoExecutable { .. } => {
             "replace the package with an intact copy".to_owned()
         }

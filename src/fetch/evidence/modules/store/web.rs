@@ -80,6 +80,7 @@ impl ModuleStore<'_> {
             headers: &[],
             limit: MAX_ARCHIVE_BYTES,
             bytes: None,
+            retries: None,
             // A body that its server says to be compressed is decoded, also where that is wrong, as by the
             // programs (`sources` rules 13.2).
             transfer: Transfer::Encoded,

@@ -178,6 +178,7 @@ impl<'a> ModuleRegistries<'a> {
             headers: &[accept, self.version_header()],
             limit,
             bytes: None,
+            retries: None,
             transfer: Transfer::Encoded,
         };
         download(&net, disk, request)
