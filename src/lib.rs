@@ -13,10 +13,10 @@ pub use front::signals;
 pub use front::{cli, completion, guide};
 #[doc(hidden)]
 pub use lockctl_fetch::{
-    acquire, addr, archive, authenticate, cliconfig, config, contents, coverage, diag, expr, flavor, git,
-    hash, hcl, json, locker, lockfile, mirror, module_config, modules, net, os, package, packages,
-    parallel, platform, project, remote_module, requirement, resolve, review, sources, store,
-    terragrunt, upstream, verifier, verify, version, workspace, world,
+    acquire, addr, archive, authenticate, cliconfig, config, contents, coverage, diag, expr,
+    flavor, git, hash, hcl, json, locker, lockfile, mirror, module_config, modules, net, os,
+    package, packages, parallel, platform, project, remote_module, requirement, resolve, review,
+    sources, store, terragrunt, upstream, verifier, verify, version, workspace, world,
 };
 #[doc(hidden)]
 pub use work::{audit, driver, report, run, sbom};

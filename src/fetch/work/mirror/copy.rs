@@ -3,15 +3,10 @@
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
-use crate::world::{Disk, DraftFile};
-
-/// A copy, with the hash of what was written.
-pub(super) struct CopiedFile<'d> {
-    pub(super) draft: Box<dyn DraftFile + 'd>,
-    pub(super) digest: Digest,
-    pub(super) bytes: u64,
-}
+use super::places::DraftZip;
+use crate::hash::{READ_BUFFER_BYTES, Sha256Stream};
+use crate::sources::download::Downloaded;
+use crate::world::Disk;
 
 /// The side of a copy that failed.
 pub(super) enum FileCopyError {
@@ -24,7 +19,7 @@ pub(super) fn copy<'d>(
     opened: io::Result<impl Read>,
     disk: &'d dyn Disk,
     dir: &Path,
-) -> Result<CopiedFile<'d>, FileCopyError> {
+) -> Result<DraftZip<'d>, FileCopyError> {
     let mut reader = opened.map_err(FileCopyError::Read)?;
     let mut draft = disk.draft(dir).map_err(FileCopyError::Write)?;
     let mut sha = Sha256Stream::default();
@@ -44,8 +39,8 @@ pub(super) fn copy<'d>(
             .map_err(FileCopyError::Write)?;
         bytes += length as u64;
     }
-    Ok(CopiedFile {
-        draft,
+    Ok(Downloaded {
+        file: draft,
         digest: sha.finish(),
         bytes,
     })

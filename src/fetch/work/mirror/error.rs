@@ -35,12 +35,10 @@ pub enum MirroringError {
         id: Box<PackageId>,
         /// The places that were tried, each with the reason why it was left.
         places: Vec<LeftPlace>,
+        /// The package need not exist, and no place failed: this is an error only of a release of which no place has
+        /// any package.
+        may_lack: bool,
     },
-    /// Nothing vouches for a package.
-    #[error(
-        "nothing vouches for the package of {id}: its zh: is not in the lock file, and the signed list is not known"
-    )]
-    NotVouched { id: Box<PackageId> },
     /// The package of a platform does not have an `h1:` that the lock file records.
     #[error(
         "the package of {id} has {found}, and none of the {} in the lock file is that",
@@ -84,9 +82,6 @@ pub enum MirroringError {
         /// The roots with such a lock file.
         roots: Vec<usize>,
     },
-    /// The package has no program of the provider.
-    #[error("the package of {id} has no program of the provider")]
-    NoExecutable { id: Box<PackageId> },
     /// The files of an unpacked package differ from those of its zip.
     #[error("the package of {id} has {found} once it is unpacked, and not {expected}")]
     UnpackedDiffers {
@@ -219,10 +214,6 @@ impl MirroringError {
             Self::NoPlace { .. } => Some(
                 "run the same command again to go on; --from DIR names a directory that has the package".to_owned(),
             ),
-            Self::NotVouched { id } => Some(format!(
-                "run `lockctl lock --platform {}` where the registry can be reached",
-                id.platform
-            )),
             Self::H1Differs { id, .. } => Some(format!(
                 "nothing of the release was placed; either the lock file is not for {0}, which `lockctl lock --platform \
                  {0}` adds, or it was falsified: find out who wrote it",
@@ -267,6 +258,11 @@ impl MirroringError {
             },
             _ => None,
         }
+    }
+
+    /// Returns true if no place has the package, which need not exist.
+    pub(super) fn is_about_lacking(&self) -> bool {
+        matches!(self, Self::NoPlace { may_lack: true, .. })
     }
 
     /// Returns true if some place has the package unpacked only.

@@ -29,7 +29,6 @@ pub(super) struct MissingPackage<'t> {
 /// A package in the forms that are missing.
 pub(super) struct ReadyPackage<'d, 't> {
     pub(super) missing: MissingPackage<'t>,
-    pub(super) hashes: MirroredHashes,
     pub(super) forms: ReadyForms<'d>,
 }
 
@@ -40,13 +39,6 @@ pub(super) struct ReadyForms<'d> {
     pub(super) directory: Option<UnpackedPackage<'d>>,
     /// The place that its bytes come from; `None` if the mirror has the zip.
     pub(super) origin: Option<ByteOrigin>,
-}
-
-/// The outcome of an attempt to get a package.
-pub(super) enum ReadyAnswer<'d> {
-    Ready(ReadyForms<'d>),
-    /// No place has the package, which need not exist.
-    Lacking(MirroringError),
 }
 
 /// Reports the wanted packages that the mirror has, and returns their hashes and the packages to place.
@@ -151,29 +143,20 @@ fn directory_state<'p>(
 /// Takes the packages that are ready out of the answers, and reports the others.
 pub(super) fn taken<'d, 't>(
     missing: Vec<MissingPackage<'t>>,
-    answers: Vec<Result<ReadyAnswer<'d>, MirroringError>>,
+    answers: Vec<Result<ReadyForms<'d>, MirroringError>>,
     outcome: &mut MirroredRelease,
 ) -> Vec<ReadyPackage<'d, 't>> {
     let (mut ready, mut lacking) = (Vec::new(), Vec::new());
     for (missing, answer) in missing.into_iter().zip(answers) {
-        let error = match answer {
-            Ok(ReadyAnswer::Ready(forms)) => {
-                ready.push(ReadyPackage {
-                    hashes: forms.hashes.clone(),
-                    missing,
-                    forms,
-                });
-                continue;
+        match answer {
+            Ok(forms) => ready.push(ReadyPackage { missing, forms }),
+            Err(error) if error.is_about_lacking() => lacking.push((missing, error)),
+            // The other packages are still placed: they serve the other platforms.
+            Err(error) => {
+                outcome.packages.extend(missing.rows());
+                outcome.add_error(error);
             }
-            Ok(ReadyAnswer::Lacking(error)) => {
-                lacking.push((missing, error));
-                continue;
-            }
-            Err(error) => error,
-        };
-        // The other packages are still placed: they serve the other platforms.
-        outcome.packages.extend(missing.rows());
-        outcome.add_error(error);
+        }
     }
     // Every release has a package for some platform, so an error is reported if the places have none.
     let is_alone = ready.is_empty() && outcome.packages.is_empty();

@@ -18,13 +18,13 @@ use crate::addr::Url;
 use crate::archive::UnpackError;
 use crate::archive::zip::ZipHashes;
 use crate::diag::causes;
-use crate::hash::{self, Digest, Hash, Hashes, Scheme};
+use crate::hash::{self, Hash, Hashes, Scheme};
 use crate::locker::{self, FlavorSource};
 use crate::package::{Blob, Local, Location, PackageId, PackageMeta};
 use crate::parallel::Gate;
 use crate::platform::Platform;
 use crate::sources::FetchFault;
-use crate::sources::download::{Check, PackageRequest, download_into};
+use crate::sources::download::{Check, Downloaded, PackageRequest, download_into};
 use crate::world::{Disk, DraftFile};
 
 /// A package whose bytes are wanted.
@@ -63,13 +63,6 @@ pub(super) enum ArrivedPackage<'d> {
     Directory(UnpackedPackage<'d>),
 }
 
-/// The outcome of asking all places for a package.
-pub(super) enum PlacesAnswer<'d> {
-    Fetched(ArrivedPackage<'d>, ByteOrigin),
-    /// No place has the package, which need not exist; the error counts if the release has no package at all.
-    Lacking(MirroringError),
-}
-
 /// The context of fetching, beside the package.
 pub(super) struct Fetcher<'a> {
     /// The disk that places on this machine are read from.
@@ -94,13 +87,12 @@ enum PlaceFailure {
     Write(io::Error),
 }
 
+/// A zip that was copied or downloaded, with the hash of its bytes.
+pub(super) type DraftZip<'d> = Downloaded<Box<dyn DraftFile + 'd>>;
+
 /// Bytes that have arrived.
 enum Arrived<'d> {
-    Zip {
-        draft: Box<dyn DraftFile + 'd>,
-        digest: Digest,
-        bytes: u64,
-    },
+    Zip(DraftZip<'d>),
     Directory(UnpackedPackage<'d>),
 }
 
@@ -113,7 +105,7 @@ impl<'a> Fetcher<'a> {
         &self,
         dirs: &ReleaseDirs,
         wanted: &SoughtPackage<'_>,
-    ) -> Result<PlacesAnswer<'a>, MirroringError> {
+    ) -> Result<(ArrivedPackage<'a>, ByteOrigin), MirroringError> {
         // A turn for all places together: a slow place must not let more packages through than are allowed.
         let _turn = self.downloads.enter();
         let mut left = Vec::new();
@@ -128,7 +120,7 @@ impl<'a> Fetcher<'a> {
                             ArrivedPackage::Directory(directory) => directory.bytes,
                         };
                         let origin = ByteOrigin { place: name, bytes };
-                        return Ok(PlacesAnswer::Fetched(package, origin));
+                        return Ok((package, origin));
                     }
                     // The disk is full, or not writable: the next place would download it for nothing.
                     Err(PlaceFailure::Write(cause)) => {
@@ -153,15 +145,12 @@ impl<'a> Fetcher<'a> {
                 }
             }
         }
-        let error = MirroringError::NoPlace {
+        Err(MirroringError::NoPlace {
             id: Box::new(wanted.id.clone()),
             places: left,
-        };
-        // A place that failed may have had it, so it is not known that there is none.
-        if wanted.may_lack && !failed {
-            return Ok(PlacesAnswer::Lacking(error));
-        }
-        Err(error)
+            // A place that failed may have had it, so it is not known that there is none.
+            may_lack: wanted.may_lack && !failed,
+        })
     }
 
     /// Returns the attempts at a place, each with the name that a user knows: a directory may have several zips.
@@ -274,11 +263,7 @@ impl<'a> Fetcher<'a> {
                 }
                 _ => PlaceFailure::Failed(in_words(&error)),
             })?;
-        Ok(Arrived::Zip {
-            draft: downloaded.file,
-            digest: downloaded.digest,
-            bytes: downloaded.bytes,
-        })
+        Ok(Arrived::Zip(downloaded))
     }
 
     /// Copies a package of this machine.
@@ -315,11 +300,7 @@ impl<'a> Fetcher<'a> {
             FileCopyError::Read(error) => PlaceFailure::Failed(error.to_string()),
             FileCopyError::Write(error) => PlaceFailure::Write(error),
         })?;
-        Ok(Arrived::Zip {
-            draft: copied.draft,
-            digest: copied.digest,
-            bytes: copied.bytes,
-        })
+        Ok(Arrived::Zip(copied))
     }
 
     /// Hashes what has arrived, and compares it with what vouches for it.
@@ -329,11 +310,7 @@ impl<'a> Fetcher<'a> {
         arrived: Arrived<'a>,
     ) -> Result<ArrivedPackage<'a>, PlaceFailure> {
         let (mut draft, digest, bytes) = match arrived {
-            Arrived::Zip {
-                draft,
-                digest,
-                bytes,
-            } => (draft, digest, bytes),
+            Arrived::Zip(zip) => (zip.file, zip.digest, zip.bytes),
             Arrived::Directory(directory) if wanted.directories.contains(&directory.h1) => {
                 return Ok(ArrivedPackage::Directory(directory));
             }

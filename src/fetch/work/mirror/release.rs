@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use super::compare::{KnownRelease, MirroredHashes, compare};
 use super::layout::{ReleaseDirs, zip_name};
-use super::missing::{MissingPackage, ReadyAnswer, ReadyForms, ReadyPackage, leave, sorted, taken};
+use super::missing::{MissingPackage, ReadyForms, ReadyPackage, leave, sorted, taken};
 use super::outcome::row;
-use super::places::{ArrivedPackage, Fetcher, PlacesAnswer, SoughtPackage};
+use super::places::{ArrivedPackage, Fetcher, SoughtPackage};
 use super::present::{self, HashedDirectory, Present, PresentCheck, PresentPackage};
 use super::union::WantedRelease;
 use super::unpacked::{self, UnpackedPackage};
@@ -93,7 +93,10 @@ impl<'a> ReleaseRun<'a> {
             Vec::new()
         };
         for package in &fetched {
-            hashed.insert(package.missing.platform.clone(), package.hashes.clone());
+            hashed.insert(
+                package.missing.platform.clone(),
+                package.forms.hashes.clone(),
+            );
         }
         let comparison = compare(wanted, &release, &hashed);
         if comparison.errors.is_empty() {
@@ -129,6 +132,7 @@ impl<'a> ReleaseRun<'a> {
             let error = MirroringError::NoPlace {
                 id: Box::new(id),
                 places: Vec::new(),
+                may_lack: target.may_lack,
             };
             if target.may_lack {
                 lacking.push(error);
@@ -227,12 +231,8 @@ impl<'a> ReleaseRun<'a> {
                 offered,
                 may_lack: missing.target.may_lack,
             };
-            match fetcher.fetch(dirs, &package)? {
-                PlacesAnswer::Lacking(error) => Ok(ReadyAnswer::Lacking(error)),
-                PlacesAnswer::Fetched(package, origin) => {
-                    self.ready(dirs, wanted, missing, package, origin)
-                }
-            }
+            let (package, origin) = fetcher.fetch(dirs, &package)?;
+            self.ready(dirs, wanted, missing, package, origin)
         });
         taken(missing, answers, outcome)
     }
@@ -243,7 +243,7 @@ impl<'a> ReleaseRun<'a> {
         dirs: &ReleaseDirs,
         wanted: &WantedRelease<'_>,
         missing: &MissingPackage<'_>,
-    ) -> Option<Result<ReadyAnswer<'a>, MirroringError>> {
+    ) -> Option<Result<ReadyForms<'a>, MirroringError>> {
         if missing.states.contains_key(&MirroredForm::Zip) {
             return None;
         }
@@ -268,12 +268,12 @@ impl<'a> ReleaseRun<'a> {
             .map_err(|cause| MirroringError::io(self.files, &path, "read", cause));
         Some(opened.and_then(|reader| {
             let directory = self.unpacked(dirs, wanted, missing, reader, &zip.h1)?;
-            Ok(ReadyAnswer::Ready(ReadyForms {
+            Ok(ReadyForms {
                 hashes: MirroredHashes::of(&zip),
                 zip: None,
                 directory,
                 origin: None,
-            }))
+            })
         }))
     }
 
@@ -285,8 +285,8 @@ impl<'a> ReleaseRun<'a> {
         missing: &MissingPackage<'_>,
         package: ArrivedPackage<'a>,
         origin: ByteOrigin,
-    ) -> Result<ReadyAnswer<'a>, MirroringError> {
-        let ready = match package {
+    ) -> Result<ReadyForms<'a>, MirroringError> {
+        Ok(match package {
             ArrivedPackage::Directory(directory) => ReadyForms {
                 hashes: MirroredHashes::of_directory(directory.h1.clone()),
                 zip: None,
@@ -308,8 +308,7 @@ impl<'a> ReleaseRun<'a> {
                     origin: Some(origin),
                 }
             }
-        };
-        Ok(ReadyAnswer::Ready(ready))
+        })
     }
 
     /// Unpacks a zip, unless the directory in the mirror has the same files.
@@ -356,15 +355,13 @@ impl<'a> ReleaseRun<'a> {
     ) {
         let is_alarmed = outcome.errors.iter().any(MirroringError::is_alarm);
         for ready in ready {
-            let ReadyPackage {
-                missing, hashes, ..
-            } = ready;
+            let ReadyPackage { missing, forms } = ready;
             let platform = missing.platform;
             // The bytes are right for this platform, but a release that contradicts a lock file may be a different one.
             if is_alarmed {
                 for form in missing.states.into_keys() {
                     let row = row(platform, form, PackageState::Missing);
-                    outcome.packages.push(row.with_hashes(&hashes));
+                    outcome.packages.push(row.with_hashes(&forms.hashes));
                 }
                 continue;
             }
@@ -373,7 +370,7 @@ impl<'a> ReleaseRun<'a> {
                 directory,
                 mut origin,
                 ..
-            } = ready.forms;
+            } = forms;
             if let Some((draft, zip)) = zip {
                 let release = &wanted.release;
                 let name = zip_name(&release.provider, &release.version, platform);

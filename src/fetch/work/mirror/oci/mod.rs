@@ -285,7 +285,7 @@ impl OciLayouts<'_> {
                 return Err(MirroringError::Changed { path: zip });
             }
             copied
-                .draft
+                .file
                 .place(OsStr::new(package.zip.name.value()))
                 .map_err(|cause| MirroringError::io(self.files, &path, "written", cause))?;
         }
