@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::net::{Answer, Ask, Net, Redirects};
-use super::{FetchError, FetchFault, Sent, Unauthorized, cut};
+use super::{FetchError, FetchFault, Sent, SourceFault, Unauthorized, cut};
 use crate::addr::{Hostname, Origin, Url, UrlError};
 use crate::parallel::Memo;
 use crate::world::Credentials;
@@ -137,48 +137,63 @@ impl<'a> Discovery<'a> {
         (self.hosts.credentials)(host).filter(|_| base.origin().encrypted)
     }
 
-    /// Makes the error of a host that requires credentials; `home` is the origin that they may be sent to.
-    pub(super) fn unauthorized(
-        &self,
-        host: &Hostname,
-        url: &Url,
-        status: u16,
-        home: Option<&Origin>,
-    ) -> Unauthorized {
-        let has_credentials = (self.hosts.credentials)(host).is_some();
-        Unauthorized {
-            host: host.to_string(),
-            url: url.clone(),
-            status,
-            sent: Sent::to(url, home, has_credentials),
-            stated: None,
-            why_none: (self.hosts.helper)(host),
-        }
+    /// Makes the fault of an answer of a host's registry at `base` that is a refusal (rules 2.6).
+    pub(super) fn refusal(&self, host: &Hostname, answer: Answer, base: &Url) -> Arc<SourceFault> {
+        let refused = answer.refusal();
+        Arc::new(
+            self.unauthorized(host, &refused, Some(&base.origin()))
+                .map_or(SourceFault::Fetch(refused), SourceFault::Unauthorized),
+        )
     }
 
-    /// Returns the rejection of credentials that made discovery fail, if that is the cause.
-    pub(super) fn rejection(
+    /// Returns the rejection of credentials, or the demand for some, that an error is; `home` is the origin to which
+    /// they may be sent.
+    fn unauthorized(
         &self,
         host: &Hostname,
-        cause: &DiscoveryError,
+        error: &FetchError,
+        home: Option<&Origin>,
     ) -> Option<Unauthorized> {
-        let DiscoveryError::Fetch(error) = cause else {
+        let FetchFault::Status {
+            status: status @ (401 | 403),
+            stated,
+            ..
+        } = &error.fault
+        else {
             return None;
         };
-        match &error.fault {
-            FetchFault::Status {
-                status: status @ (401 | 403),
-                stated,
-                ..
-            } => {
-                let home = Url::discovery(host).map(|url| url.origin()).ok();
-                Some(Unauthorized {
-                    stated: stated.clone(),
-                    ..self.unauthorized(host, &error.url, *status, home.as_ref())
-                })
-            }
-            _ => None,
-        }
+        let has_credentials = (self.hosts.credentials)(host).is_some();
+        Some(Unauthorized {
+            host: host.to_string(),
+            url: error.url.clone(),
+            status: *status,
+            sent: Sent::to(&error.url, home, has_credentials),
+            stated: stated.clone(),
+            why_none: (self.hosts.helper)(host),
+        })
+    }
+
+    /// Returns the URL below which a registry of a host answers, as [`registry`](Self::registry) does.
+    pub(super) fn service(
+        &self,
+        host: &Hostname,
+        service: Service,
+    ) -> Result<Url, Arc<SourceFault>> {
+        self.registry(host, service).map_err(|cause| {
+            let home = Url::discovery(host).map(|url| url.origin()).ok();
+            let refused = match &cause {
+                DiscoveryError::Fetch(error) => self.unauthorized(host, error, home.as_ref()),
+                _ => None,
+            };
+            Arc::new(match refused {
+                Some(refused) => SourceFault::Unauthorized(refused),
+                None => SourceFault::Discovery {
+                    host: host.clone(),
+                    by: self.found_by(host),
+                    cause,
+                },
+            })
+        })
     }
 
     /// Returns the URL below which a registry of a host answers.

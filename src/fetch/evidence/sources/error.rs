@@ -29,6 +29,8 @@ pub struct SourceError {
 pub enum SourcePlace {
     /// The provider registry of a host.
     Registry(Hostname),
+    /// The module registry of a host.
+    Modules(Hostname),
     NetworkMirror(Box<MirrorUrl>),
     /// A repository of OCI artifacts.
     Repository(RepositoryAddr),
@@ -361,7 +363,7 @@ impl SourceError {
 impl fmt::Display for SourcePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Registry(host) => write!(f, "the registry of {host}"),
+            Self::Registry(host) | Self::Modules(host) => write!(f, "the registry of {host}"),
             Self::NetworkMirror(url) => write!(f, "the mirror {url}"),
             Self::Repository(repository) => write!(f, "the repository {repository}"),
             Self::Directory(dir) => write!(f, "the mirror in {}", dir.display()),
@@ -438,7 +440,11 @@ impl fmt::Display for SourceError {
                 write!(f, "{url} answers for {stated}, not for {wanted}")
             }
             SourceFault::Discovery { host, .. } => {
-                write!(f, "the provider registry of {host} cannot be found")
+                let kind = match place {
+                    SourcePlace::Modules(_) => "module",
+                    _ => "provider",
+                };
+                write!(f, "the {kind} registry of {host} cannot be found")
             }
             SourceFault::Unauthorized(refused) => refused.fmt(f),
             SourceFault::Fetch(error) => error.fmt(f),

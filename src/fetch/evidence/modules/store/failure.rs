@@ -9,7 +9,7 @@ use crate::modules::package::{PackageError, SubdirectoryError};
 use crate::remote_module::{ModuleFailure, ModuleFailureKind as Kind};
 use crate::sources::discovery::DiscoveryError;
 use crate::sources::modules::{DirectoryError, ModuleRegistryError, NoSelection};
-use crate::sources::{FetchError, FetchFault};
+use crate::sources::{FetchError, FetchFault, SourceFault};
 
 /// The rule about modules that are not fetched although a program would.
 const UNSAFE: &str = rules::MODULE_UNSAFE;
@@ -209,23 +209,26 @@ pub(super) fn directory(error: &DirectoryError) -> ModuleFailure {
 pub(super) fn registry(error: &ModuleRegistryError, flavor: Flavor) -> ModuleFailure {
     let title = error.title(flavor);
     match error {
-        ModuleRegistryError::Fetch(error) => fetch(error, title),
-        ModuleRegistryError::Discovery {
-            cause: DiscoveryError::Fetch(inner),
-            ..
-        } => ModuleFailure {
-            cause: chain(error),
-            ..fetch(inner, title)
+        ModuleRegistryError::Source(source) => match &*source.fault {
+            SourceFault::Fetch(inner)
+            | SourceFault::Discovery {
+                cause: DiscoveryError::Fetch(inner),
+                ..
+            } => ModuleFailure {
+                cause: chain(error),
+                ..fetch(inner, title)
+            },
+            SourceFault::Unauthorized(refused) => {
+                let help = format!(
+                    "give a token for {} in a credentials block of the CLI configuration, or log in with \
+                     `{} login`",
+                    refused.host,
+                    flavor.command()
+                );
+                helped(failure(Kind::Unreachable, title, chain(error)), help)
+            }
+            _ => failure(Kind::Missing, title, chain(error)),
         },
-        ModuleRegistryError::Unauthorized(refused) => {
-            let help = format!(
-                "give a token for {} in a credentials block of the CLI configuration, or log in with \
-                 `{} login`",
-                refused.host,
-                flavor.command()
-            );
-            helped(failure(Kind::Unreachable, title, chain(error)), help)
-        }
         ModuleRegistryError::UnknownModule { .. } => helped(
             failure(Kind::Missing, title, chain(error)),
             "check the source address; a private module needs a token for its host",

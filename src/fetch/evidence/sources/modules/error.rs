@@ -1,52 +1,26 @@
 //! Answers of a registry of modules that cannot be used.
 
 use crate::addr::module::ModuleSourceError;
-use crate::addr::{Hostname, UrlError};
+use crate::addr::{Hostname, Url, UrlError};
 use crate::flavor::Flavor;
-use crate::sources::discovery::{DiscoveryError, FoundBy};
-use crate::sources::{FetchError, Unauthorized};
+use crate::sources::SourceError;
 
 /// A registry of modules that gave no answer that can be used. Texts of the registry are cut, and of its
 /// URLs nothing is shown that may be secret.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ModuleRegistryError {
-    #[error("the module registry of {host} cannot be found")]
-    Discovery {
-        host: Hostname,
-        by: FoundBy,
-        #[source]
-        cause: DiscoveryError,
-    },
     #[error(transparent)]
-    Unauthorized(Unauthorized),
-    #[error(transparent)]
-    Fetch(#[from] FetchError),
+    Source(#[from] SourceError),
     #[error("the registry of {host} has no such module")]
     UnknownModule { host: Hostname },
     #[error("the registry of {host} lists the version, but does not have it")]
     UnknownVersion { host: Hostname },
     #[error("{url} lists no module")]
-    NoModule {
-        /// The URL that answered, as it may be shown.
-        url: String,
-    },
-    #[error("{url} is not what a registry answers: {reason}")]
-    BadDocument {
-        /// The URL that answered, as it may be shown.
-        url: String,
-        reason: String,
-    },
+    NoModule { url: Url },
     #[error("{url} does not say where the package is")]
-    NoLocation {
-        /// The URL that answered, as it may be shown.
-        url: String,
-    },
+    NoLocation { url: Url },
     #[error("{url} names a location that cannot be used: {cause}")]
-    BadLocation {
-        /// The URL that answered, as it may be shown.
-        url: String,
-        cause: LocationFault,
-    },
+    BadLocation { url: Url, cause: LocationFault },
 }
 
 /// A location that cannot be used.

@@ -6,14 +6,13 @@ use serde::Deserialize;
 
 use super::versions::ModuleVersions;
 use super::{LocationFault, ModuleRegistryError};
-use crate::addr::Url;
 use crate::addr::module::{RegistryModule, RemoteModule};
+use crate::addr::{Hostname, Url};
 use crate::flavor::Flavor;
 use crate::sources::discovery::{Discovery, Service};
 use crate::sources::download::{Check, Downloaded, PackageRequest, Transfer, download};
-use crate::sources::failure::stated_errors;
 use crate::sources::net::{Answer, Ask, Net, Redirects};
-use crate::sources::{FetchError, Unauthorized, read_json};
+use crate::sources::{About, FetchError, SourceError, SourceFault, SourcePlace, read_json};
 use crate::version::Version;
 use crate::world::Disk;
 
@@ -102,14 +101,10 @@ impl<'a> ModuleRegistries<'a> {
             let host = module.host.clone();
             return Err(ModuleRegistryError::UnknownModule { host });
         }
-        let url = answer.url.to_string();
-        let list: VersionDocument = match read_json(&answer.body) {
-            Ok(list) => list,
-            Err(reason) => return Err(ModuleRegistryError::BadDocument { url, reason }),
-        };
-        // The programs read the first module only, with any name (rules 12.4).
+        let list: VersionDocument = read(&module.host, &answer)?;
+        // The programs read the first module only, whatever its name (rules 12.4).
         let Some(first) = list.modules.unwrap_or_default().into_iter().next() else {
-            return Err(ModuleRegistryError::NoModule { url });
+            return Err(ModuleRegistryError::NoModule { url: answer.url });
         };
         let versions = first.versions.unwrap_or_default();
         Ok(ModuleVersions::read(versions.iter().map(|listed| {
@@ -136,7 +131,7 @@ impl<'a> ModuleRegistries<'a> {
                 return Err(ModuleRegistryError::UnknownVersion { host });
             }
         }
-        location(&asked, &answer, self.flavor)
+        location(&module.host, &asked, &answer, self.flavor)
     }
 
     /// Returns whether the registry of a module is asked over encrypted connections; one that cannot be found
@@ -197,17 +192,11 @@ impl<'a> ModuleRegistries<'a> {
         limit: u64,
     ) -> Result<(Url, Answer), ModuleRegistryError> {
         let host = &module.host;
+        let error = |fault| source_error(host, fault);
         let base = self
             .discovery
-            .registry(host, Service::Modules)
-            .map_err(|cause| match self.discovery.rejection(host, &cause) {
-                Some(rejection) => ModuleRegistryError::Unauthorized(rejection),
-                None => ModuleRegistryError::Discovery {
-                    host: host.clone(),
-                    by: self.discovery.found_by(host),
-                    cause,
-                },
-            })?
+            .service(host, Service::Modules)
+            .map_err(error)?
             // Here a missing slash at the end is added, unlike with providers (rules 12.3).
             .as_directory();
         let start = [&*module.namespace, &*module.name, &*module.system];
@@ -223,33 +212,43 @@ impl<'a> ModuleRegistries<'a> {
             // Unlike a provider, a module is proved by nothing else.
             redirects: Redirects::NoDowngrade,
         };
-        let answer = self.net.document(&ask, self.net.policy.documents())?;
+        let answer = self
+            .net
+            .document(&ask, self.net.policy.documents())
+            .map_err(|cause| error(Arc::new(cause.into())))?;
         match answer.status {
             200 | 204 | 404 => Ok((url, answer)),
-            status @ (401 | 403) => Err(ModuleRegistryError::Unauthorized(Unauthorized {
-                stated: stated_errors(&answer.body),
-                ..self
-                    .discovery
-                    .unauthorized(host, &answer.url, status, Some(&base.origin()))
-            })),
-            _ => Err(ModuleRegistryError::Fetch(answer.refusal())),
+            _ => Err(error(self.discovery.refusal(host, answer, &base))),
         }
     }
+}
+
+fn source_error(host: &Hostname, fault: Arc<SourceFault>) -> ModuleRegistryError {
+    let place = SourcePlace::Modules(host.clone());
+    SourceError::new(place, About::Source, fault).into()
+}
+
+fn read<T: serde::de::DeserializeOwned>(
+    host: &Hostname,
+    answer: &Answer,
+) -> Result<T, ModuleRegistryError> {
+    read_json(&answer.body)
+        .map_err(|reason| source_error(host, SourceFault::bad_document(&answer.url, reason)))
 }
 
 /// Reads where a package is from an answer (rules 12.5 to 12.7); `asked` is the URL before redirects, from
 /// which relative locations count.
 fn location(
+    host: &Hostname,
     asked: &Url,
     answer: &Answer,
     flavor: Flavor,
 ) -> Result<ModuleLocation, ModuleRegistryError> {
-    let url = || answer.url.to_string();
+    let url = || answer.url.clone();
     let mut stated = None;
     // Only OpenTofu reads the body, and then it must be JSON (rules 12.5).
     if flavor.is_opentofu() && answer.status == 200 {
-        let document: LocationDocument = read_json(&answer.body)
-            .map_err(|reason| ModuleRegistryError::BadDocument { url: url(), reason })?;
+        let document: LocationDocument = read(host, answer)?;
         stated = document.location.filter(|text| !text.is_empty());
         if let (Some(text), Some(sends)) = (&stated, document.use_registry_credentials) {
             let token = if sends {
@@ -314,7 +313,8 @@ mod tests {
             (Flavor::OpenTofu1_12, opentofu),
         ] {
             let asked = ASKED.parse().expect("valid");
-            let found = match location(&asked, &answer(status, header, body), flavor) {
+            let host = Hostname::parse_either("r.example").expect("valid");
+            let found = match location(&host, &asked, &answer(status, header, body), flavor) {
                 Ok(ModuleLocation::Source(source)) => source.to_string(),
                 Ok(ModuleLocation::Direct { url, token }) => {
                     format!("{} {token:?}", url.secret_text())

@@ -17,11 +17,9 @@ use self::documents::{LegacyProvider, PackageDocument, VersionList};
 use self::listing::{ProviderListing, listing, supported};
 use self::published::PublishedDates;
 use super::discovery::{Discovery, Service};
-use super::failure::stated_errors;
 use super::net::{Answer, Ask, Net, Redirects};
 use super::{
-    About, FetchError, Offer, Source, SourceError, SourceFault, SourcePlace, Unauthorized, cut,
-    read_json,
+    About, FetchError, Offer, Source, SourceError, SourceFault, SourcePlace, cut, read_json,
 };
 use crate::addr::{Hostname, ProviderAddr, Url};
 use crate::flavor::Flavor;
@@ -93,18 +91,7 @@ impl<'a> Registry<'a> {
 
     /// Returns the URL below which a host's provider registry answers.
     fn service(&self, host: &Hostname) -> Shared<Url> {
-        self.discovery
-            .registry(host, Service::Providers)
-            .map_err(|cause| {
-                Arc::new(match self.discovery.rejection(host, &cause) {
-                    Some(rejection) => SourceFault::Unauthorized(rejection),
-                    None => SourceFault::Discovery {
-                        host: host.clone(),
-                        by: self.discovery.found_by(host),
-                        cause,
-                    },
-                })
-            })
+        self.discovery.service(host, Service::Providers)
     }
 
     /// Requests a document from the registry of a host; the status of the answer is 200 or 404.
@@ -139,18 +126,7 @@ impl<'a> Registry<'a> {
         let answer = fetch(&ask).map_err(SourceFault::from)?;
         match answer.status {
             200 | 404 => Ok(answer),
-            // The host requires credentials, or rejects those that were sent (rules 2.6).
-            status @ (401 | 403) => {
-                let home = base.origin();
-                let error = Unauthorized {
-                    stated: stated_errors(&answer.body),
-                    ..self
-                        .discovery
-                        .unauthorized(host, &answer.url, status, Some(&home))
-                };
-                Err(Arc::new(SourceFault::Unauthorized(error)))
-            }
-            _ => Err(Arc::new(answer.refusal().into())),
+            _ => Err(self.discovery.refusal(host, answer, &base)),
         }
     }
 
