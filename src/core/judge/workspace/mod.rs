@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::config::{self, Submodules};
-use crate::diag::{Texts, has_errors};
+use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
 use crate::parallel::Memo;
@@ -360,82 +360,6 @@ impl<'a> Workspace<'a> {
         Ok(self
             .projects
             .of(&ProjectPlace::new(dir, &self.current), texts))
-    }
-
-    /// Opens a root that a project file governs: reads the lock file, decides whose rules apply.
-    /// Returns nothing if the project file has errors.
-    ///
-    /// Roots are opened side by side: what one finds out about the repository serves the others.
-    ///
-    /// # Errors
-    /// If the lock file cannot be read; one that can be read but not parsed is no error here.
-    pub fn open(
-        &self,
-        dir: &Path,
-        file: Arc<ProjectFile>,
-        texts: &mut Texts,
-    ) -> Result<Option<Root>, WorkspaceError> {
-        // Nothing of a file with an error counts (`project` rules 2.1), so it is not known what was meant.
-        if has_errors(&file.diagnostics) {
-            return Ok(None);
-        }
-        let lock_path = lock_path(dir);
-        let kept = self.kept_locks.take(&clean(&self.current.join(&lock_path)));
-        let bytes = match kept {
-            Some(bytes) => Some(bytes),
-            None => read_lock(self.files, &lock_path)?.map(Arc::from),
-        };
-        // The command line wins over the project file (`project` rules 3.1).
-        let choice = self.flavor.or(file.project.flavor);
-        let place = ProjectPlace::new(dir, &self.current);
-        let repository = self.repository(&place);
-        let RootFlavor {
-            flavor,
-            choice,
-            sign,
-            tool_file,
-        } = self.flavor(choice, &place, repository.as_ref(), bytes.as_deref());
-        let submodules = Submodules {
-            missing: self
-                .missing_submodules(repository.as_ref())
-                .iter()
-                .map(|submodule| submodule.absolute().to_owned())
-                .collect(),
-            root: place.absolute().to_owned(),
-        };
-        let special = self.special(&place, flavor, &submodules);
-        let unit_file = unit::unit_file(self.files, dir)
-            .filter(|name| *name != UNIT_FILE || special != Some(SpecialDirectory::UnitParent));
-        let unit = unit_file.map(|name| UnitFile {
-            name,
-            repository: repository.as_ref().map(|top| top.absolute().to_owned()),
-            documents: Arc::clone(&self.documents),
-            evaluated: Arc::default(),
-        });
-        // A lock file without configuration may be kept by a tool that generates the configuration, which
-        // therefore counts as not seen (`project` rules 3.2).
-        let is_alone = match (&bytes, &unit) {
-            (Some(_), None) if special != Some(SpecialDirectory::Stack) => {
-                config::has_files(self.files, dir, flavor).is_ok_and(|has| !has)
-            }
-            _ => false,
-        };
-        let lock = bytes.map(|bytes| LockText::new(&lock_path, bytes, flavor, texts));
-        Ok(Some(Root {
-            dir: dir.to_owned(),
-            lock_path,
-            flavor,
-            choice,
-            sign,
-            tool_file,
-            lock,
-            is_alone,
-            special,
-            unit,
-            repository: repository.map(|top| top.shown().to_owned()),
-            submodules,
-            file,
-        }))
     }
 }
 
