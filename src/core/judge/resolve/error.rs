@@ -12,7 +12,6 @@ pub enum SelectError {
     /// The locked version is not allowed by the configuration any more.
     #[error("the locked version {locked} of {provider} {}", conflict(.locked, .constraints))]
     LockedConflict {
-        /// The provider that gets no version.
         provider: ProviderAddr,
         /// The version in the lock file.
         locked: Version,
@@ -22,7 +21,6 @@ pub enum SelectError {
     /// The source does not offer the locked version.
     #[error("the locked version {locked} of {provider} is not offered any more")]
     LockedGone {
-        /// The provider that gets no version.
         provider: ProviderAddr,
         /// The version in the lock file.
         locked: Version,
@@ -32,7 +30,6 @@ pub enum SelectError {
     /// No offered version is allowed.
     #[error("no offered version of {provider} {}", no_match(.constraints))]
     NoMatch {
-        /// The provider that gets no version.
         provider: ProviderAddr,
         /// All conditions of the configuration; empty if any release would do.
         constraints: Constraints,
@@ -48,7 +45,6 @@ pub enum SelectError {
         if constraints.allows(locked) { format!("is {locked} or newer") } else { no_match(constraints) }
     )]
     OutOfReach {
-        /// The provider that gets no version.
         provider: ProviderAddr,
         /// The version in the lock file.
         locked: Version,
@@ -62,7 +58,6 @@ pub enum SelectError {
     /// The version that was asked for is not allowed by the configuration.
     #[error("{provider} {wanted} {}", conflict(.wanted, .constraints))]
     Forbidden {
-        /// The provider that gets no version.
         provider: ProviderAddr,
         /// The version that was asked for.
         wanted: Version,
@@ -72,7 +67,6 @@ pub enum SelectError {
     /// The source does not offer the version that was asked for.
     #[error("{provider} {wanted} is not offered")]
     NotOffered {
-        /// The provider that gets no version.
         provider: ProviderAddr,
         /// The version that was asked for.
         wanted: Version,
@@ -82,7 +76,6 @@ pub enum SelectError {
     /// Nothing that a source offers could meet the requirement.
     #[error("{provider} cannot be locked: {refusal}")]
     Refused {
-        /// The provider that gets no version.
         provider: ProviderAddr,
         /// The reason why nothing could meet the requirement.
         refusal: Refusal,

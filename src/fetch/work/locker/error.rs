@@ -26,7 +26,6 @@ pub enum LockError {
         search.policy.min_age
     )]
     TooYoung {
-        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
         /// The versions that were asked about.
         search: Box<AgeSearch>,
@@ -43,14 +42,12 @@ pub enum LockError {
         }
     )]
     Asking {
-        /// The failure of the source.
         #[source]
         cause: SourceError,
     },
     /// No version is locked, or another one is to be selected, and no source may be asked.
     #[error("the versions of {provider} are not known")]
     VersionsNotAsked {
-        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
         /// A version is locked, and is to be moved.
         is_locked: bool,
@@ -62,9 +59,7 @@ pub enum LockError {
         if platforms.len() == 1 { "is" } else { "are" }
     )]
     PackagesNotAsked {
-        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// The version that is to be locked.
         version: Version,
         /// The platforms whose hashes are not known.
         platforms: Vec<Platform>,
@@ -77,9 +72,7 @@ pub enum LockError {
         if *announced { ", although its registry lists some" } else { "" }
     )]
     NoPlatform {
-        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// The version that is to be locked.
         version: Version,
         /// The platforms that it does have, or is said to have.
         offered: Vec<Platform>,
@@ -89,9 +82,7 @@ pub enum LockError {
     /// Nothing proves that a package is genuine.
     #[error("the package of {id}, offered as {place}, cannot be trusted")]
     Unproven {
-        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Its URL or path.
         place: String,
         /// The fault in the evidence.
         #[source]
@@ -100,9 +91,7 @@ pub enum LockError {
     /// A package cannot be downloaded.
     #[error("the package of {id} cannot be downloaded")]
     Download {
-        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// The failure of the source.
         #[source]
         cause: FetchError,
     },
@@ -111,7 +100,6 @@ pub enum LockError {
         "the package of {id} does not match the hash that its registry states: {place} has {found}, not {expected}"
     )]
     Checksum {
-        /// The package that is to be hashed.
         id: Box<PackageId>,
         /// The URL that it was downloaded from.
         place: String,
@@ -127,9 +115,7 @@ pub enum LockError {
         wrong_hashes(unlisted, surplus.as_deref())
     )]
     Unvouched {
-        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// The version that is to be locked.
         version: Version,
         /// The recorded `zh:` that are not in the list.
         unlisted: Vec<Hash>,
@@ -146,9 +132,7 @@ pub enum LockError {
     /// A registry or a mirror states hashes that are shown to be wrong; nothing signs them.
     #[error("false hashes are stated of {provider} {version}")]
     FalseClaims {
-        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// The version that is to be locked.
         version: Version,
         /// The false hashes; at least one.
         claims: Vec<FalseClaim>,
@@ -156,7 +140,6 @@ pub enum LockError {
     /// A package does not have the length that its registry states beside its hashes.
     #[error("the package of {id} has {found} bytes, its registry states {stated}: {place}")]
     StatedSize {
-        /// The package that is to be hashed.
         id: Box<PackageId>,
         /// The URL that it was downloaded from.
         place: String,
@@ -168,9 +151,7 @@ pub enum LockError {
     /// The checksum documents of one release contradict each other.
     #[error("the checksum lists of {provider} {version} state different hashes for {filename:?}")]
     ListsDiffer {
-        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// The version that is to be locked.
         version: Version,
         /// The file that they disagree about.
         filename: String,
@@ -178,9 +159,7 @@ pub enum LockError {
     /// A package cannot be hashed.
     #[error("the package of {id} cannot be used: {place}")]
     Package {
-        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Its URL or path.
         place: String,
         /// The fault in the package. Shared, because several roots may need it.
         #[source]
@@ -192,17 +171,13 @@ pub enum LockError {
         id.provider.type_name()
     )]
     NoExecutable {
-        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Its URL or path.
         place: String,
     },
     /// A package is not the one that the lock file records.
     #[error("the package of {id} does not match the lock file: {place} has {zh}")]
     Contradiction {
-        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Its URL or path.
         place: String,
         /// The `zh:` of its bytes.
         zh: Hash,
@@ -213,9 +188,7 @@ pub enum LockError {
     /// or would be.
     #[error("the signed checksums of the release lack the package of {id}: {place} has {zh}")]
     Unlisted {
-        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Its URL or path.
         place: String,
         /// The `zh:` of its bytes.
         zh: Hash,
@@ -223,9 +196,7 @@ pub enum LockError {
     /// A package has no signature, and the root demands one.
     #[error("the package of {id} is not signed: {place}")]
     Unsigned {
-        /// The package that is to be hashed.
         id: Box<PackageId>,
-        /// Its URL or path.
         place: String,
         /// The key that must sign it, if the root demands nothing else.
         pinned: Option<KeyId>,
@@ -236,9 +207,7 @@ pub enum LockError {
         signer.key_id
     )]
     OtherKey {
-        /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
-        /// The version that is to be locked.
         version: Version,
         /// The key that signed it.
         signer: Box<Signer>,

@@ -34,9 +34,7 @@ pub struct Locked {
 /// The outcome of a run for one provider.
 #[derive(Clone, Debug)]
 pub struct ProviderOutcome {
-    /// The address that is locked.
     pub provider: ProviderAddr,
-    /// The version that is locked.
     pub version: Version,
     /// The version was selected in this run.
     pub selected: bool,
@@ -44,7 +42,6 @@ pub struct ProviderOutcome {
     pub moved_from: Option<Version>,
     /// The newest release that the source offers, even if the constraints exclude it.
     pub newest: Option<Version>,
-    /// The warnings of the source about the provider.
     pub warnings: Vec<String>,
     /// The search for the version, where a least age is stated.
     pub age: Option<AgeSearch>,

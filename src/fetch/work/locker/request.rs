@@ -22,7 +22,6 @@ use crate::sources::net::Net;
 /// Roots that are given the same value share its answers.
 #[derive(Clone, Copy)]
 pub struct FlavorSource<'a> {
-    /// The program whose rules apply.
     pub flavor: Flavor,
     /// The source of versions and packages.
     pub source: &'a dyn Source,

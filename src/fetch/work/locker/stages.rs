@@ -23,7 +23,6 @@ pub(super) struct Choice {
     pub(super) candidates: Vec<Version>,
     /// The newest release that is offered, even if the constraints exclude it.
     pub(super) newest: Option<Version>,
-    /// The warnings of the source about the provider.
     pub(super) warnings: Vec<String>,
 }
 
@@ -51,7 +50,6 @@ pub(super) struct Selected {
     pub(super) locked: Option<Version>,
     /// The newest release that is offered, even if the constraints exclude it.
     pub(super) newest: Option<Version>,
-    /// The warnings of the source about the provider.
     pub(super) warnings: Vec<String>,
     /// The search for the version, where a least age is stated.
     pub(super) age: Option<AgeSearch>,
