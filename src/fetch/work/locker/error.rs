@@ -170,10 +170,7 @@ pub enum LockError {
         "the package of {id} holds no file terraform-provider-{} at its top: {place}",
         id.provider.type_name()
     )]
-    NoExecutable {
-        id: Box<PackageId>,
-        place: String,
-    },
+    NoExecutable { id: Box<PackageId>, place: String },
     /// A package is not the one that the lock file records.
     #[error("the package of {id} does not match the lock file: {place} has {zh}")]
     Contradiction {

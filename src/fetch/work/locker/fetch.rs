@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::listed::listed_platforms;
 use super::outcome::Detour;
 use super::places::other_registries;
-use super::stages::{HashedPackage, HashedProvider, PackageContent, Proven};
+use super::stages::{HashedPackage, HashedProvider, Offered, PackageContent};
 use super::work::{RootWork, answers};
 use super::{FlavorSource, LockError, LockSettings};
 use crate::acquire::{Hasher, PackageFault, TrustedFacts};
@@ -58,10 +58,10 @@ struct RemotePackage {
 }
 
 impl WantedPackage {
-    fn new(source: usize, trusted: TrustedFacts, proven: &Proven, meta: &PackageMeta) -> Self {
+    fn new(source: usize, trusted: TrustedFacts, offered: &Offered, meta: &PackageMeta) -> Self {
         let is_signed = meta.evidence.as_ref().is_some_and(|evidence| {
             let zh = hash::zh_of_digest(&evidence.shasum);
-            proven.lists.is_signed_zip(&zh)
+            offered.lists.is_signed_zip(&zh)
         });
         let location = match &meta.location {
             Location::Local(local) => WantedLocation::Local(local.clone()),
@@ -162,13 +162,13 @@ pub(super) fn hash<'a>(
     facts: &dyn Facts,
     sources: &[&FlavorSource<'_>],
     settings: &LockSettings,
-    mut roots: Vec<RootWork<'a, Proven>>,
+    mut roots: Vec<RootWork<'a, Offered>>,
 ) -> Vec<RootWork<'a, HashedProvider>> {
     for root in &mut roots {
         let needs_download = root
             .providers
             .iter()
-            .flat_map(|proven| &proven.offered.metas)
+            .flat_map(|offered| &offered.metas)
             .any(|meta| meta.location.url().is_some());
         // A root that failed gets no lock file, so nothing is downloaded for it. Local packages are hashed all
         // the same, since this costs little and may show more that is wrong.
@@ -181,8 +181,8 @@ pub(super) fn hash<'a>(
         .into_iter()
         .map(|root| {
             let (source, trusted) = (root.source, root.request.trusted);
-            root.advance(|proven, errors| {
-                Some(hashed_provider(source, trusted, proven, &contents, errors))
+            root.advance(|offered, errors| {
+                Some(hashed_provider(source, trusted, offered, &contents, errors))
             })
         })
         .collect()
@@ -193,15 +193,15 @@ fn contents(
     facts: &dyn Facts,
     sources: &[&FlavorSource<'_>],
     settings: &LockSettings,
-    roots: &[RootWork<'_, Proven>],
+    roots: &[RootWork<'_, Offered>],
 ) -> PackageContents {
     // The first package in the order of the roots gives its fact the provider's address.
     let mut metas: BTreeMap<WantedPackage, &PackageMeta> = BTreeMap::new();
     let mut wanted = Vec::new();
     for root in roots {
-        for proven in &root.providers {
-            for meta in proven.to_hash() {
-                let package = WantedPackage::new(root.source, root.request.trusted, proven, meta);
+        for offered in &root.providers {
+            for meta in offered.to_hash() {
+                let package = WantedPackage::new(root.source, root.request.trusted, offered, meta);
                 metas.entry(package.clone()).or_insert(meta);
                 wanted.push(package);
             }
@@ -231,20 +231,19 @@ fn contents(
 fn hashed_provider(
     source: usize,
     trusted: TrustedFacts,
-    proven: Proven,
+    offered: Offered,
     contents: &PackageContents,
     errors: &mut Vec<LockError>,
 ) -> HashedProvider {
     // Without a signed list that has the zip there are errors already.
-    let mut packages: Vec<HashedPackage> = proven
-        .offered
+    let mut packages: Vec<HashedPackage> = offered
         .known
         .iter()
-        .filter(|(_, stored)| proven.lists.is_signed_zip(&stored.fact.zh))
+        .filter(|(_, stored)| offered.lists.is_signed_zip(&stored.fact.zh))
         .map(|(platform, stored)| HashedPackage::by_fact(platform.clone(), Arc::clone(stored)))
         .collect();
-    for meta in proven.to_hash() {
-        let content = match &contents[&WantedPackage::new(source, trusted, &proven, meta)] {
+    for meta in offered.to_hash() {
+        let content = match &contents[&WantedPackage::new(source, trusted, &offered, meta)] {
             Ok(content) => content,
             Err(error) => {
                 errors.push(error.of(meta));
@@ -263,22 +262,21 @@ fn hashed_provider(
     }
     packages.sort_by(|a, b| a.platform.cmp(&b.platform));
     HashedProvider {
-        selected: proven.offered.selected,
-        platforms: proven.offered.platforms,
-        claims: proven.offered.claims,
-        claimed: proven.offered.claimed,
-        lists: proven.lists,
+        selected: offered.selected,
+        platforms: offered.platforms,
+        claims: offered.claims,
+        claimed: offered.claimed,
+        lists: offered.lists,
         packages,
     }
 }
 
-impl Proven {
-    /// Returns the packages without a claim that replaces their download.
+impl Offered {
+    /// Returns the packages that no claim stands for.
     fn to_hash(&self) -> impl Iterator<Item = &Arc<PackageMeta>> {
-        self.offered
-            .metas
+        self.metas
             .iter()
-            .filter(|meta| !self.offered.claimed.contains_key(&meta.id.platform))
+            .filter(|meta| !self.claimed.contains_key(&meta.id.platform))
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::claims::{ClaimTrust, ClaimedZip, CountedClaims, Unanswered};
 use super::listed::{self, listed_platforms};
+use super::lists::ReleaseLists;
 use super::stages::{KnownPackages, Offered, ReleasePlatforms, Selected};
 use super::work::{QUESTIONS, Question, RootWork, answers};
 use super::{FlavorSource, LockError, LockSettings, Release, RootRequest};
@@ -389,6 +390,7 @@ impl Planned {
             known: self.known,
             claims: self.claims,
             claimed: self.claimed,
+            lists: ReleaseLists::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use super::lists::{Attestations, ReleaseLists, check, unite};
-use super::stages::{Offered, Proven};
+use super::stages::Offered;
 use super::work::{Question, RootWork};
 use super::{FlavorSource, LockError, LockSettings, Release, SignatureDemands};
 use crate::authenticate;
@@ -19,9 +19,7 @@ pub(super) fn prove<'a>(
     sources: &[&FlavorSource<'_>],
     settings: &LockSettings,
     roots: Vec<RootWork<'a, Offered>>,
-) -> Vec<RootWork<'a, Proven>> {
-    // Checking a signature costs more than all else here, so it is done once for a release, for any number of
-    // roots.
+) -> Vec<RootWork<'a, Offered>> {
     let attestations = check_releases(sources, settings, &roots);
     let mut united: BTreeMap<_, (ReleaseLists, Vec<LockError>)> = BTreeMap::new();
     let mut proven_roots = Vec::new();
@@ -49,7 +47,7 @@ pub(super) fn prove<'a>(
                 }
             }
             errors.extend(unmet_demands(demands, &offered, &lists));
-            Some(Proven { offered, lists })
+            Some(Offered { lists, ..offered })
         }));
     }
     proven_roots

@@ -88,6 +88,8 @@ pub(super) struct Offered {
     /// The packages for wanted platforms whose `h1:` is claimed and not computed; the list that came with
     /// `metas` names them.
     pub(super) claimed: BTreeMap<Platform, ClaimedZip>,
+    /// The lists that prove the packages; none before they are checked.
+    pub(super) lists: ReleaseLists,
 }
 
 /// The platforms of a release, beside those of its packages.
@@ -111,12 +113,6 @@ impl ReleasePlatforms {
             .cloned()
             .collect()
     }
-}
-
-/// A provider whose packages have been found, with the lists that prove them.
-pub(super) struct Proven {
-    pub(super) offered: Offered,
-    pub(super) lists: ReleaseLists,
 }
 
 /// A provider with its packages hashed.
