@@ -40,7 +40,7 @@ pub(super) fn compare(
     let list = hashed.lists.view();
     let is_signed = list.is_some_and(|list| list.is_signed);
     let mut unvouched = list.map_or_else(Unvouched::default, |list| {
-        Unvouched::find(hashed, list, (recorded, new), request.trusted, facts)
+        Unvouched::find(hashed, list, recorded, new, request.trusted, facts)
     });
     let zips = recorded_zips(recorded, hashed, request.source.flavor);
     let mut errors = Vec::new();
@@ -163,7 +163,8 @@ impl Unvouched {
     fn find(
         provider: &HashedProvider,
         list: ListView<'_>,
-        (recorded, new): (&Hashes, &Hashes),
+        recorded: &Hashes,
+        new: &Hashes,
         trusted: TrustedFacts,
         facts: &dyn Facts,
     ) -> Self {

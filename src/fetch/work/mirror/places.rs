@@ -14,7 +14,6 @@ use super::present::HashedZip;
 use super::unpacked::{self, UnpackedPackage};
 use super::{ByteOrigin, MirroringError, Place};
 use crate::acquire::{Hasher, TrustedFacts};
-use crate::addr::Url;
 use crate::archive::UnpackError;
 use crate::archive::zip::ZipHashes;
 use crate::diag::causes;
@@ -237,33 +236,22 @@ impl<'a> Fetcher<'a> {
                 (url, Check::Digest(*digest), Some(*bytes))
             }
         };
-        self.downloaded(source, &meta, url, (check, bytes), &dirs.provider)
-    }
-
-    fn downloaded(
-        &self,
-        source: &FlavorSource<'_>,
-        meta: &PackageMeta,
-        url: &Url,
-        (check, bytes): (Check, Option<u64>),
-        dir: &Path,
-    ) -> Result<Arrived<'a>, PlaceFailure> {
         let request = PackageRequest {
             bytes,
             retries: meta.download_retries,
             ..PackageRequest::of_provider(url, check)
         };
         // In the directory of its place, so that giving it its name is one step of the file system.
-        let make = || self.disk.draft(dir);
-        let downloaded =
-            download_into(source.net, &make, request).map_err(|error| match error.fault {
+        let make = || self.disk.draft(&dirs.provider);
+        download_into(source.net, &make, request)
+            .map(Arrived::Zip)
+            .map_err(|error| match error.fault {
                 // The error of the system is reduced to its kind and reason.
                 FetchFault::Scratch { kind, reason } => {
                     PlaceFailure::Write(io::Error::new(kind, reason))
                 }
                 _ => PlaceFailure::Failed(in_words(&error)),
-            })?;
-        Ok(Arrived::Zip(downloaded))
+            })
     }
 
     /// Copies a package of this machine.
