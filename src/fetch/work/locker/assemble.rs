@@ -81,9 +81,9 @@ fn entry(
         .map(|entry| entry.hashes.clone())
         .unwrap_or_default();
     // Those of the other registry count only if its packages are the same (rules 5.3).
-    if let Some(proof) = &hashed.lists.proof
+    if let Some(list) = hashed.lists.signed()
         && let Some(elsewhere) = request.elsewhere.get(&selected.provider)
-        && convert::is_same_release(elsewhere, &proof.signed)
+        && convert::is_same_release(elsewhere, &list.hashes)
     {
         recorded = recorded.union(elsewhere);
     }
@@ -133,8 +133,8 @@ fn new_hashes(
     }
     // The programs add every line of a signed list (`sources` rules 9.2), OpenTofu those of an unsigned one as well
     // (9.4).
-    if let Some(list) = hashed.lists.view() {
-        new = new.union(list.hashes);
+    if let Some(list) = hashed.lists.any() {
+        new = new.union(&list.hashes);
     }
     let trust = ClaimTrust::new(request, settings, &hashed.selected.provider);
     new.union(&trust.recordable(&hashed.claims))
@@ -178,7 +178,7 @@ fn outcome(
     removed: RemovedHashes,
 ) -> ProviderOutcome {
     let selected = &hashed.selected;
-    let proof = hashed.lists.proof.as_ref();
+    let signed = hashed.lists.signed();
     let matched = comparison(hashed, recorded);
     let platforms = &hashed.platforms;
     ProviderOutcome {
@@ -192,15 +192,15 @@ fn outcome(
         newest: selected.newest.clone(),
         warnings: selected.warnings.clone(),
         age: selected.age.clone(),
-        signed: proof.map(|proof| Arc::clone(&proof.signed)),
-        is_unsigned_release: hashed.lists.unsigned.is_some(),
+        signed: signed.map(|list| Arc::clone(&list.hashes)),
+        is_unsigned_release: hashed.lists.is_unsigned(),
         stated: hashed
             .claimed
             .iter()
             .map(|(platform, claimed)| (platform.clone(), claimed.h1.clone()))
             .collect(),
         unanswered: hashed.claims.unanswered.clone(),
-        signers: proof.map(|proof| proof.signers.clone()).unwrap_or_default(),
+        signers: signed.map(|list| list.signers.clone()).unwrap_or_default(),
         added: new
             .iter()
             .filter(|hash| !recorded.contains(hash))
@@ -251,7 +251,7 @@ fn unexplained(
     matched: &BTreeMap<Platform, Match>,
 ) -> usize {
     let has_mismatch = matched.values().any(|matched| *matched == Match::Mismatch);
-    if hashed.lists.proof.is_some() || !has_mismatch {
+    if hashed.lists.signed().is_some() || !has_mismatch {
         return 0;
     }
     // A package that was not hashed may have one of them.
@@ -283,9 +283,8 @@ fn evidence(hashed: &HashedProvider, new: &Hashes) -> EvidenceByHash {
         // A list that no key signs is no more than a claim of its registry.
         let is_in_unsigned_list = hashed
             .lists
-            .unsigned
-            .as_ref()
-            .is_some_and(|list| list.hashes.contains(hash));
+            .any()
+            .is_some_and(|list| !list.is_signed() && list.hashes.contains(hash));
         let claimant = match hashed.claims.claimant(hash) {
             Some(claimant) => Some(claimant.to_owned()),
             None => is_in_unsigned_list.then(|| registry.to_string()),
@@ -297,9 +296,8 @@ fn evidence(hashed: &HashedProvider, new: &Hashes) -> EvidenceByHash {
         claimed: Arc::new(claimed),
         listed: hashed
             .lists
-            .proof
-            .as_ref()
-            .map(|proof| Arc::clone(&proof.listed))
+            .signed()
+            .map(|list| Arc::clone(&list.listed))
             .unwrap_or_default(),
     }
 }
@@ -310,7 +308,7 @@ fn confirmed(hashed: &HashedProvider) -> Hashes {
     let mut confirmed = Vec::new();
     for package in &hashed.packages {
         confirmed.extend(package.confirmed.iter().cloned());
-        if hashed.lists.unsigned.is_some() {
+        if hashed.lists.is_unsigned() {
             confirmed.extend(package.content.hashes.zh().cloned());
         }
     }
@@ -319,7 +317,7 @@ fn confirmed(hashed: &HashedProvider) -> Hashes {
 
 /// Returns the platforms whose package is in no signed list, although their release has one.
 fn unsigned_platforms(hashed: &HashedProvider) -> Vec<Platform> {
-    let Some(proof) = &hashed.lists.proof else {
+    let Some(list) = hashed.lists.signed() else {
         return Vec::new();
     };
     hashed
@@ -330,7 +328,7 @@ fn unsigned_platforms(hashed: &HashedProvider) -> Vec<Platform> {
                 .content
                 .hashes
                 .zh()
-                .is_some_and(|zh| proof.signed.contains(zh))
+                .is_some_and(|zh| list.hashes.contains(zh))
         })
         .map(|package| package.platform.clone())
         .collect()

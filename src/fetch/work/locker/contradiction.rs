@@ -5,7 +5,7 @@
 //! mirror is not signed: it may show that something is wrong, but not what.
 
 use super::claims;
-use super::lists::ListView;
+use super::lists::UnitedList;
 use super::stages::{HashedPackage, HashedProvider};
 use super::{
     Against, Contradicted, ContradictedHash, KnownContent, LockError, Remedy, RootRequest,
@@ -37,8 +37,8 @@ pub(super) fn compare(
     facts: &dyn Facts,
     contradicted: Contradicted,
 ) -> Compared {
-    let list = hashed.lists.view();
-    let is_signed = list.is_some_and(|list| list.is_signed);
+    let list = hashed.lists.any();
+    let is_signed = hashed.lists.signed().is_some();
     let mut unvouched = list.map_or_else(Unvouched::default, |list| {
         Unvouched::find(hashed, list, recorded, new, request.trusted, facts)
     });
@@ -53,8 +53,8 @@ pub(super) fn compare(
         }
         // Where the list has every recorded hash, none of them is wrong, and a package that was added to
         // the list is no reason to trust it.
-        let has_proof = is_signed && list.is_some_and(|list| list.hashes.contains(zh));
-        let remedy = if has_proof && !unvouched.unlisted.is_empty() {
+        let is_in_list = is_signed && list.is_some_and(|list| list.hashes.contains(zh));
+        let remedy = if is_in_list && !unvouched.unlisted.is_empty() {
             Remedy::Repair
         } else {
             Remedy::ByHand
@@ -102,9 +102,7 @@ enum RecordedZips {
 fn recorded_zips(recorded: &Hashes, hashed: &HashedProvider, flavor: Flavor) -> RecordedZips {
     let count = recorded.of(Scheme::Zh).count();
     let offered = hashed.platforms.offered.len();
-    let is_whole = if hashed.lists.proof.is_some() {
-        // Terraform records nothing but whole lists. OpenTofu records single hashes as well, from OCI and
-        // network mirrors, so its count shows nothing.
+    let is_whole = if hashed.lists.signed().is_some() {
         count >= 2 && !flavor.records_hashes_of_mirrors()
     } else {
         // A mirror states no list; as many hashes as platforms that it offers count as one.
@@ -123,14 +121,13 @@ fn is_contradicted(
     package: &HashedPackage,
     zh: &Hash,
     zips: RecordedZips,
-    list: Option<ListView<'_>>,
+    list: Option<&UnitedList>,
 ) -> bool {
     let is_whole = zips == RecordedZips::WholeList;
     let has_h1 = recorded.contains(&package.content.hashes.h1);
-    if list.is_some_and(|list| !list.is_signed) {
-        // Without a signature that covers the zip, an `h1:` alone is no reason to accept it: an attacker who
-        // alters the statements of the registry may have added the `h1:` before, and withholds the key now
-        // (`sources` rules 9.5).
+    if list.is_some_and(|list| !list.is_signed()) {
+        // Where no signature covers the zip, an `h1:` alone is no reason to accept it: whoever alters what the
+        // registry states may have slipped that in before, and withholds the key now (`sources` rules 9.5).
         let has_zips = recorded.of(Scheme::Zh).next().is_some();
         has_zips && !recorded.contains(zh) && (is_whole || has_h1)
     } else {
@@ -162,7 +159,7 @@ impl Unvouched {
     /// beside those whose `h1:` is known.
     fn find(
         provider: &HashedProvider,
-        list: ListView<'_>,
+        list: &UnitedList,
         recorded: &Hashes,
         new: &Hashes,
         trusted: TrustedFacts,
@@ -206,7 +203,7 @@ impl Unvouched {
         }
         // OpenTofu records the `zh:` of a mirror's zip, in the list or not (`sources` rules 8.5).
         let would_be_added =
-            |zh: &&Hash| list.is_signed && hashed.contains(zh) && !recorded.contains(zh);
+            |zh: &&Hash| list.is_signed() && hashed.contains(zh) && !recorded.contains(zh);
         let (recorded_h1, stated): (Vec<Hash>, Vec<Hash>) =
             unknown.into_iter().partition(|h1| recorded.contains(h1));
         Self {
@@ -267,14 +264,13 @@ impl Unvouched {
         self,
         provider: &HashedProvider,
         recorded: &Hashes,
-        list: Option<ListView<'_>>,
+        list: Option<&UnitedList>,
     ) -> Option<LockError> {
         let surplus = Some(self.unattributed).filter(|h1| h1.least_wrong() > 0);
         if self.unlisted.is_empty() && surplus.is_none() {
             return None;
         }
-        let is_signed = list.is_some_and(|list| list.is_signed);
-        // Without a signed list nothing proves which of the hashes is right.
+        let is_signed = list.is_some_and(UnitedList::is_signed);
         let remedy = if !is_signed {
             Remedy::ByHand
         } else if surplus.as_ref().is_none_or(|h1| h1.packages_left == 0) {
@@ -301,13 +297,13 @@ pub(super) fn false_claims(
     request: &RootRequest<'_>,
     facts: &dyn Facts,
 ) -> Option<LockError> {
-    let list = provider.lists.view();
+    let list = provider.lists.any();
     let known = |platform: &Platform, claimed: &ClaimedPackage| {
         known_content(platform, claimed, provider, request.trusted, facts)
     };
     let mut false_claims = Vec::new();
     for by_source in &provider.claims.of_source {
-        let hashes = list.map(|list| list.hashes);
+        let hashes = list.map(|list| &*list.hashes);
         false_claims.extend(claims::false_claims(by_source, hashes, known));
     }
     for by_other in &provider.claims.of_others {

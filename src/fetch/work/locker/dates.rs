@@ -204,11 +204,10 @@ pub(super) fn of_release(
 ) -> Result<ReleaseDates, Vec<LockError>> {
     // An error if the evidence cannot be fetched or is not valid: the release may be young.
     let (packages, lists) = find_lists(source.source, release, rules, now)?;
-    let mut dates = match (&lists.proof, &lists.unsigned) {
-        (Some(proof), _) => proof.dates.clone(),
-        (None, Some(list)) => list.dates.clone(),
-        (None, None) => ReleaseDates::default(),
-    };
+    let mut dates = lists
+        .any()
+        .map(|list| list.dates.clone())
+        .unwrap_or_default();
     let package = packages.metas.first().and_then(|meta| meta.location.url());
     let more = beside_evidence(source.source, source.net, release, &dates, package);
     dates.extend(more);

@@ -63,7 +63,7 @@ pub(super) fn keep(facts: &dyn Facts, roots: &[RootWork<'_, HashedProvider>]) {
 
 /// Makes a release of the lists that came with its packages; nothing without a signature.
 fn listed(release: &Release, provider: &HashedProvider) -> Option<ReleaseFact> {
-    let proof = provider.lists.proof.as_ref()?;
+    let list = provider.lists.signed()?;
     let Release {
         provider: addr,
         version,
@@ -71,18 +71,18 @@ fn listed(release: &Release, provider: &HashedProvider) -> Option<ReleaseFact> {
     let mut listed = ReleaseFact {
         provider: addr.clone(),
         version: version.clone(),
-        lists_release: proof.lists_release,
-        signers: proof.signers.iter().map(|signer| signer.key()).collect(),
-        dates: proof.dates.clone(),
+        lists_release: list.lists_release,
+        signers: list.signers.iter().map(|signer| signer.key()).collect(),
+        dates: list.dates.clone(),
         packages: BTreeMap::new(),
-        others: proof.signed.iter().cloned().collect(),
+        others: list.hashes.iter().cloned().collect(),
     };
     // Where a policy wants a least age, more dates were asked for than those of the evidence.
     let search = provider.selected.age.as_ref();
     if let Some(dates) = search.and_then(|search| search.dates.as_ref()) {
         listed.dates.extend(dates.iter());
     }
-    for (zh, file) in &*proof.listed {
+    for (zh, file) in &*list.listed {
         // A registry could hand out the signed list of another release: names of this version count.
         if let Some((of, platform)) = packed_name(&file.file, addr.type_name())
             && of == *version

@@ -10,82 +10,47 @@ use crate::hash::{Hash, Hashes};
 use crate::package::{ChecksumList, DateSource, Evidence, PackageMeta, ReleaseDate, ReleaseDates};
 use crate::platform::Platform;
 
-/// The checksum documents of a release that have good signatures, united.
+/// The checksum documents of a release, united.
 #[derive(Default)]
-pub(super) struct Proof {
+pub(super) struct UnitedList {
     /// Every hash in them.
-    pub(super) signed: Arc<Hashes>,
+    pub(super) hashes: Arc<Hashes>,
     /// Those of the hashes that are of packages.
     pub(super) zips: Hashes,
     /// The file of each hash and its signer.
     pub(super) listed: Arc<BTreeMap<Hash, Arc<ListedFile>>>,
-    /// Some document lists several packages, and so those of a release.
+    /// They list several packages, and so those of a release: some registries have a list for each platform.
     pub(super) lists_release: bool,
-    /// The signers; as a rule one.
+    /// The signers, as a rule one. Without any no signature covers the list: the registry of OpenTofu names no key for
+    /// some releases (`authenticate` rules 4.1).
     pub(super) signers: Vec<Signer>,
     /// The times of the signatures of the documents, and of their last changes.
     pub(super) dates: ReleaseDates,
 }
 
-/// The checksum documents of a release that no signature covers: the registry of OpenTofu names no key for
-/// some releases (`authenticate` rules 4.1).
-#[derive(Default)]
-pub(super) struct UnsignedList {
-    /// Every hash in them.
-    pub(super) hashes: Hashes,
-    /// Those of the hashes that are of packages.
-    pub(super) zips: Hashes,
-    /// The times of the last changes of the documents.
-    pub(super) dates: ReleaseDates,
-}
-
-/// The checksum lists of a release. Roots that need the same packages share them.
+/// The checksum list of a release; none if no package came with evidence. Roots that need the same packages share it.
 #[derive(Clone, Default)]
-pub(super) struct ReleaseLists {
-    /// The signed lists; `None` if no package came with evidence that is signed.
-    pub(super) proof: Option<Arc<Proof>>,
-    /// The unsigned lists; never beside a proof.
-    pub(super) unsigned: Option<Arc<UnsignedList>>,
-}
-
-/// A view of a checksum list, signed or not.
-#[derive(Clone, Copy)]
-pub(super) struct ListView<'a> {
-    /// Every hash in it.
-    pub(super) hashes: &'a Hashes,
-    /// Those of the hashes that are of packages.
-    pub(super) zips: &'a Hashes,
-    /// The list names several packages, and so those of a release.
-    pub(super) lists_release: bool,
-    pub(super) is_signed: bool,
-}
+pub(super) struct ReleaseLists(Option<Arc<UnitedList>>);
 
 impl ReleaseLists {
-    /// Returns the list that counts; `None` if no package came with evidence.
-    pub(super) fn view(&self) -> Option<ListView<'_>> {
-        match (&self.proof, &self.unsigned) {
-            (Some(proof), _) => Some(ListView {
-                hashes: &proof.signed,
-                zips: &proof.zips,
-                lists_release: proof.lists_release,
-                is_signed: true,
-            }),
-            (None, Some(list)) => Some(ListView {
-                hashes: &list.hashes,
-                zips: &list.zips,
-                // Some registries have a list for each platform: a list of one package is none of a release.
-                lists_release: list.zips.len() >= 2,
-                is_signed: false,
-            }),
-            (None, None) => None,
-        }
+    /// Returns the list, signed or not.
+    pub(super) fn any(&self) -> Option<&UnitedList> {
+        self.0.as_deref()
+    }
+
+    /// Returns the list if it is signed.
+    pub(super) fn signed(&self) -> Option<&UnitedList> {
+        self.any().filter(|list| list.is_signed())
+    }
+
+    /// Returns true if there is a list that no key signs, which its program accepts.
+    pub(super) fn is_unsigned(&self) -> bool {
+        self.any().is_some_and(|list| !list.is_signed())
     }
 
     /// Returns true if a signature covers a zip.
     pub(super) fn is_signed_zip(&self, zh: &Hash) -> bool {
-        self.proof
-            .as_ref()
-            .is_some_and(|proof| proof.zips.contains(zh))
+        self.signed().is_some_and(|list| list.zips.contains(zh))
     }
 }
 
@@ -179,14 +144,14 @@ pub(super) fn unite(
     attestations: &Attestations,
 ) -> (ReleaseLists, Vec<LockError>) {
     let mut errors = Vec::new();
-    let mut proof: Option<Proof> = None;
-    let mut unsigned: Option<UnsignedList> = None;
+    let mut signed: Option<UnitedList> = None;
+    let mut unsigned: Option<UnitedList> = None;
     let mut without_key = Vec::new();
     for meta in metas {
         match attestations.get(&meta.id.platform) {
             None => {}
             Some(Ok(attested)) => match &attested.signature {
-                Some(signature) => proof.get_or_insert_default().add(attested, signature),
+                Some(_) => signed.get_or_insert_default().add(attested),
                 None => {
                     unsigned.get_or_insert_default().add(attested);
                     without_key.push(meta);
@@ -196,9 +161,7 @@ pub(super) fn unite(
         }
     }
     // OpenTofu would record every line of the unsigned list as well (`authenticate` rules 4.1).
-    // A release that is signed for one platform needs the signature for all: an attacker in the registry would
-    // withhold the key for one platform only.
-    if proof.is_some() && unsigned.take().is_some() {
+    if signed.is_some() {
         for meta in without_key {
             errors.push(LockError::unproven(meta, AuthError::NoKeys));
         }
@@ -217,11 +180,7 @@ pub(super) fn unite(
             filename,
         });
     }
-    let lists = ReleaseLists {
-        proof: proof.map(Arc::new),
-        unsigned: unsigned.map(Arc::new),
-    };
-    (lists, errors)
+    (ReleaseLists(signed.or(unsigned).map(Arc::new)), errors)
 }
 
 /// Returns a file with different hashes in documents of one release.
@@ -243,78 +202,40 @@ fn disagreement(documents: &[&ChecksumList]) -> Option<String> {
     None
 }
 
-impl Proof {
-    fn add(&mut self, attested: &Attested, signature: &GoodSignature) {
+impl UnitedList {
+    pub(super) fn is_signed(&self) -> bool {
+        !self.signers.is_empty()
+    }
+
+    fn add(&mut self, attested: &Attested) {
         let Attested {
             listed, changed, ..
         } = attested;
-        let GoodSignature { signer, made } = signature;
-        self.signed = Arc::new(self.signed.union(listed.hashes()));
+        self.hashes = Arc::new(self.hashes.union(listed.hashes()));
         self.zips = self.zips.union(listed.zips());
-        let files = Arc::make_mut(&mut self.listed);
-        for (hash, file) in listed.names() {
-            files.entry(hash.clone()).or_insert_with(|| {
-                Arc::new(ListedFile {
-                    file: file.clone(),
-                    key_id: signer.key_id.clone(),
-                })
-            });
+        let mut dates = vec![(DateSource::ChecksumList, *changed)];
+        match &attested.signature {
+            Some(GoodSignature { signer, made }) => {
+                let files = Arc::make_mut(&mut self.listed);
+                for (hash, file) in listed.names() {
+                    files.entry(hash.clone()).or_insert_with(|| {
+                        Arc::new(ListedFile {
+                            file: file.clone(),
+                            key_id: signer.key_id.clone(),
+                        })
+                    });
+                }
+                self.lists_release |= listed.zips().len() >= 2;
+                if !self.signers.contains(signer) {
+                    self.signers.push(signer.clone());
+                }
+                dates.insert(0, (DateSource::Signature, Some(*made)));
+            }
+            None => self.lists_release = self.zips.len() >= 2,
         }
-        // Some registries have a list of one package for each platform.
-        self.lists_release |= listed.zips().len() >= 2;
-        if !self.signers.contains(signer) {
-            self.signers.push(signer.clone());
-        }
-        let dates = [
-            (DateSource::Signature, Some(*made)),
-            (DateSource::ChecksumList, *changed),
-        ];
         for (source, time) in dates {
             self.dates
                 .extend(time.map(|time| ReleaseDate { time, source }));
         }
-    }
-}
-
-impl UnsignedList {
-    fn add(&mut self, attested: &Attested) {
-        self.hashes = self.hashes.union(attested.listed.hashes());
-        self.zips = self.zips.union(attested.listed.zips());
-        let source = DateSource::ChecksumList;
-        let changed = attested.changed.map(|time| ReleaseDate { time, source });
-        self.dates.extend(changed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(documents: &[&str], expected: Option<&str>) {
-        let lines = |text: &str| -> String {
-            let digests = text.split(' ').map(|word| {
-                let (name, digit) = word.split_once('=').expect("NAME=DIGIT");
-                format!("{}  {name}\n", digit.repeat(64))
-            });
-            digests.collect()
-        };
-        let documents: Vec<String> = documents.iter().map(|text| lines(text)).collect();
-        let documents: Vec<ChecksumList> = documents
-            .iter()
-            .map(|text| ChecksumList::parse(text.as_bytes()))
-            .collect();
-        let documents: Vec<&ChecksumList> = documents.iter().collect();
-        assert_eq!(disagreement(&documents).as_deref(), expected);
-    }
-
-    #[test]
-    fn documents_may_not_disagree_about_a_file() {
-        check(&["a=1 b=2", "a=1 b=2"], None);
-        check(&["a=1", "b=2", "c=3"], None);
-        check(&["a=1 b=2", "b=3"], Some("b"));
-        check(&["a=1", "b=2", "b=3"], Some("b"));
-        // Within one document the first line counts.
-        check(&["a=1 a=2", "a=1"], None);
     }
 }

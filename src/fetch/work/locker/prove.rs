@@ -106,7 +106,7 @@ fn unmet_demands(
     let mut errors = Vec::new();
     for meta in &offered.metas {
         // A program accepts either: the list of a registry without keys, and the package of a mirror (rules 3.4).
-        if lists.unsigned.is_some() || meta.evidence.is_none() {
+        if lists.is_unsigned() || meta.evidence.is_none() {
             errors.push(LockError::Unsigned {
                 id: Box::new(meta.id.clone()),
                 place: meta.location.to_string(),
@@ -114,8 +114,8 @@ fn unmet_demands(
             });
         }
     }
-    if let (Some(pinned), Some(proof)) = (pinned, &lists.proof) {
-        for signer in proof.signers.iter().filter(|signer| !signer.is(pinned)) {
+    if let (Some(pinned), Some(list)) = (pinned, lists.signed()) {
+        for signer in list.signers.iter().filter(|signer| !signer.is(pinned)) {
             errors.push(LockError::OtherKey {
                 provider: Box::new(selected.provider.clone()),
                 version: selected.version.clone(),

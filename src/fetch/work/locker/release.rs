@@ -94,25 +94,17 @@ fn list(
 ) -> Result<ReleaseList, Vec<LockError>> {
     let (packages, lists) = find_lists(source, release, rules, now)?;
     let first = packages.metas.first();
-    let (hashes, signers, dates) = match (&lists.unsigned, &lists.proof) {
-        (Some(list), _) => (list.hashes.clone(), Vec::new(), list.dates.clone()),
-        (None, Some(proof)) => (
-            proof.signed.as_ref().clone(),
-            proof.signers.clone(),
-            proof.dates.clone(),
-        ),
-        (None, None) => {
-            return Err(vec![match first {
-                // A source without evidence is as good as one that names no key.
-                Some(meta) => LockError::unproven(meta, AuthError::NoKeys),
-                None => LockError::NoPlatform {
-                    provider: Box::new(release.provider.clone()),
-                    version: release.version.clone(),
-                    announced: !packages.offered.is_empty(),
-                    offered: packages.offered,
-                },
-            }]);
-        }
+    let Some(list) = lists.any() else {
+        return Err(vec![match first {
+            // A source without evidence is as good as one that names no key.
+            Some(meta) => LockError::unproven(meta, AuthError::NoKeys),
+            None => LockError::NoPlatform {
+                provider: Box::new(release.provider.clone()),
+                version: release.version.clone(),
+                announced: !packages.offered.is_empty(),
+                offered: packages.offered,
+            },
+        }]);
     };
     let claims = if rules.records_claims(&release.provider) {
         distinct(packages.metas.iter().filter_map(|meta| meta.claims.clone()))
@@ -125,9 +117,9 @@ fn list(
         .filter_map(|meta| meta.evidence.as_ref());
     Ok(ReleaseList {
         zips: listed_zips(release, evidence),
-        hashes,
-        signers,
-        dates,
+        hashes: Hashes::clone(&list.hashes),
+        signers: list.signers.clone(),
+        dates: list.dates.clone(),
         package: first.and_then(|meta| meta.location.url().cloned()),
         claims,
     })
