@@ -12,12 +12,13 @@ use super::error::{LeftPlace, ONLY_UNPACKED};
 use super::layout::ReleaseDirs;
 use super::present::HashedZip;
 use super::unpacked::{self, UnpackedPackage};
+use super::vouching::Target;
 use super::{ByteOrigin, MirroringError, Place};
 use crate::acquire::{Hasher, TrustedFacts};
 use crate::archive::UnpackError;
 use crate::archive::zip::ZipHashes;
 use crate::diag::causes;
-use crate::hash::{self, Hash, Hashes, Scheme};
+use crate::hash::{self, Hash, Scheme};
 use crate::locker::{self, FlavorSource};
 use crate::package::{Blob, Local, Location, PackageId, PackageMeta};
 use crate::parallel::Gate;
@@ -29,28 +30,22 @@ use crate::world::{Disk, DraftFile};
 /// A package whose bytes are wanted.
 pub(super) struct SoughtPackage<'a> {
     pub(super) id: PackageId,
-    /// The `zh:` that its bytes may have.
-    pub(super) zips: &'a Hashes,
-    /// The `h1:` that vouch for it where no `zh:` does; none if a list of the registry counts.
-    pub(super) h1s: &'a Hashes,
+    /// The hashes that it may have.
+    pub(super) target: &'a Target,
     /// The platforms of the signed list that names it; none if no such list counts.
     pub(super) offered: &'a BTreeSet<Platform>,
-    /// The `h1:` that an unpacked package may have.
-    pub(super) directories: &'a Hashes,
     /// The zip is wanted; otherwise an unpacked package is enough.
     pub(super) needs_zip: bool,
-    /// The package need not exist: where no place fails and none has it, there is none.
-    pub(super) may_lack: bool,
 }
 
 impl Place<'_> {
     /// Returns true if the place has a package of that name, or may have it.
-    pub(super) fn may_have(&self, id: &PackageId, zips: &Hashes, h1s: &Hashes) -> bool {
+    pub(super) fn may_have(&self, id: &PackageId, target: &Target) -> bool {
         match self {
             Self::Directory(_, mirror) => mirror
                 .of(&id.provider, &id.version)
                 .any(|(other, _)| other.platform == id.platform),
-            Self::Bundle(bundle) => !bundle.candidates(id, zips, h1s).is_empty(),
+            Self::Bundle(bundle) => !bundle.candidates(id, &target.zips, &target.h1s).is_empty(),
             Self::Source(..) => true,
         }
     }
@@ -148,7 +143,7 @@ impl<'a> Fetcher<'a> {
             id: Box::new(wanted.id.clone()),
             places: left,
             // A place that failed may have had it, so it is not known that there is none.
-            may_lack: wanted.may_lack && !failed,
+            may_lack: wanted.target.may_lack && !failed,
         })
     }
 
@@ -183,7 +178,8 @@ impl<'a> Fetcher<'a> {
             }
             Place::Bundle(bundle) => {
                 let name = bundle.path().display().to_string();
-                let candidates = bundle.candidates(&wanted.id, wanted.zips, wanted.h1s);
+                let candidates =
+                    bundle.candidates(&wanted.id, &wanted.target.zips, &wanted.target.h1s);
                 if candidates.is_empty() {
                     let lacks = PlaceFailure::Lacks(bundle.lacks(&wanted.id));
                     return Box::new(std::iter::once((name, Err(lacks))));
@@ -202,7 +198,7 @@ impl<'a> Fetcher<'a> {
                 });
                 let is_registry = matches!(place, Place::Source(None, _));
                 let elsewhere = locker::other_registries(&wanted.id)
-                    .filter(move |_| is_registry && !wanted.zips.is_empty())
+                    .filter(move |_| is_registry && !wanted.target.zips.is_empty())
                     .map(move |id| {
                         let name = id.provider.hostname().unicode().to_owned();
                         (name, self.offered_by(source, &id, dirs, wanted))
@@ -299,7 +295,7 @@ impl<'a> Fetcher<'a> {
     ) -> Result<ArrivedPackage<'a>, PlaceFailure> {
         let (mut draft, digest, bytes) = match arrived {
             Arrived::Zip(zip) => (zip.file, zip.digest, zip.bytes),
-            Arrived::Directory(directory) if wanted.directories.contains(&directory.h1) => {
+            Arrived::Directory(directory) if wanted.target.directories.contains(&directory.h1) => {
                 return Ok(ArrivedPackage::Directory(directory));
             }
             Arrived::Directory(directory) => {
@@ -311,7 +307,7 @@ impl<'a> Fetcher<'a> {
         };
         let zh = hash::zh_of_digest(&digest);
         // Where the list is known nothing else counts, so other bytes need no look at their content.
-        if !wanted.zips.contains(&zh) && wanted.h1s.is_empty() {
+        if !wanted.target.zips.contains(&zh) && wanted.target.h1s.is_empty() {
             return Err(PlaceFailure::Failed(format!(
                 "its package has {zh}, which is not that of the release"
             )));
@@ -327,7 +323,7 @@ impl<'a> Fetcher<'a> {
             .zip(zh, &mut draft, type_name)
             .map_err(|fault| PlaceFailure::Failed(in_words(&fault)))?;
         let ZipHashes { zh, h1, .. } = &zip.hashes;
-        if !wanted.zips.contains(zh) && !wanted.h1s.contains(h1) {
+        if !wanted.target.zips.contains(zh) && !wanted.target.h1s.contains(h1) {
             return Err(PlaceFailure::Failed(format!(
                 "its package has {zh} and {h1}, of which the lock file has neither"
             )));
@@ -349,17 +345,17 @@ fn named_zip(meta: &PackageMeta, wanted: &SoughtPackage<'_>) -> Result<Check, Pl
         named(&hash::zh_of_digest(&evidence.shasum), wanted)?;
         return Ok(Check::Digest(evidence.shasum));
     }
-    // The only `zh:` that counts is the one that the package must have; statements of a mirror do not.
-    let mut zips = wanted.zips.iter();
+    // The only `zh:` that counts is the one that the package must have, whatever a mirror states.
+    let mut zips = wanted.target.zips.iter();
     if let (Some(only), None) = (zips.next(), zips.next())
-        && wanted.h1s.is_empty()
+        && wanted.target.h1s.is_empty()
         && let Some(digest) = hash::digest_of_hex(only.value())
     {
         return Ok(Check::Digest(digest));
     }
     // A mirror may state the `zh:` of several packages; one of them is wanted.
     let stated: Vec<&Hash> = meta.stated.of(Scheme::Zh).collect();
-    if let Some(zh) = stated.iter().find(|zh| wanted.zips.contains(zh))
+    if let Some(zh) = stated.iter().find(|zh| wanted.target.zips.contains(zh))
         && let Some(digest) = hash::digest_of_hex(zh.value())
     {
         return Ok(Check::Digest(digest));
@@ -369,7 +365,7 @@ fn named_zip(meta: &PackageMeta, wanted: &SoughtPackage<'_>) -> Result<Check, Pl
 }
 
 fn named(zh: &Hash, wanted: &SoughtPackage<'_>) -> Result<(), PlaceFailure> {
-    if wanted.zips.contains(zh) || !wanted.h1s.is_empty() {
+    if wanted.target.zips.contains(zh) || !wanted.target.h1s.is_empty() {
         return Ok(());
     }
     Err(PlaceFailure::Failed(format!(

@@ -125,7 +125,7 @@ impl<'a> ReleaseRun<'a> {
         let (mut errors, mut lacking) = (Vec::new(), Vec::new());
         for package in missing {
             let (id, target) = (wanted.id(package.platform), package.target);
-            let may_have = |place: &Place<'_>| place.may_have(&id, &target.zips, &target.h1s);
+            let may_have = |place: &Place<'_>| place.may_have(&id, target);
             if root.places.iter().any(may_have) {
                 continue;
             }
@@ -224,12 +224,9 @@ impl<'a> ReleaseRun<'a> {
             }
             let package = SoughtPackage {
                 id: wanted.id(missing.platform),
-                zips: &missing.target.zips,
-                h1s: &missing.target.h1s,
-                directories: &missing.target.directories,
-                needs_zip: missing.states.contains_key(&MirroredForm::Zip),
+                target: missing.target,
                 offered,
-                may_lack: missing.target.may_lack,
+                needs_zip: missing.states.contains_key(&MirroredForm::Zip),
             };
             let (package, origin) = fetcher.fetch(dirs, &package)?;
             self.ready(dirs, wanted, missing, package, origin)
