@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::claims::ClaimTrust;
 use super::outcome::SeenPackage;
-use super::stages::{HashedPackage, HashedProvider};
+use super::stages::{HashedPackage, ReleaseWork};
 use super::work::RootWork;
 use super::{
     ContradictedHash, Dropped, EvidenceByHash, LockError, LockSettings, Locked, ProviderOutcome,
@@ -24,7 +24,7 @@ use crate::version::Constraints;
 /// # Errors
 /// Everything that went wrong in all stages, if anything did.
 pub(super) fn assemble(
-    root: RootWork<'_, HashedProvider>,
+    root: RootWork<'_, ReleaseWork>,
     facts: &dyn Facts,
     settings: &LockSettings,
 ) -> Result<Locked, Vec<LockError>> {
@@ -68,7 +68,7 @@ pub(super) fn assemble(
 fn entry(
     request: &RootRequest<'_>,
     before: &LockFile,
-    hashed: &HashedProvider,
+    hashed: &ReleaseWork,
     facts: &dyn Facts,
     settings: &LockSettings,
     errors: &mut Vec<LockError>,
@@ -113,11 +113,7 @@ fn entry(
 }
 
 /// Returns the hashes that this run adds: computed, signed and claimed ones.
-fn new_hashes(
-    request: &RootRequest<'_>,
-    settings: &LockSettings,
-    hashed: &HashedProvider,
-) -> Hashes {
+fn new_hashes(request: &RootRequest<'_>, settings: &LockSettings, hashed: &ReleaseWork) -> Hashes {
     let mut new: Hashes = hashed
         .packages
         .iter()
@@ -143,7 +139,7 @@ fn new_hashes(
 fn constraints(
     request: &RootRequest<'_>,
     old: Option<&ProviderLock>,
-    hashed: &HashedProvider,
+    hashed: &ReleaseWork,
 ) -> Constraints {
     let selected = &hashed.selected;
     match old {
@@ -172,7 +168,7 @@ impl RemovedHashes {
 }
 
 fn outcome(
-    hashed: &HashedProvider,
+    hashed: &ReleaseWork,
     recorded: &Hashes,
     new: &Hashes,
     removed: RemovedHashes,
@@ -229,7 +225,7 @@ fn outcome(
     }
 }
 
-fn comparison(hashed: &HashedProvider, recorded: &Hashes) -> BTreeMap<Platform, Match> {
+fn comparison(hashed: &ReleaseWork, recorded: &Hashes) -> BTreeMap<Platform, Match> {
     hashed
         .packages
         .iter()
@@ -245,7 +241,7 @@ fn comparison(hashed: &HashedProvider, recorded: &Hashes) -> BTreeMap<Platform, 
 /// With a signed list, `contradiction` knows which ones these are; without one only their number says that
 /// something is wrong.
 fn unexplained(
-    hashed: &HashedProvider,
+    hashed: &ReleaseWork,
     recorded: &Hashes,
     new: &Hashes,
     matched: &BTreeMap<Platform, Match>,
@@ -268,7 +264,7 @@ fn unexplained(
     kept_h1.saturating_sub(not_hashed)
 }
 
-fn evidence(hashed: &HashedProvider, new: &Hashes) -> EvidenceByHash {
+fn evidence(hashed: &ReleaseWork, new: &Hashes) -> EvidenceByHash {
     let packages = hashed.packages.iter().map(|package| SeenPackage {
         h1: package.content.hashes.h1.clone(),
         zh: package.content.hashes.zh().cloned(),
@@ -304,7 +300,7 @@ fn evidence(hashed: &HashedProvider, new: &Hashes) -> EvidenceByHash {
 
 /// Returns the hashes that somebody states without a signature and that were computed in this run: those of
 /// mirrors, and the zips of an unsigned release.
-fn confirmed(hashed: &HashedProvider) -> Hashes {
+fn confirmed(hashed: &ReleaseWork) -> Hashes {
     let mut confirmed = Vec::new();
     for package in &hashed.packages {
         confirmed.extend(package.confirmed.iter().cloned());
@@ -316,7 +312,7 @@ fn confirmed(hashed: &HashedProvider) -> Hashes {
 }
 
 /// Returns the platforms whose package is in no signed list, although their release has one.
-fn unsigned_platforms(hashed: &HashedProvider) -> Vec<Platform> {
+fn unsigned_platforms(hashed: &ReleaseWork) -> Vec<Platform> {
     let Some(list) = hashed.lists.signed() else {
         return Vec::new();
     };

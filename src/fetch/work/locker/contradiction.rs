@@ -6,7 +6,7 @@
 
 use super::claims;
 use super::lists::UnitedList;
-use super::stages::{HashedPackage, HashedProvider};
+use super::stages::{HashedPackage, ReleaseWork};
 use super::{
     Against, Contradicted, ContradictedHash, KnownContent, LockError, Remedy, RootRequest,
     TrustedFacts, UnattributedH1,
@@ -32,7 +32,7 @@ pub(super) struct Compared {
 pub(super) fn compare(
     recorded: &Hashes,
     new: &Hashes,
-    hashed: &HashedProvider,
+    hashed: &ReleaseWork,
     request: &RootRequest<'_>,
     facts: &dyn Facts,
     contradicted: Contradicted,
@@ -98,8 +98,10 @@ enum RecordedZips {
 /// Determines if the recorded `zh:` are the signed list of the release, so that every platform's zip
 /// is among them.
 ///
-/// They are if there are more of them than `h1:`.
-fn recorded_zips(recorded: &Hashes, hashed: &HashedProvider, flavor: Flavor) -> RecordedZips {
+/// They are if there are more of them than `h1:`. Terraform records nothing but whole lists. OpenTofu
+/// records single ones as well, from OCI and network mirrors, and then the count says nothing. For a
+/// mirror, which states no list, as many as platforms that it offers count as well.
+fn recorded_zips(recorded: &Hashes, hashed: &ReleaseWork, flavor: Flavor) -> RecordedZips {
     let count = recorded.of(Scheme::Zh).count();
     let offered = hashed.platforms.offered.len();
     let is_whole = if hashed.lists.signed().is_some() {
@@ -158,7 +160,7 @@ impl Unvouched {
     /// package that was not hashed; there are as many of these as the list has zips beside those that were, and
     /// beside those whose `h1:` is known.
     fn find(
-        provider: &HashedProvider,
+        provider: &ReleaseWork,
         list: &UnitedList,
         recorded: &Hashes,
         new: &Hashes,
@@ -221,8 +223,9 @@ impl Unvouched {
         }
     }
 
-    /// Takes out the `zh:` of packages that were hashed.
-    fn take_mirrored(&mut self, hashed: &HashedProvider) -> Vec<LockError> {
+    /// Takes out the `zh:` of packages that were hashed. A mirror may have one that the list does not have: it would
+    /// be recorded again, so that no repair helps, and the next run would refuse what this one wrote.
+    fn take_mirrored(&mut self, hashed: &ReleaseWork) -> Vec<LockError> {
         let mut errors = Vec::new();
         for package in &hashed.packages {
             let is_of_package = |zh: &&Hash| package.content.hashes.zh() == Some(*zh);
@@ -262,7 +265,7 @@ impl Unvouched {
 
     fn error(
         self,
-        provider: &HashedProvider,
+        provider: &ReleaseWork,
         recorded: &Hashes,
         list: Option<&UnitedList>,
     ) -> Option<LockError> {
@@ -293,7 +296,7 @@ impl Unvouched {
 
 /// Compares the claims about a release with its list, with its packages and with facts.
 pub(super) fn false_claims(
-    provider: &HashedProvider,
+    provider: &ReleaseWork,
     request: &RootRequest<'_>,
     facts: &dyn Facts,
 ) -> Option<LockError> {
@@ -329,7 +332,7 @@ pub(super) fn false_claims(
 fn known_content(
     platform: &Platform,
     claimed: &ClaimedPackage,
-    provider: &HashedProvider,
+    provider: &ReleaseWork,
     trusted: TrustedFacts,
     facts: &dyn Facts,
 ) -> Option<KnownContent> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::stages::HashedProvider;
+use super::stages::ReleaseWork;
 use super::{Dropped, RootRequest};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::platform::Platform;
@@ -13,7 +13,7 @@ use crate::store::Facts;
 /// A hash that the package of another platform is known to have stays, whether that is wanted or not.
 pub(super) fn find(
     request: &RootRequest<'_>,
-    hashed: &HashedProvider,
+    hashed: &ReleaseWork,
     facts: &dyn Facts,
     recorded: &Hashes,
     new: &Hashes,

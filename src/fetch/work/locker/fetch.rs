@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::listed::listed_platforms;
 use super::outcome::Detour;
 use super::places::other_registries;
-use super::stages::{HashedPackage, HashedProvider, Offered, PackageContent};
+use super::stages::{HashedPackage, PackageContent, ReleaseWork};
 use super::work::{RootWork, answers};
 use super::{FlavorSource, LockError, LockSettings};
 use crate::acquire::{Hasher, PackageFault, TrustedFacts};
@@ -58,7 +58,12 @@ struct RemotePackage {
 }
 
 impl WantedPackage {
-    fn new(source: usize, trusted: TrustedFacts, offered: &Offered, meta: &PackageMeta) -> Self {
+    fn new(
+        source: usize,
+        trusted: TrustedFacts,
+        offered: &ReleaseWork,
+        meta: &PackageMeta,
+    ) -> Self {
         let is_signed = meta.evidence.as_ref().is_some_and(|evidence| {
             let zh = hash::zh_of_digest(&evidence.shasum);
             offered.lists.is_signed_zip(&zh)
@@ -162,8 +167,8 @@ pub(super) fn hash<'a>(
     facts: &dyn Facts,
     sources: &[&FlavorSource<'_>],
     settings: &LockSettings,
-    mut roots: Vec<RootWork<'a, Offered>>,
-) -> Vec<RootWork<'a, HashedProvider>> {
+    mut roots: Vec<RootWork<'a, ReleaseWork>>,
+) -> Vec<RootWork<'a, ReleaseWork>> {
     for root in &mut roots {
         let needs_download = root
             .providers
@@ -193,7 +198,7 @@ fn contents(
     facts: &dyn Facts,
     sources: &[&FlavorSource<'_>],
     settings: &LockSettings,
-    roots: &[RootWork<'_, Offered>],
+    roots: &[RootWork<'_, ReleaseWork>],
 ) -> PackageContents {
     // The first package in the order of the roots gives its fact the provider's address.
     let mut metas: BTreeMap<WantedPackage, &PackageMeta> = BTreeMap::new();
@@ -231,10 +236,10 @@ fn contents(
 fn hashed_provider(
     source: usize,
     trusted: TrustedFacts,
-    offered: Offered,
+    offered: ReleaseWork,
     contents: &PackageContents,
     errors: &mut Vec<LockError>,
-) -> HashedProvider {
+) -> ReleaseWork {
     // Without a signed list that has the zip there are errors already.
     let mut packages: Vec<HashedPackage> = offered
         .known
@@ -261,17 +266,13 @@ fn hashed_provider(
         }
     }
     packages.sort_by(|a, b| a.platform.cmp(&b.platform));
-    HashedProvider {
-        selected: offered.selected,
-        platforms: offered.platforms,
-        claims: offered.claims,
-        claimed: offered.claimed,
-        lists: offered.lists,
+    ReleaseWork {
         packages,
+        ..offered
     }
 }
 
-impl Offered {
+impl ReleaseWork {
     /// Returns the packages that no claim stands for.
     fn to_hash(&self) -> impl Iterator<Item = &Arc<PackageMeta>> {
         self.metas

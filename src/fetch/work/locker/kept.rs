@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::Release;
-use super::stages::HashedProvider;
+use super::stages::ReleaseWork;
 use super::work::RootWork;
 use crate::package::{ReleaseFact, ReleasePackage};
 use crate::sources::filesystem_mirror::packed_name;
 use crate::store::{FactOrigin, Facts};
 
 /// Keeps the releases of all roots whose evidence holds, each once.
-pub(super) fn keep(facts: &dyn Facts, roots: &[RootWork<'_, HashedProvider>]) {
+pub(super) fn keep(facts: &dyn Facts, roots: &[RootWork<'_, ReleaseWork>]) {
     let mut releases: BTreeMap<Release, ReleaseFact> = BTreeMap::new();
     let providers = roots
         .iter()
@@ -62,7 +62,7 @@ pub(super) fn keep(facts: &dyn Facts, roots: &[RootWork<'_, HashedProvider>]) {
 }
 
 /// Makes a release of the lists that came with its packages; nothing without a signature.
-fn listed(release: &Release, provider: &HashedProvider) -> Option<ReleaseFact> {
+fn listed(release: &Release, provider: &ReleaseWork) -> Option<ReleaseFact> {
     let list = provider.lists.signed()?;
     let Release {
         provider: addr,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::assemble;
 use super::claims::CountedClaims;
 use super::lists::ReleaseLists;
-use super::stages::{HashedPackage, HashedProvider, ReleasePlatforms, Selected};
+use super::stages::{HashedPackage, ReleasePlatforms, ReleaseWork, Selected};
 use super::work::{self, RootWork};
 use super::{LockError, LockSettings, Locked, RootRequest};
 use crate::coverage::Attribution;
@@ -31,7 +31,7 @@ pub fn complete(
     requests: &[RootRequest<'_>],
 ) -> Vec<Result<Locked, Vec<LockError>>> {
     let sources = work::distinct_sources(requests.iter().map(|request| request.source));
-    let mut roots: Vec<RootWork<'_, HashedProvider>> = Vec::new();
+    let mut roots: Vec<RootWork<'_, ReleaseWork>> = Vec::new();
     for root in work::start(requests, &sources) {
         let request = root.request;
         let entries = root.before.providers.clone();
@@ -57,7 +57,7 @@ fn complete_provider(
     request: &RootRequest<'_>,
     query: ProviderQuery,
     recorded: &Hashes,
-) -> Result<HashedProvider, LockError> {
+) -> Result<ReleaseWork, LockError> {
     query.check()?;
     let version = version_without_source(&query)?;
     let attribution = request
@@ -89,7 +89,7 @@ fn complete_provider(
         .filter_map(|fact| Some((&fact.id.platform, facts.find(&fact.zh)?)))
         .map(|(platform, stored)| HashedPackage::by_fact(platform.clone(), stored))
         .collect();
-    Ok(HashedProvider {
+    Ok(ReleaseWork {
         selected: Selected {
             provider: query.provider,
             version,
@@ -106,6 +106,8 @@ fn complete_provider(
             unknown,
         },
         claims: CountedClaims::default(),
+        metas: Vec::new(),
+        known: BTreeMap::new(),
         claimed: BTreeMap::new(),
         lists: ReleaseLists::default(),
         packages,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::claims::{ClaimTrust, ClaimedZip, CountedClaims, Unanswered};
 use super::listed::{self, listed_platforms};
 use super::lists::ReleaseLists;
-use super::stages::{KnownPackages, Offered, ReleasePlatforms, Selected};
+use super::stages::{KnownPackages, ReleasePlatforms, ReleaseWork, Selected};
 use super::work::{QUESTIONS, Question, RootWork, answers};
 use super::{FlavorSource, LockError, LockSettings, Release, RootRequest};
 use crate::package::{PackageId, PackageMeta, WantedSet};
@@ -71,7 +71,7 @@ pub(super) fn find<'a>(
     facts: &dyn Facts,
     settings: &LockSettings,
     roots: Vec<RootWork<'a, Selected>>,
-) -> Vec<RootWork<'a, Offered>> {
+) -> Vec<RootWork<'a, ReleaseWork>> {
     let mut roots = plan(sources, facts, settings, roots);
     let mut answers = PackageAnswers::new();
     let mut questions = Vec::new();
@@ -346,7 +346,7 @@ impl Planned {
         source: usize,
         answers: &PackageAnswers,
         errors: &mut Vec<LockError>,
-    ) -> Offered {
+    ) -> ReleaseWork {
         let (mut metas, mut skipped) = (Vec::new(), Vec::new());
         let (mut failed, mut lacked_by_mirror) = (false, false);
         for (platform, need) in &self.wanted {
@@ -378,7 +378,7 @@ impl Planned {
                 offered: self.offered.to_vec(),
             });
         }
-        Offered {
+        ReleaseWork {
             selected: self.selected,
             platforms: ReleasePlatforms {
                 offered: self.offered,
@@ -391,6 +391,7 @@ impl Planned {
             claims: self.claims,
             claimed: self.claimed,
             lists: ReleaseLists::default(),
+            packages: Vec::new(),
         }
     }
 }

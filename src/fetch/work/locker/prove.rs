@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use super::lists::{Attestations, ReleaseLists, check, unite};
-use super::stages::Offered;
+use super::stages::ReleaseWork;
 use super::work::{Question, RootWork};
 use super::{FlavorSource, LockError, LockSettings, Release, SignatureDemands};
 use crate::authenticate;
@@ -18,8 +18,8 @@ use crate::platform::Platform;
 pub(super) fn prove<'a>(
     sources: &[&FlavorSource<'_>],
     settings: &LockSettings,
-    roots: Vec<RootWork<'a, Offered>>,
-) -> Vec<RootWork<'a, Offered>> {
+    roots: Vec<RootWork<'a, ReleaseWork>>,
+) -> Vec<RootWork<'a, ReleaseWork>> {
     let attestations = check_releases(sources, settings, &roots);
     let mut united: BTreeMap<_, (ReleaseLists, Vec<LockError>)> = BTreeMap::new();
     let mut proven_roots = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn prove<'a>(
                 }
             }
             errors.extend(unmet_demands(demands, &offered, &lists));
-            Some(Offered { lists, ..offered })
+            Some(ReleaseWork { lists, ..offered })
         }));
     }
     proven_roots
@@ -56,7 +56,7 @@ pub(super) fn prove<'a>(
 fn check_releases(
     sources: &[&FlavorSource<'_>],
     settings: &LockSettings,
-    roots: &[RootWork<'_, Offered>],
+    roots: &[RootWork<'_, ReleaseWork>],
 ) -> BTreeMap<Question<Release>, Attestations> {
     // Roots may need different platforms of one release.
     let mut releases: BTreeMap<Question<Release>, BTreeMap<&Platform, &PackageMeta>> =
@@ -95,7 +95,7 @@ fn check_releases(
 /// A package of a mirror comes without a signature, even if its registry signs.
 fn unmet_demands(
     demands: &SignatureDemands,
-    offered: &Offered,
+    offered: &ReleaseWork,
     lists: &ReleaseLists,
 ) -> Vec<LockError> {
     let selected = &offered.selected;

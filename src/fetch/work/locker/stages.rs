@@ -75,11 +75,11 @@ impl Selected {
 /// Facts about packages of a release, by platform.
 pub(super) type KnownPackages = BTreeMap<Platform, Arc<StoredFact>>;
 
-/// A selected provider with its packages.
-pub(super) struct Offered {
+/// A selected provider with its packages, as far as the stages have got.
+pub(super) struct ReleaseWork {
     pub(super) selected: Selected,
     pub(super) platforms: ReleasePlatforms,
-    /// The packages for wanted platforms that were asked for, sorted by platform.
+    /// The packages for wanted platforms that were asked for and are not hashed yet, sorted by platform.
     pub(super) metas: Vec<Arc<PackageMeta>>,
     /// The packages for other wanted platforms, by facts; the list that came with `metas` names them.
     pub(super) known: KnownPackages,
@@ -90,6 +90,8 @@ pub(super) struct Offered {
     pub(super) claimed: BTreeMap<Platform, ClaimedZip>,
     /// The lists that prove the packages; none before they are checked.
     pub(super) lists: ReleaseLists,
+    /// The hashed packages: in the end one for each wanted platform, sorted.
+    pub(super) packages: Vec<HashedPackage>,
 }
 
 /// The platforms of a release, beside those of its packages.
@@ -115,18 +117,7 @@ impl ReleasePlatforms {
     }
 }
 
-/// A provider with its packages hashed.
-pub(super) struct HashedProvider {
-    pub(super) selected: Selected,
-    pub(super) platforms: ReleasePlatforms,
-    pub(super) claims: CountedClaims,
-    pub(super) claimed: BTreeMap<Platform, ClaimedZip>,
-    pub(super) lists: ReleaseLists,
-    /// One for each wanted platform, sorted.
-    pub(super) packages: Vec<HashedPackage>,
-}
-
-impl HashedProvider {
+impl ReleaseWork {
     /// Returns the packages that came from another place than their own.
     pub(super) fn detours(&self) -> BTreeMap<Platform, Detour> {
         self.packages
