@@ -77,7 +77,7 @@ impl HashedZip {
     }
 }
 
-/// Returns the fact about a zip in a signed list, if it can stand for the package (`store` rules 1.1); `offered`
+/// Returns the fact about a zip in a signed list, if it may replace the package (`store` rules 1.1); `offered`
 /// are the platforms that the list has packages for.
 fn fact_about(
     zip: &ZipHashes,
@@ -85,7 +85,7 @@ fn fact_about(
     id: &PackageId,
     offered: BTreeSet<Platform>,
 ) -> Option<Fact> {
-    // Programs disagree about such a zip, so one `h1:` could not stand for it.
+    // Programs disagree about such a zip, so one `h1:` could not represent it.
     if zip.h1 != zip.member_h1 || !zip.oddities.is_empty() {
         return None;
     }

@@ -64,7 +64,7 @@ impl PackageHashes {
         self.zip.as_ref().map(|zip| &zip.member_h1)
     }
 
-    /// Returns the form in which `init` compares the package with a lock entry.
+    /// Returns the package as `init` compares it with a lock entry.
     #[must_use]
     pub fn to_install(&self) -> CheckedPackage<'_> {
         match &self.zip {

@@ -21,7 +21,7 @@ use crate::parallel::Gate;
 use crate::store::{Facts, StoredFact};
 use crate::world::{Files, ReadSeek};
 
-/// The reason why a package cannot be used, whatever it is compared with.
+/// A fault that makes a package unusable before it is compared with anything.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageFault {
     #[error(transparent)]

@@ -37,7 +37,7 @@ type Scan = Result<Arc<FilesystemMirror>, Arc<SourceError>>;
 /// The hashes of a package, or the reason why it has none.
 pub(super) type Outcome = Result<PackageHashes, ArchiveError>;
 
-/// The moment at which a program compares a package.
+/// The moment when a program compares a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UseMoment {
     /// Before `init` installs the package.

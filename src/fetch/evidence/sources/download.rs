@@ -65,7 +65,7 @@ pub struct PackageRequest<'a> {
     pub bytes: Option<u64>,
     /// The number of times to repeat it, if that is configured for its source.
     pub retries: Option<usize>,
-    /// The encodings in which its bytes may arrive.
+    /// The permitted encodings of its bytes.
     pub transfer: Transfer,
 }
 

@@ -253,7 +253,7 @@ impl SourceError {
         self.unknown_provider().is_some()
     }
 
-    /// Returns the provider of which the source has no version, if that is the error.
+    /// Returns the provider without any version in the source, if that is the error.
     #[must_use]
     pub fn unknown_provider(&self) -> Option<&ProviderAddr> {
         match *self.fault {
@@ -264,7 +264,7 @@ impl SourceError {
         }
     }
 
-    /// Returns true if both errors are of one kind of source and have one cause, whatever was asked for.
+    /// Returns true if both errors are of one kind of source and have one cause; their requests may differ.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         if std::mem::discriminant(&self.place) != std::mem::discriminant(&other.place) {
@@ -341,7 +341,7 @@ impl SourceError {
         matches!(*self.fault, SourceFault::Discovery { .. })
     }
 
-    /// Makes the error of sources none of which has a provider; if there is one, it is its own error.
+    /// Makes the error for a provider that none of several sources has; a single source keeps its own error.
     pub(super) fn nowhere(provider: &ProviderAddr, answers: Vec<Self>) -> Self {
         match <[Self; 1]>::try_from(answers) {
             Ok([only]) => only,

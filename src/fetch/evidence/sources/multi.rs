@@ -36,7 +36,7 @@ impl<'a> SourceMember<'a> {
     }
 }
 
-/// Sources in the order in which they are asked.
+/// Sources in query order.
 #[derive(Clone, Default)]
 pub struct Multi<'a> {
     /// The sources in the order of the configuration.

@@ -128,8 +128,9 @@ fn is_contradicted(
     let is_whole = zips == RecordedZips::WholeList;
     let has_h1 = recorded.contains(&package.content.hashes.h1);
     if list.is_some_and(|list| !list.is_signed()) {
-        // Where no signature covers the zip, an `h1:` alone is no reason to accept it: whoever alters what the
-        // registry states may have slipped that in before, and withholds the key now (`sources` rules 9.5).
+        // Without a signature that covers the zip, an `h1:` alone is no reason to accept it: an attacker who
+        // alters the statements of the registry may have added the `h1:` before, and withholds the key now
+        // (`sources` rules 9.5).
         let has_zips = recorded.of(Scheme::Zh).next().is_some();
         has_zips && !recorded.contains(zh) && (is_whole || has_h1)
     } else {

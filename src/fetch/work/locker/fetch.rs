@@ -273,7 +273,7 @@ fn hashed_provider(
 }
 
 impl ReleaseWork {
-    /// Returns the packages that no claim stands for.
+    /// Returns the packages without a claim that replaces their download.
     fn to_hash(&self) -> impl Iterator<Item = &Arc<PackageMeta>> {
         self.metas
             .iter()

@@ -345,7 +345,7 @@ fn named_zip(meta: &PackageMeta, wanted: &SoughtPackage<'_>) -> Result<Check, Pl
         named(&hash::zh_of_digest(&evidence.shasum), wanted)?;
         return Ok(Check::Digest(evidence.shasum));
     }
-    // The only `zh:` that counts is the one that the package must have, whatever a mirror states.
+    // The only `zh:` that counts is the one that the package must have; statements of a mirror do not.
     let mut zips = wanted.target.zips.iter();
     if let (Some(only), None) = (zips.next(), zips.next())
         && wanted.target.h1s.is_empty()

@@ -102,7 +102,7 @@ impl<'a> ModuleRegistries<'a> {
             return Err(ModuleRegistryError::UnknownModule { host });
         }
         let list: VersionDocument = read(&module.host, &answer)?;
-        // The programs read the first module only, whatever its name (rules 12.4).
+        // The programs read the first module only, with any name (rules 12.4).
         let Some(first) = list.modules.unwrap_or_default().into_iter().next() else {
             return Err(ModuleRegistryError::NoModule { url: answer.url });
         };

@@ -381,7 +381,7 @@ fn bad_challenge(url: &Url, reason: &str) -> Arc<SourceFault> {
     SourceFault::bad_answer(url, fault)
 }
 
-/// Reads the challenge of a registry; one of another server, to which it redirected, does not count.
+/// Reads the challenge of a registry; one from another server, after a redirect, does not count.
 fn challenge_of(answer: &Answer, registry: &Url) -> Shared<Challenge> {
     let challenge = if answer.url.origin() == registry.origin() {
         headers::challenge(answer.header("www-authenticate"))
