@@ -3,10 +3,12 @@
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use super::places::DraftZip;
 use crate::hash::{READ_BUFFER_BYTES, Sha256Stream};
 use crate::sources::download::Downloaded;
-use crate::world::Disk;
+use crate::world::{Disk, DraftFile};
+
+/// A zip that was copied or downloaded, with the hash of its bytes.
+pub(super) type DraftZip<'d> = Downloaded<Box<dyn DraftFile + 'd>>;
 
 /// The side of a copy that failed.
 pub(super) enum FileCopyError {

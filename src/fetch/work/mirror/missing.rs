@@ -6,13 +6,53 @@ use super::compare::MirroredHashes;
 use super::outcome::row;
 use super::present::{HashedDirectory, HashedZip, Present, PresentPackage};
 use super::unpacked::UnpackedPackage;
-use super::vouching::Target;
 use super::{
     ByteOrigin, MirrorLayout, MirroredForm, MirroredPackage, MirroredRelease, MirroringError,
     PackageState,
 };
+use crate::diag::counted_as;
+use crate::hash::{Hash, Hashes};
 use crate::platform::Platform;
 use crate::world::DraftFile;
+
+/// The hashes that vouch for a package.
+pub(super) struct Target {
+    /// The `zh:` that the package may have.
+    pub(super) zips: Hashes,
+    /// The `h1:` that vouch for the package if no `zh:` does.
+    pub(super) h1s: Hashes,
+    /// The `h1:` that an unpacked package may have: recorded ones, and those of facts about the zips.
+    pub(super) directories: Hashes,
+    /// The package need not exist.
+    pub(super) may_lack: bool,
+    /// The `zh:` of the package, if it is known; else any of `zips` may be it.
+    pub(super) known_zip: Option<Hash>,
+}
+
+impl Target {
+    pub(super) fn accepts(&self, zip: &HashedZip) -> bool {
+        self.zips.contains(&zip.zh) || self.h1s.contains(&zip.h1)
+    }
+
+    /// Describes a zip that is not accepted by its `zh:`, with the hash that was expected.
+    pub(super) fn difference(&self, zh: &Hash) -> String {
+        match &self.known_zip {
+            Some(expected) => format!("it has {zh}, expected {expected}"),
+            None => format!(
+                "it has {zh}, which is none of the {} of the lock file",
+                counted_as(self.zips.len(), "zh: hash", "zh: hashes")
+            ),
+        }
+    }
+
+    /// Returns true if an unpacked package is right, or if it was not hashed.
+    pub(super) fn accepts_directory(&self, directory: &HashedDirectory) -> bool {
+        directory
+            .h1
+            .as_ref()
+            .is_none_or(|h1| self.directories.contains(h1))
+    }
+}
 
 /// A package that is missing in some form.
 pub(super) struct MissingPackage<'t> {

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::copy::{self, FileCopyError};
+use super::copy::{self, DraftZip, FileCopyError};
 use super::error::{LeftPlace, ONLY_UNPACKED};
 use super::layout::ReleaseDirs;
+use super::missing::Target;
 use super::present::HashedZip;
 use super::unpacked::{self, UnpackedPackage};
-use super::vouching::Target;
 use super::{ByteOrigin, MirroringError, Place};
 use crate::acquire::{Hasher, TrustedFacts};
 use crate::archive::UnpackError;
@@ -24,7 +24,7 @@ use crate::package::{Blob, Local, Location, PackageId, PackageMeta};
 use crate::parallel::Gate;
 use crate::platform::Platform;
 use crate::sources::FetchFault;
-use crate::sources::download::{Check, Downloaded, PackageRequest, download_into};
+use crate::sources::download::{Check, PackageRequest, download_into};
 use crate::world::{Disk, DraftFile};
 
 /// A package whose bytes are wanted.
@@ -80,9 +80,6 @@ enum PlaceFailure {
     /// The file could not be written: no other place would help.
     Write(io::Error),
 }
-
-/// A zip that was copied or downloaded, with the hash of its bytes.
-pub(super) type DraftZip<'d> = Downloaded<Box<dyn DraftFile + 'd>>;
 
 /// Bytes that have arrived.
 enum Arrived<'d> {
