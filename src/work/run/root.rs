@@ -12,7 +12,7 @@ use crate::project::PackageSource;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::run::commands;
-use crate::run::options::{PackageChoice, RootChoice, RunOptions};
+use crate::run::options::{Options, PackageChoice, RootArgs};
 use crate::sources::SourceFault;
 use crate::verify::{Advice, CheckedLock, PackageOrigin};
 use crate::workspace::{self, FlavorSign, SpecialDirectory};

@@ -9,8 +9,7 @@ use clap::Args;
 
 use crate::acquire::{self, PackageHashes};
 use crate::archive::{ArchiveError, FileDigest};
-use crate::cli::args::Common;
-use crate::cli::{CLEAN, Command, FAILED, Look, Stderr, World};
+use crate::cli::{CLEAN, Command, FAILED, Look};
 use crate::package::Local;
 use crate::parallel;
 use crate::report::json::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
@@ -71,10 +70,10 @@ impl Command for HashArgs {
 }
 
 fn hash_one(files: &dyn Files, path: &Path) -> Result<PackageHashes, Failure> {
-    let unreadable = |cause: std::io::Error| Failure {
-        title: format!("{} cannot be read", path.display()),
-        causes: vec![cause.to_string()],
-        help: Some("name a zip file or an unpacked directory".to_owned()),
+    let unreadable = |cause: std::io::Error| {
+        Failure::new(format!("{} cannot be read", path.display()))
+            .because(cause.to_string())
+            .help("name a zip file or an unpacked directory")
     };
     let refused = |error: ArchiveError| {
         let inner = Failure::from_error(&error);

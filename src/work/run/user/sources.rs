@@ -321,7 +321,7 @@ impl<'a> Sources<'a> {
 
     /// Scans the filesystem mirror in a directory.
     fn directory(&self, dir: &Path, root: &Root) -> Result<FilesystemMirror, Failure> {
-        FilesystemMirror::scan(self.user.world.disk, dir, root.flavor).map_err(|error| {
+        FilesystemMirror::scan(self.session.world.disk, dir, root.flavor).map_err(|error| {
             let is_top =
                 matches!(&*error.fault, SourceFault::Unreadable { path, .. } if *path == dir);
             let help = match (is_top, &self.typed) {
