@@ -4,9 +4,10 @@ use std::num::NonZeroUsize;
 
 use lockctl::parallel;
 
-use crate::installations::{Dice, number};
+use crate::dice::Dice;
 use crate::lab::{Lab, zip_of};
 use crate::registry::Registry;
+use crate::seed::number_from;
 use crate::terraform::Terraform;
 use crate::{LOCK, lockctl};
 
@@ -336,8 +337,8 @@ fn random_updates_give_the_locks_of_init_upgrade() {
             registry.add_zip(&one.provider, version, platform, &zip);
         }
     }
-    let first = number("LOCKCTL_PARITY_SEED", SEED);
-    let cases = number("LOCKCTL_PARITY_CASES", CASES);
+    let first = number_from("LOCKCTL_PARITY_SEED", SEED);
+    let cases = number_from("LOCKCTL_PARITY_CASES", CASES);
     let seeds: Vec<u64> = (first..first + cases).collect();
     let compared = parallel::map(AT_ONCE, &seeds, |seed| {
         compare(&terraform, &registry, &published, *seed)

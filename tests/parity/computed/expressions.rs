@@ -1,7 +1,7 @@
 //! Expressions that are made up to be of a type, mostly.
 
 use super::kinds::{Fit, Kind, NAMES, native};
-use crate::installations::Dice;
+use crate::dice::Dice;
 
 /// What the programs refuse, or what is not known early.
 const FAULTS: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::installations::Dice;
+use crate::dice::Dice;
 
 /// Texts with something to get wrong: numbers and truth values in disguise, templates, letters in two
 /// ways.

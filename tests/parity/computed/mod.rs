@@ -19,9 +19,9 @@ use lockctl::os::RealDisk;
 use lockctl::parallel;
 
 use self::tree::{Language, Tree};
-use crate::installations::number;
 use crate::lab::Lab;
 use crate::modules::{Modules, by_module};
+use crate::seed::number_from;
 use crate::terraform::Terraform;
 use crate::trees::{errors, parsed};
 
@@ -92,8 +92,8 @@ fn every_seed_gives_a_tree_of_its_own() {
 }
 
 fn compare_many(program: &Terraform, language: Language) {
-    let first = number("LOCKCTL_PARITY_SEED", SEED);
-    let cases = number("LOCKCTL_PARITY_CASES", CASES);
+    let first = number_from("LOCKCTL_PARITY_SEED", SEED);
+    let cases = number_from("LOCKCTL_PARITY_CASES", CASES);
     let seeds: Vec<u64> = (first..first + cases).collect();
     let compared = parallel::map(AT_ONCE, &seeds, |seed| {
         compare(program, &Tree::make_up(*seed, language))

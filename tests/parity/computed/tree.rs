@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::expressions::Writer;
 use super::kinds::{Fit, Kind, native};
-use crate::installations::Dice;
+use crate::dice::Dice;
 
 /// How many directories of a checksum there are.
 const LEAVES: usize = 16;

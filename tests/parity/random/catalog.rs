@@ -7,7 +7,7 @@ use lockctl::archive::Limits;
 use lockctl::archive::zip::hash_zip;
 use lockctl::hash::zh;
 
-use crate::installations::Dice;
+use crate::dice::Dice;
 use crate::lab::{Lab, zip_of};
 use crate::registry::Registry;
 

@@ -16,9 +16,10 @@ use serde_json::Value;
 use self::catalog::{Catalog, PLATFORMS};
 use self::setting::{Far, MIRROR, Root, Setting, Source, Wanted};
 use crate::copy::copy_dir;
-use crate::installations::{Dice, number};
+use crate::dice::Dice;
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Origin, Registry};
+use crate::seed::number_from;
 use crate::terraform::Terraform;
 use crate::{LOCK, lockctl};
 
@@ -296,8 +297,8 @@ fn compare_many(terraform: &Terraform) {
     let registry = Registry::start();
     let catalog = Catalog::new(terraform.rules.default_host());
     catalog.publish(&registry);
-    let first = number("LOCKCTL_PARITY_SEED", SEED);
-    let cases = number("LOCKCTL_PARITY_CASES", CASES);
+    let first = number_from("LOCKCTL_PARITY_SEED", SEED);
+    let cases = number_from("LOCKCTL_PARITY_CASES", CASES);
     let kept = SEEDS.lines().filter(|line| !line.starts_with('#'));
     let kept = kept.map(|line| line.split(' ').next().unwrap().parse().unwrap());
     let seeds: Vec<u64> = kept.chain(first..first + cases).collect();

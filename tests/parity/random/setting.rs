@@ -6,7 +6,7 @@ use lockctl::version::Constraints;
 
 use super::catalog::{Catalog, PLATFORMS, PROVIDERS, Release};
 use crate::LOCK;
-use crate::installations::Dice;
+use crate::dice::Dice;
 use crate::lab::Lab;
 use crate::registry::{Origin, Registry};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::installations::Dice;
+use crate::dice::Dice;
 
 /// Providers by their local names. The last two are required by a resource alone as well.
 pub(super) const PROVIDERS: [(&str, &str); 6] = [

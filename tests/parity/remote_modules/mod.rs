@@ -21,9 +21,10 @@ use self::content::{Call, PROVIDERS, Providers, VERSIONS, module_text};
 use self::counts::{Counts, KINDS};
 use self::package::{Package, Site};
 use crate::LOCK;
-use crate::installations::{Dice, number};
+use crate::dice::Dice;
 use crate::lab::Lab;
 use crate::module_lab::ModuleLab;
+use crate::seed::number_from;
 use crate::terraform::Terraform;
 
 /// How many trees are tried, unless `LOCKCTL_PARITY_CASES` states another number.
@@ -253,8 +254,8 @@ fn trees_of_remote_modules_are_locked_as_terraform_does() {
         return;
     };
     let setting = Setting::new(terraform);
-    let count = number("LOCKCTL_PARITY_CASES", CASES);
-    let first = number("LOCKCTL_PARITY_SEED", SEED);
+    let count = number_from("LOCKCTL_PARITY_CASES", CASES);
+    let first = number_from("LOCKCTL_PARITY_SEED", SEED);
     let trees = setting.trees(first..first + count);
     let results = parallel::map(AT_ONCE, &trees, |tree| setting.compare(tree));
     let mut total = Counts::default();

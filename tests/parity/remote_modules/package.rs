@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::content::{Call, Providers, module_text};
-use crate::installations::Dice;
+use crate::dice::Dice;
 use crate::module_lab::git;
 
 /// The directories of every package. A module calls only those that come after its own.
