@@ -97,11 +97,16 @@ fn only_what_the_default_branch_decides_uses_the_cache() {
         ("issue_comment", main, "main", false, false),
         ("workflow_run", main, "main", false, false),
         ("merge_group", main, "main", false, false),
+        // The cache is not wanted.
+        ("off", main, "main", false, false),
     ] {
         std::fs::remove_file(&outputs).ok();
         let vars = [
-            ("LOCKCTL_CACHE", "true"),
-            ("LOCKCTL_EVENT", event),
+            (
+                "LOCKCTL_CACHE",
+                if event == "off" { "false" } else { "true" },
+            ),
+            ("LOCKCTL_EVENT", if event == "off" { "push" } else { event }),
             ("LOCKCTL_REF", reference),
             ("LOCKCTL_DEFAULT_BRANCH", default),
             ("GITHUB_OUTPUT", outputs.to_str().unwrap()),
@@ -113,25 +118,6 @@ fn only_what_the_default_branch_decides_uses_the_cache() {
         let found = std::fs::read_to_string(&outputs).unwrap();
         assert_eq!(found, expected, "{event} {reference}");
     }
-}
-
-#[test]
-fn the_cache_is_off_unless_it_is_wanted() {
-    if !has("bash") {
-        return;
-    }
-    let temp = crate::temp::dir();
-    let outputs = temp.path().join("outputs");
-    let vars = [
-        ("LOCKCTL_CACHE", "false"),
-        ("LOCKCTL_EVENT", "push"),
-        ("LOCKCTL_REF", "refs/heads/main"),
-        ("LOCKCTL_DEFAULT_BRANCH", "main"),
-        ("GITHUB_OUTPUT", outputs.to_str().unwrap()),
-    ];
-    assert_eq!(run("cache.sh", &vars, |_| {}).code, Some(0));
-    let found = std::fs::read_to_string(&outputs).unwrap();
-    assert!(found.starts_with("restore=false\nsave=false\n"), "{found}");
 }
 
 #[test]
@@ -232,55 +218,6 @@ fn a_pull_request_can_neither_state_facts_nor_trust_them() {
     let ended = lock(&lab, &vars);
     assert_eq!(ended.code, Some(1), "{}", ended.output);
     assert!(downloads(&registry) > before, "packages are looked at");
-}
-
-#[test]
-fn project_files_of_subdirectories_count_in_the_action() {
-    if !has("bash") || !has("git") {
-        return;
-    }
-    let (_registry, lab) = with_registry(DEMO);
-    std::fs::remove_dir(lab.path(".git")).unwrap();
-    std::fs::remove_file(lab.path("main.tf")).unwrap();
-    git(&lab, &["init", "-q", "-b", "main"]);
-    lab.write("live/main.tf", DEMO);
-    let two = "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n";
-    lab.write("live/.lockctl.hcl", two);
-    let live = [("LOCKCTL_ROOTS", "live"), ("LOCKCTL_PLATFORMS", "")];
-    let ended = lock(&lab, &live);
-    assert_eq!(ended.code, Some(0), "{}", ended.output);
-    let path = format!("live/{LOCK}");
-    let locked = lab.read(&path);
-    assert_eq!(locked.matches("\"h1:").count(), 2, "{locked}");
-    let commit = || {
-        git(&lab, &["add", "live"]);
-        git(&lab, &["commit", "-qm", "a change"]);
-        git(&lab, &["rev-parse", "HEAD"])
-    };
-    let base = commit();
-    // The branch wants one platform less, and drops its hash.
-    lab.write("live/.lockctl.hcl", "platforms = [\"linux_amd64\"]\n");
-    std::fs::remove_file(lab.path(&path)).unwrap();
-    assert_eq!(lock(&lab, &live).code, Some(0));
-    assert_eq!(lab.read(&path).matches("\"h1:").count(), 1);
-    commit();
-    for recursive in ["true", "false"] {
-        let root = if recursive == "true" { "." } else { "live" };
-        let check = |base: &str| {
-            let vars = [
-                ("LOCKCTL_ROOTS", root),
-                ("LOCKCTL_RECURSIVE", recursive),
-                ("LOCKCTL_PLATFORMS", ""),
-                ("LOCKCTL_CHECK", "true"),
-                ("LOCKCTL_BASE", base),
-            ];
-            lock(&lab, &vars)
-        };
-        assert_eq!(check("").code, Some(0));
-        let ended = check(&base);
-        assert_eq!(ended.code, Some(1), "{}", ended.output);
-        ended.output.has("1 hash to add");
-    }
 }
 
 /// Runs git in the directory of the lab; returns what it prints.

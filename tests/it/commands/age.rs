@@ -103,35 +103,6 @@ GET /v1/providers/acme/demo/1.1.0/download/linux/amd64 200
 }
 
 #[test]
-fn programs_read_every_date_with_its_source() {
-    let (registry, lab) = three_releases(WEEK);
-    let published_at = timestamp(hours_ago(2 * DAY));
-    let dates = Dates {
-        sums_changed: Some(http_date(400 * DAY)),
-        published_at: Some(published_at.clone()),
-        ..signed(3 * DAY)
-    };
-    registry.set_dates("acme/demo", "1.2.0", dates);
-    let outcome = lock(&lab, &["--format", "json"]).exits(0);
-    let said = outcome.json();
-    let provider = &said["roots"][0]["providers"][0];
-    assert_eq!(provider["version"], "1.1.0");
-    let sources = |dates: &Value| -> Vec<String> {
-        let dates = dates.as_array().unwrap().iter();
-        let sources = dates.map(|date| date["source"].as_str().unwrap().to_owned());
-        sources.collect()
-    };
-    assert_eq!(sources(&provider["dates"]), ["signature"]);
-    let passed_over = &provider["passed_over"][0];
-    assert_eq!(passed_over["version"], "1.2.0");
-    let all = ["signature", "registry", "checksum-list"];
-    assert_eq!(sources(&passed_over["dates"]), all);
-    assert_eq!(passed_over["dates"][1]["time"], published_at);
-    let old_enough = passed_over["old_enough_at"].as_str().unwrap();
-    assert_eq!(old_enough[..10], day(hours_ago(-5 * DAY)));
-}
-
-#[test]
 fn a_false_date_in_the_past_makes_nothing_older() {
     let (registry, lab) = three_releases(WEEK);
     for (version, hours) in [
@@ -255,15 +226,6 @@ fn update_moves_to_what_is_old_enough() {
         assert_exit(&update(&lab, more), exit);
         assert_eq!(locked(&lab), wanted, "{policy:?} {more:?}");
     }
-    lab.write(LOCK, &start);
-    let outcome = update(&lab, &["acme/demo@1.2.0"]);
-    undated(&outcome.stderr, &[3 * DAY, -4 * DAY]).reads(str![[r#"
-error: no version of registry.terraform.io/acme/demo that may be selected is at least 7 days old
-  cause: 1.2.0: signed DAY-A, 3 days ago; old enough on DAY-B
-  cause: required in main.tf:5 ("~> 1.0")
-  help: wait until DAY-B, when 1.2.0 is old enough, or state a shorter least age; `lockctl update acme/demo@1.2.0 --min-age 0d` accepts any age
-
-"#]]);
 }
 
 #[test]
@@ -346,21 +308,6 @@ fn the_date_of_the_registry_alone_is_enough() {
     let outcome = lock_from_mirror(&registry, &lab).exits(0);
     assert_eq!(locked(&lab), "1.1.0");
     outcome.stderr_has("1.2.0 (published ");
-}
-
-#[test]
-fn the_date_of_a_package_of_a_mirror_counts() {
-    let (registry, lab) = three_releases(REFUSE);
-    for (version, days) in [("1.2.0", 3), ("1.1.0", 60)] {
-        let dates = Dates {
-            package_changed: Some(http_date(days * DAY)),
-            ..Dates::default()
-        };
-        registry.set_dates("acme/demo", version, dates);
-    }
-    let outcome = lock_from_mirror(&registry, &lab).exits(0);
-    assert_eq!(locked(&lab), "1.1.0");
-    outcome.stderr_has("1.2.0 (package changed ");
 }
 
 #[test]

@@ -68,93 +68,47 @@ fn check(change: impl Fn(&Repo), expected: &str) {
     );
 }
 
+#[track_caller]
+fn check_written(path: &str, text: &str, expected: &str) {
+    check(|repo| _ = repo.write(path, text), expected);
+}
+
+#[track_caller]
+fn check_removed(path: &str, expected: &str) {
+    check(|repo| _ = repo.remove(path), expected);
+}
+
 #[test]
 fn a_root_counts_if_a_file_of_it_changed() {
-    check(
-        |repo| {
-            repo.write("live/a/main.tf", "# changed\n");
-        },
-        "live/a | 2",
-    );
-    check(
-        |repo| {
-            repo.write("live/a/new.tf", "");
-        },
-        "live/a | 2",
-    );
-    check(
-        |repo| {
-            repo.write(&format!("live/c/{LOCK}"), "");
-        },
-        "live/c | 2",
-    );
-    check(
-        |repo| {
-            repo.remove("live/b/calls.tf");
-        },
-        "live/b | 2",
-    );
-    check(
-        |repo| {
-            repo.write("README.md", "changed");
-        },
-        " | 3",
-    );
-    check(
-        |repo| {
-            repo.write("live/a/deep/er/x.txt", "");
-        },
-        " | 3",
-    );
+    check_written("live/a/main.tf", "# changed\n", "live/a | 2");
+    check_written("live/a/new.tf", "", "live/a | 2");
+    check_written(&format!("live/c/{LOCK}"), "", "live/c | 2");
+    check_removed("live/b/calls.tf", "live/b | 2");
+    check_written("README.md", "changed", " | 3");
+    check_written("live/a/deep/er/x.txt", "", " | 3");
 }
 
 #[test]
 fn a_root_counts_if_a_module_of_it_changed() {
-    check(
-        |repo| {
-            repo.write("modules/inner/main.tf", "# changed\n");
-        },
-        "live/b | 2",
-    );
-    check(
-        |repo| {
-            repo.remove("modules/inner/gone.tf");
-        },
-        "live/b | 2",
-    );
-    check(
-        |repo| {
-            repo.write("modules/other/main.tf", "# changed\n");
-        },
-        " | 3",
-    );
+    check_written("modules/inner/main.tf", "# changed\n", "live/b | 2");
+    check_removed("modules/inner/gone.tf", "live/b | 2");
+    check_written("modules/other/main.tf", "# changed\n", " | 3");
 }
 
 #[cfg(unix)]
 #[test]
 fn a_root_counts_if_the_target_of_a_link_changed() {
-    check(
-        |repo| {
-            repo.write("common.tf", "# changed\n");
-        },
-        "live/c | 2",
-    );
+    check_written("common.tf", "# changed\n", "live/c | 2");
 }
 
 #[test]
 fn files_above_that_govern_a_root_count() {
-    check(
-        |repo| {
-            repo.write("live/.lockctl.hcl", "platforms = [\"linux_amd64\"]\n");
-        },
+    check_written(
+        "live/.lockctl.hcl",
+        "platforms = [\"linux_amd64\"]\n",
         "live/a live/b live/c | 0",
     );
-    check(
-        |repo| {
-            repo.write(".gitignore", ".terraform\n");
-        },
-        "live/a live/b live/c | 0",
-    );
+    check_written(".gitignore", ".terraform\n", "live/a live/b live/c | 0");
 }
 
 #[test]
@@ -171,12 +125,7 @@ fn a_root_that_moved_counts_and_one_that_is_gone_does_not() {
 
 #[test]
 fn a_root_whose_lock_file_was_deleted_counts() {
-    check(
-        |repo| {
-            repo.remove(&format!("live/a/{LOCK}"));
-        },
-        "live/a | 2",
-    );
+    check_removed(&format!("live/a/{LOCK}"), "live/a | 2");
 }
 
 #[cfg(unix)]

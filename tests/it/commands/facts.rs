@@ -95,14 +95,6 @@ acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes added  self-signed, key 
 }
 
 #[test]
-fn only_the_missing_package_is_downloaded() {
-    let (registry, lab) = locked();
-    let more = ["--platform", "linux_amd64,darwin_arm64,windows_amd64"];
-    assert_exit(&lock(&lab, &more), 0);
-    assert_eq!(downloads(&registry), 3);
-}
-
-#[test]
 fn the_store_can_be_left_alone() {
     let (registry, lab) = with_registry(DEMO);
     assert_exit(&lock(&lab, &[&["--no-cache"], TWO].concat()), 0);
@@ -348,23 +340,6 @@ fn a_platform_that_the_release_lacks_is_known_offline() {
 note: acme/demo 1.0.0 has no package for darwin_amd64: skipped; for `verify`, write `provider "acme/demo" { platforms = ["darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64"] }` to .lockctl.hcl
 
 "#]]);
-}
-
-#[test]
-fn offline_makes_no_request() {
-    let (registry, lab) = with_registry(DEMO);
-    lock(&lab, &["--offline"]).exits(2).stderr_eq(str![[r#"
-error: the versions of registry.terraform.io/acme/demo are not known
-  cause: there is no lock file, and --offline forbids network requests
-  help: run it once without --offline
-
-"#]]);
-    assert!(registry.entries().is_empty());
-    lab.write(LOCK, "");
-    let outcome = lock(&lab, &["--offline"]);
-    let cause =
-        "cause: the lock file has no entry for it, and --offline forbids network requests\n";
-    outcome.stderr_has(cause);
 }
 
 #[test]

@@ -43,25 +43,6 @@ fn version(lab: &Lab) -> String {
 }
 
 #[test]
-fn versions_of_all_methods_count() {
-    let (registry, lab) = with_mirror("  filesystem_mirror { path = \"mirror\" }\n  direct {}\n");
-    assert_exit(&lock(&lab, "terraform", HERE), 0);
-    assert_eq!(version(&lab), "version     = \"9.0.0\"");
-    assert_eq!(registry.requests().len(), 1);
-}
-
-#[test]
-fn excluded_providers_come_from_elsewhere() {
-    let (registry, lab) = with_mirror(
-        "  filesystem_mirror {\n    path = \"mirror\"\n    exclude = [\"acme/*\"]\n  }\n  direct {}\n",
-    );
-    let outcome = lock(&lab, "terraform", HERE).exits(0);
-    assert_eq!(version(&lab), "version     = \"1.2.0\"");
-    outcome.stdout_has("self-signed");
-    assert_eq!(registry.requests().len(), 5);
-}
-
-#[test]
 fn platforms_may_come_from_different_methods() {
     let (registry, lab) = with_mirror("  filesystem_mirror { path = \"mirror\" }\n  direct {}\n");
     lab.write("main.tf", DEMO.replace("~> 1.0.0", "1.0.0"));

@@ -311,29 +311,6 @@ fn what_no_lock_file_needs_is_removed() {
 }
 
 #[test]
-fn many_roots_are_one_mirror() {
-    let (registry, lab) = locked();
-    let text = lab.read(LOCK);
-    for root in ["a", "b", "c"] {
-        lab.write(&format!("{root}/main.tf"), DEMO);
-        lab.write(&format!("{root}/{LOCK}"), &text);
-    }
-    let outcome = mirror(&lab, &[TWO, &["-r"]].concat()).exits(0);
-    assert_eq!(zips_requested(&registry), 2);
-    steady(&registry, &outcome.stdout).reads(str![[r#"
-PROVIDER   VERSION  PACKAGES  SIZE   STATE  FROM
-acme/demo  1.0.0    2         611 B  new    registry.terraform.io
-placed 2 packages (611 B from registry.terraform.io)
-
-"#]]);
-    let json = mirror(&lab, &[TWO, &["-r", "--format", "json"]].concat());
-    let said = json.json();
-    assert_eq!(said["roots"].as_array().unwrap().len(), 4);
-    let package = &said["roots"][0]["providers"][0]["packages"][0];
-    assert_eq!(package["state"], "kept");
-}
-
-#[test]
 fn the_cli_configuration_names_what_is_mirrored() {
     let (_registry, lab) = locked();
     let write = ["--write-cli-config", "mirror.tfrc"];

@@ -94,7 +94,7 @@ fn the_next_place_serves_where_one_fails() {
 }
 
 /// A disk on which every writing operation fails after some number of operations.
-struct FailingDisk {
+pub(super) struct FailingDisk {
     /// Number of operations that succeed.
     succeed: usize,
     operations: AtomicUsize,
@@ -103,13 +103,13 @@ struct FailingDisk {
 }
 
 /// `No space left on device`, the same number on all systems with such numbers.
-const NO_SPACE: i32 = 28;
+pub(super) const NO_SPACE: i32 = 28;
 
 /// `Permission denied`.
 const NO_PERMISSION: i32 = 13;
 
 impl FailingDisk {
-    fn after(succeed: usize, error: i32) -> Changed<Self> {
+    pub(super) fn after(succeed: usize, error: i32) -> Changed<Self> {
         Changed(Self {
             succeed,
             operations: AtomicUsize::new(0),

@@ -253,23 +253,6 @@ fn nothing_is_removed_if_a_lock_file_is_broken() {
     assert_eq!(tree(&lab.path("m")).len(), before.len() + 1);
 }
 
-/// Two runs into one directory wait for each other only where they write documents.
-#[test]
-fn two_runs_at_once_end_well() {
-    let (_registry, lab) = locked();
-    let runs = || {
-        std::thread::scope(|scope| {
-            let runs: Vec<_> = (0..2).map(|_| scope.spawn(|| mirror(&lab, TWO))).collect();
-            runs.into_iter()
-                .map(|run| run.join().unwrap().code)
-                .collect::<Vec<_>>()
-        })
-    };
-    assert_eq!(runs(), [0, 0]);
-    assert_exit(&mirror(&lab, &[TWO, &["--check", "--prune"]].concat()), 0);
-    assert_eq!(tree(&lab.path("m")).len(), 4);
-}
-
 /// A demanded signature is known from the run that locked, or from the list, which is fetched in that case.
 #[test]
 fn a_demanded_signature_is_checked_where_everything_is_there() {

@@ -1,19 +1,15 @@
 //! `mirror --oci-layout`: the layout, read by our own reader of OCI registries, and its state after faults.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lockctl::os::RealDisk;
-use lockctl::world::{Disk, DraftFile, Exclusive, Replaced, Replacement};
 use serde_json::{Value, json};
 use snapbox::str;
 
 use super::mirror::{locked, mirror, times, tree};
+use super::mirror_disturbed::{FailingDisk, NO_SPACE};
 use super::registry::{TWO, steady};
 use super::{LOCK, assert_exit};
-use crate::disk::{Changed, Changes};
 use crate::lab::{Lab, Outcome};
 use crate::oci::OciRegistry;
 use crate::registry::{Registry, sha256_hex};
@@ -345,36 +341,6 @@ fn no_link_is_followed() {
     assert_eq!(tree(&lab.path("outside")), outside);
 }
 
-/// A disk that is full after so many files.
-#[derive(Default)]
-struct FullDisk {
-    left: AtomicUsize,
-}
-
-impl FullDisk {
-    fn take(&self) -> io::Result<()> {
-        let left = self
-            .left
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
-                left.checked_sub(1)
-            });
-        left.map(|_| ())
-            .map_err(|_| io::ErrorKind::StorageFull.into())
-    }
-}
-
-impl Changes for FullDisk {
-    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
-        self.take()?;
-        RealDisk.draft(dir)
-    }
-
-    fn replace_held(&self, held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced> {
-        self.take()?;
-        RealDisk.replace_held(held, file)
-    }
-}
-
 /// If the disk is full at any step, no index names a missing blob, and the next run succeeds.
 #[test]
 fn a_full_disk_leaves_no_index_without_its_blobs() {
@@ -382,12 +348,12 @@ fn a_full_disk_leaves_no_index_without_its_blobs() {
     assert_exit(&mirror_oci(&lab, &[]), 0);
     let right = sound_blobs(&lab.path(LAYOUT));
     let mut failed = 0;
-    for files in 0.. {
+    for succeed in 0.. {
         std::fs::remove_dir_all(lab.path("oci")).unwrap();
         // An earlier state, with an index that is to be replaced.
         let one = ["--platform", "linux_amd64", "--oci-layout", "oci"];
         assert_exit(&mirror(&lab, &one), 0);
-        let disk = Changed(FullDisk { left: files.into() });
+        let disk = FailingDisk::after(succeed, NO_SPACE);
         let args = [
             "mirror",
             "--flavor",
@@ -408,8 +374,8 @@ fn a_full_disk_leaves_no_index_without_its_blobs() {
         // The index of the earlier state stays as an unreferenced blob until `--prune`.
         assert_eq!(sound_blobs(&lab.path(LAYOUT)), right);
     }
-    // A zip, its manifest, the index of the version and the list of tags.
-    assert_eq!(failed, 4);
+    // At least a zip, its manifest, the index of the version and the list of tags.
+    assert!(failed >= 4, "{failed}");
 }
 
 /// If a package cannot be fetched, its files in the layout stay.

@@ -163,16 +163,6 @@ note: no signed list of registry.terraform.io was used (no request may be made):
     assert_eq!(tree(&lab.path("m")).len(), 2);
 }
 
-#[test]
-fn a_download_that_breaks_off_leaves_no_directory() {
-    let (registry, lab) = locked();
-    registry.reset(&json!({"rules": [{"kind": "package", "action": "truncate", "times": -1}]}));
-    let outcome = mirror(&lab, &[TWO, ONLY, &["--no-cache"]].concat()).exits(2);
-    assert!(tree(&lab.path("m")).is_empty(), "{outcome:#?}");
-    registry.reset(&json!({}));
-    assert_exit(&mirror(&lab, &[TWO, ONLY].concat()), 0);
-}
-
 /// The programs would follow a link, but its target may change after it was hashed.
 #[cfg(unix)]
 #[test]

@@ -21,7 +21,6 @@ mod confine;
 mod confine_race;
 mod conflicts;
 mod convert;
-mod convert_corpus;
 mod default_platforms;
 mod demands;
 mod detours;

@@ -1,55 +1,17 @@
 //! `lock --net-mirror`: what is recorded, what is refused, what is asked.
 
-use std::collections::BTreeSet;
-
 use serde_json::json;
 use snapbox::str;
 
-use super::registry::{DEMO, TWO, steady, with_registry};
+use super::registry::{DEMO, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Origin, Registry};
-use crate::scenarios::{Packages, lock_hashes};
 use crate::texts::Text as _;
 
 fn lock(registry: &Registry, lab: &Lab, more: &[&str]) -> Outcome {
     let url = format!("{}/mirror/", registry.url(Origin::Lab));
     lab.run(&[&["lock", "--net-mirror", &url], more].concat())
-}
-
-/// The hashes of the one entry of the lock file, as symbols.
-fn recorded(lab: &Lab) -> BTreeSet<String> {
-    let hashes = lock_hashes(&lab.read(LOCK)).into_values().flatten();
-    let symbols = &Packages::recorded().hashes;
-    let symbol = |hash: String| {
-        let mut known = symbols.iter();
-        let found = known.find(|(symbol, value)| **value == hash && !symbol.contains("evil"));
-        found.map_or(hash, |(symbol, _)| symbol.clone())
-    };
-    hashes.map(symbol).collect()
-}
-
-#[track_caller]
-fn check_recorded(flavor: &str, knobs: &serde_json::Value, expected: &[&str]) {
-    let (registry, lab) = with_registry(DEMO);
-    registry.reset(knobs);
-    lock(&registry, &lab, &[&["--flavor", flavor], TWO].concat()).exits(0);
-    let expected: BTreeSet<String> = expected.iter().map(|one| (*one).to_owned()).collect();
-    assert_eq!(recorded(&lab), expected);
-}
-
-#[test]
-fn what_was_computed_is_recorded() {
-    let own = ["h1(demo/1.0.0/linux_amd64)", "h1(demo/1.0.0/darwin_arm64)"];
-    check_recorded("terraform", &json!({}), &own);
-    let both = [
-        own[0],
-        own[1],
-        "zh(demo/1.0.0/linux_amd64)",
-        "zh(demo/1.0.0/darwin_arm64)",
-    ];
-    check_recorded("opentofu", &json!({}), &both);
-    check_recorded("opentofu", &json!({"mirror_hashes": []}), &own);
 }
 
 #[test]
@@ -67,28 +29,6 @@ acme/demo 1.0.0
   h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  computed, linux_amd64
   zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  computed
 created .terraform.lock.hcl; the 2 added hashes were computed from a mirror and are not covered by a signature
-
-"#]]);
-}
-
-#[test]
-fn a_package_that_has_none_of_the_stated_hashes_is_refused() {
-    let (registry, lab) = with_registry(DEMO);
-    registry.reset(&json!({"rules": [{
-        "kind": "mirror_version", "action": "patch", "times": -1,
-        "set": {"archives/linux_amd64/hashes": [format!("zh:{}", "0".repeat(64))]},
-    }]}));
-    let outcome = lock(
-        &registry,
-        &lab,
-        &["--flavor", "terraform", "--platform", "linux_amd64"],
-    );
-    assert_exit(&outcome, 2);
-    assert!(!lab.path(LOCK).exists());
-    steady(&registry, &outcome.stderr).reads(str![[r#"
-error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64, offered as https://REGISTRY/mirror/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip, cannot be trusted
-  cause: the package has none of the hashes that the mirror states: zh:0000000000000000000000000000000000000000000000000000000000000000
-  help: nothing was written; ask the operator of the mirror to correct the package or its hashes, and do not install it until then
 
 "#]]);
 }
@@ -117,29 +57,6 @@ error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64, off
         !zips.iter().any(|request| request.contains(".zip")),
         "{zips:?}"
     );
-}
-
-#[test]
-fn a_platform_that_the_mirror_lacks_is_an_error_if_it_was_named() {
-    let (registry, lab) = with_registry(DEMO);
-    let outcome = lock(
-        &registry,
-        &lab,
-        &["--flavor", "terraform", "--platform", "plan9_arm"],
-    );
-    assert_exit(&outcome, 2);
-    steady(&registry, &outcome.stderr).reads(str![[r#"
-error: the mirror https://REGISTRY/mirror/ has no package of registry.terraform.io/acme/demo 1.0.0 for plan9_arm
-  help: the mirror has packages for darwin_arm64, linux_amd64, linux_arm64, windows_amd64; the release may have one for plan9_arm: add it to the mirror
-warning: providers are rarely released for plan9_arm: is it spelled right?
-
-"#]]);
-    let outcome = lock(
-        &registry,
-        &lab,
-        &["--flavor", "terraform", "--platform", "common"],
-    );
-    assert_exit(&outcome, 0);
 }
 
 #[test]
@@ -211,40 +128,4 @@ fn many_roots_ask_a_mirror_once() {
         lab.read(&format!("a/{LOCK}")),
         lab.read(&format!("c/{LOCK}"))
     );
-}
-
-/// An entry that only a module that is not visible can require.
-const OTHER: &str = "\
-provider \"registry.terraform.io/acme/absent\" {
-  version = \"1.0.0\"
-  hashes = [
-    \"h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=\",
-  ]
-}
-";
-
-#[test]
-fn an_entry_of_an_unseen_module_that_the_mirror_lacks_stays_as_it_is() {
-    let (registry, lab) = with_registry(DEMO);
-    lab.write(
-        "call.tf",
-        "module \"net\" {\n  source = \"acme/net/aws\"\n}\n",
-    );
-    let url = format!("{}/mirror/", registry.url(Origin::Lab));
-    let hosts = lab.read("rc");
-    lab.write(
-        "rc",
-        format!(
-            "provider_installation {{\n  network_mirror {{ url = \"{url}\" }}\n  direct {{}}\n}}\n\
-             {hosts}"
-        ),
-    );
-    for source in [["--net-mirror", &*url], ["--installation", "cli"]] {
-        lab.write(LOCK, OTHER);
-        let outcome = lab.run(&[&["lock"][..], &source, TWO].concat()).exits(0);
-        let written = lab.read(LOCK);
-        written.has("acme/demo");
-        written.has("1.0.0\"\n  hashes = [\n    \"h1:x9H1h1");
-        outcome.stderr_has("warning: the entry was kept as it is: ");
-    }
 }

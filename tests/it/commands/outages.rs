@@ -1,6 +1,5 @@
 //! A host that fails is given up once in a run.
 
-use serde_json::json;
 use snapbox::str;
 
 use super::registry::{DEMO, lock, rule, steady, with_registry};
@@ -99,16 +98,4 @@ fn flavors_share_what_is_known_of_a_host() {
     let outcome = lab.run(&["verify", "--only", "upstream", "a", "d"]);
     assert_exit(&outcome, 2);
     assert_eq!(asked(&registry, "/versions"), 2, "{}", outcome.stderr);
-}
-
-#[test]
-fn what_one_path_lacks_does_not_stop_the_next_root() {
-    let (registry, lab) = four_roots();
-    registry.reset(&json!({"rules": [
-        {"kind": "versions", "action": "404", "times": -1, "path": "acme/other"},
-    ]}));
-    let args = [&ROOTS[..], &["--platform", "linux_amd64"]].concat();
-    assert_exit(&lock(&lab, &args), 2);
-    let locked = ROOTS.map(|root| lab.path(root).join(LOCK).exists());
-    assert_eq!(locked, [true, true, true, false]);
 }

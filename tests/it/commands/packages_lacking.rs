@@ -9,11 +9,6 @@ fn verify(lab: &Lab, more: &[&str]) -> Outcome {
     lab.run(&[&["verify", "--only", "packages"], BOTH, more].concat())
 }
 
-#[track_caller]
-fn assert_says(outcome: &Outcome, text: &str) {
-    outcome.stdout_has(text);
-}
-
 /// A lock file that another platform wrote: its `h1:`, and the signed list of the release.
 fn locked_elsewhere() -> Lab {
     let lab = simple();
@@ -54,8 +49,7 @@ error[package-unverifiable]: The lock file has no hash that can verify the insta
 "#]]);
     }
     let proven = verify(&lab, &["--fs-mirror", "mirror"]).exits(1);
-    assert_says(
-        &proven,
+    proven.stdout_has(
         "1 h1: recorded, all of other platforms: the lock file lacks that of linux_amd64",
     );
     // The command that is named ends it.
@@ -79,19 +73,15 @@ fn a_package_that_facts_contradict_stays_wrong() {
         "1.1.0 linux_amd64",
     );
     let outcome = verify(&lab, &["--fs-mirror", "zips"]).exits(1);
-    assert_says(
-        &outcome,
+    outcome.stdout_has(
         "error[package-mismatch]: The mirrored package of example.com/t/x 1.1.0 for linux_amd64",
     );
     // Another copy of the package is recorded.
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
     install("tampered");
-    assert_says(&verify(&lab, &["--fs-mirror", "mirror"]), mismatch);
+    verify(&lab, &["--fs-mirror", "mirror"]).stdout_has(mismatch);
     // There are as many hashes as platforms.
     let counted = verify(&lab, &[]).exits(1);
-    assert_says(&counted, mismatch);
-    assert_says(
-        &counted,
-        "run `lockctl lock . --platform linux_amd64`: if that adds this hash, the lock file lacked it",
-    );
+    counted.stdout_has(mismatch);
+    counted.stdout_has("run `lockctl lock . --platform linux_amd64`: if that adds this hash, the lock file lacked it");
 }

@@ -11,11 +11,6 @@ fn verify(lab: &Lab, more: &[&str]) -> Outcome {
     lab.run(&[&["verify", "--only", "packages"], more].concat())
 }
 
-#[track_caller]
-fn assert_says(outcome: &Outcome, text: &str) {
-    outcome.stdout_has(text);
-}
-
 /// A zip with one file and an entry for a directory, which makes two `h1:`.
 fn odd() -> Vec<u8> {
     let program = Entry::file("terraform-provider-x_v1.1.0", "1.1.0 linux_amd64");
@@ -57,17 +52,17 @@ fn an_odd_zip_is_a_note_unless_a_wanted_platform_refuses_it() {
     let all = ["lock", "--fs-mirror", "zips", "--platform", "linux_amd64"];
     assert_exit(&lab.run(&all), 0);
     let refused = verify(&lab, &["--platform", "linux_amd64", "--fs-mirror", "zips"]).exits(1);
-    assert_says(&refused, "error[package-odd]");
+    refused.stdout_has("error[package-odd]");
     let unwanted = ["-v", "--platform", "darwin_arm64", "--fs-mirror", "zips"];
     let unwanted = verify(&lab, &unwanted).exits(0);
-    assert_says(&unwanted, "note[package-odd]");
+    unwanted.stdout_has("note[package-odd]");
     // With its zh: it is accepted.
     let hashed = lab.run(&["hash", &format!("zips/{ZIP}")]);
     let zh = hashed.stdout.split_whitespace().next().unwrap();
     let zh = format!("    \"{zh}\",\n  ]\n");
     lab.write(LOCK, lab.read(LOCK).replace("  ]\n", &zh));
     let accepted = verify(&lab, &[LINUX, &["-v", "--fs-mirror", "zips"]].concat()).exits(0);
-    assert_says(&accepted, "note[package-odd]");
+    accepted.stdout_has("note[package-odd]");
 }
 
 /// No program reads such a zip, unless somebody runs there.
@@ -81,9 +76,9 @@ fn a_broken_zip_for_a_platform_that_is_not_wanted_is_a_note() {
         lab.write(&format!("zips/{ZIP}"), broken);
         let unwanted = ["-v", "--platform", "darwin_arm64", "--fs-mirror", "zips"];
         let unwanted = verify(&lab, &unwanted).exits(0);
-        assert_says(&unwanted, "note[package-unreadable]");
+        unwanted.stdout_has("note[package-unreadable]");
         let wanted = verify(&lab, &[LINUX, &["--fs-mirror", "zips"]].concat()).exits(1);
-        assert_says(&wanted, "error[package-unreadable]");
+        wanted.stdout_has("error[package-unreadable]");
         // The user asks about this one, wanted or not.
         let named = ["--platform", "darwin_arm64", "--package"];
         let path = format!("zips/{ZIP}");
@@ -101,8 +96,7 @@ fn a_file_in_the_place_of_a_package_is_reported() {
         "x",
     );
     let outcome = verify(&lab, BOTH).exits(1);
-    assert_says(
-        &outcome,
+    outcome.stdout_has(
         "error[package-unreadable]: The installed package of example.com/t/x 1.1.0 for \
          linux_amd64 is a file, not a directory\n",
     );
@@ -147,8 +141,7 @@ fn a_mirror_that_lacks_the_locked_version_is_reported() {
     assert_exit(&verify(&lab, BOTH), 0);
     std::fs::remove_dir_all(lab.path("mirror/example.com/t/x/1.1.0")).unwrap();
     let outcome = verify(&lab, BOTH).exits(1);
-    assert_says(
-        &outcome,
+    outcome.stdout_has(
         "error[mirror-lacks-version]: No configured mirror has example.com/t/x 1.1.0\n",
     );
     configure(&mut lab, "  direct {}\n");

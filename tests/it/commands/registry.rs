@@ -126,19 +126,6 @@ fn all_platforms_are_those_that_have_a_package_whatever_the_list_of_versions_sta
 }
 
 #[test]
-fn a_package_that_a_caching_proxy_holds_back_for_35_s_is_waited_for() {
-    let (registry, mut lab) = with_registry(DEMO);
-    lab.hurry = 100;
-    registry.reset(&json!({"rules": [
-        {"kind": "package", "action": "stall", "seconds": 0.35, "times": 1},
-    ]}));
-    lock(&lab, &["--platform", "linux_amd64"]).exits(0);
-    let zips = registry.entries().into_iter();
-    let zips = zips.filter(|entry| entry.target.ends_with(".zip"));
-    assert_eq!(zips.count(), 1, "it was asked for once");
-}
-
-#[test]
 fn json_of_lock_names_keys_and_provenances() {
     let (registry, lab) = with_registry(DEMO);
     let outcome = lock(&lab, &["--platform", "linux_amd64", "--format", "json"]).exits(0);
@@ -346,38 +333,6 @@ fn other_ways_of_serving_give_the_same_lock() {
 }
 
 #[test]
-fn a_broken_package_goes_on_where_it_broke_off() {
-    let (registry, lab) = with_registry(DEMO);
-    registry.reset(&json!({"rules": [{"kind": "package", "action": "truncate"}]}));
-    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
-    let entries = registry.entries();
-    let zips = entries
-        .iter()
-        .filter(|entry| entry.target.ends_with(".zip"));
-    let statuses: Vec<Option<u16>> = zips.clone().map(|entry| entry.status).collect();
-    assert_eq!(statuses, [Some(200), Some(206)]);
-    let ranges: Vec<bool> = zips.map(|entry| entry.header("range").is_some()).collect();
-    assert_eq!(ranges, [false, true]);
-}
-
-#[test]
-fn a_server_is_left_alone_as_long_as_it_asks() {
-    let (registry, lab) = with_registry(DEMO);
-    registry.reset(&json!({"rules": [
-        {"kind": "versions", "action": "429", "retry_after": 7},
-        {"kind": "package", "action": "503", "retry_after": 9, "method": "GET"},
-    ]}));
-    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
-    let slept: Vec<u64> = lab
-        .clock
-        .slept()
-        .iter()
-        .map(|wait| wait.as_secs())
-        .collect();
-    assert_eq!(slept, [7, 9]);
-}
-
-#[test]
 fn packages_are_fetched_side_by_side_and_not_all_at_once() {
     let (registry, lab) = with_registry(DEMO);
     let all = [
@@ -497,20 +452,6 @@ warning: acme/demo 1.0.0 is listed for darwin_arm64, but there is no package
     lock(&lab, &[]).exits(2).stderr_eq(str![[r#"
 error: registry.terraform.io/acme/demo 1.0.0 has no package for any wanted platform, although its registry lists some
   help: try again later, or report it to the operator of the registry
-
-"#]]);
-}
-
-#[test]
-fn roots_that_fail_alike_are_reported_once() {
-    let (registry, lab) = with_registry(DEMO);
-    lab.write("a/main.tf", DEMO).write("b/main.tf", DEMO);
-    registry.reset(&rule("versions", "503"));
-    let outcome = lock(&lab, &["a", "b"]).exits(2);
-    steady(&registry, &outcome.stderr).reads(str![[r#"
-error: a, b: the versions of registry.terraform.io/acme/demo could not be fetched
-  cause: https://REGISTRY/v1/providers/acme/demo/versions answered 503 Service Unavailable after 2 attempts: as told
-  help: try again later
 
 "#]]);
 }

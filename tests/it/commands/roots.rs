@@ -141,18 +141,6 @@ error: nowhere: nowhere cannot be read
 }
 
 #[test]
-fn what_git_ignores_is_no_root() {
-    let lab = repository();
-    lab.write(".gitignore", "/live/b\n*.bak/\n");
-    lab.write("live/a.bak/main.tf", BACKEND);
-    let outcome = lab.run(&["verify", "-r", "--format", "json"]);
-    assert_eq!(statuses(&outcome), ["live/a findings"]);
-    // What is named is wanted.
-    let outcome = lab.run(&["verify", "-r", "live/b", "--format", "json"]);
-    assert_eq!(statuses(&outcome), ["live/b findings"]);
-}
-
-#[test]
 fn a_search_without_a_root_says_so() {
     let lab = Lab::new();
     lab.run(&["verify", "-r"]).exits(2).stderr_eq(str![[r#"

@@ -112,17 +112,6 @@ fn a_lock_file_without_configuration_is_checked_by_itself() {
 }
 
 #[test]
-fn what_lock_drops_is_in_its_summary() {
-    let lab = simple();
-    lab.write("main.tf", "locals {}\n");
-    lab.write(LOCK, ENTRIES);
-    lab.run(&["--offline", "lock"]).exits(0).stdout_eq(str![[r#"
-updated .terraform.lock.hcl; 2 providers removed
-
-"#]]);
-}
-
-#[test]
 fn submodules_that_are_not_checked_out_are_named() {
     let lab = simple();
     lab.write(".git/HEAD", "");

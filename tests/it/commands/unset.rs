@@ -349,49 +349,6 @@ fn the_matrix_predicts_that_init_fails() {
     }
 }
 
-#[test]
-fn many_roots_are_one_note() {
-    let lab = Lab::new();
-    for root in ["a", "b", "c"] {
-        lab.write(&format!("{root}/{LOCK}"), "");
-        lab.write(
-            &format!("{root}/main.tofu"),
-            "variable \"bucket\" {}\n\nterraform {\n  backend \"gcs\" {\n    bucket = var.bucket\n  }\n}\n",
-        );
-    }
-    lab.write(&format!("d/{LOCK}"), "");
-    lab.write("d/main.tofu", "terraform {}\n");
-    let outcome = lab.run(&["verify", "-r", "--only", "configuration"]);
-    assert_exit(&outcome, 0);
-    outcome.stdout_eq(str![[r#"
-a/.terraform.lock.hcl: no problem found; 0 providers; state not seen
-b/.terraform.lock.hcl: no problem found; 0 providers; state not seen
-c/.terraform.lock.hcl: no problem found; 0 providers; state not seen
-d/.terraform.lock.hcl: ok; 0 providers
-4 roots: 4 clean
-
-"#]]);
-    outcome.stderr_eq(str![[r#"
-note: var.bucket has no value in 3 of 4 roots: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives one)
-
-"#]]);
-    lab.run(&["lock", "-r", "--offline", "--no-cache"]).exits(0).stderr_eq(str![[r#"
-note: var.bucket has no value in 3 of 4 roots: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives one)
-
-"#]]);
-    let json = lab.run(&["lock", "-r", "--offline", "--no-cache", "--format", "json"]);
-    let json = json.json();
-    let roots = json["roots"].as_array().unwrap();
-    let notes = |root: &Value| {
-        let findings = root["findings"].as_array().unwrap();
-        findings
-            .iter()
-            .filter(|finding| finding["rule"] == "variable-not-set")
-            .count()
-    };
-    assert_eq!(roots.iter().map(notes).collect::<Vec<_>>(), [1, 1, 1, 0]);
-}
-
 /// A root with a module whose source needs a variable, and with a lock file.
 fn with_module(flavor: &str) -> Lab {
     let lab = Lab::new();

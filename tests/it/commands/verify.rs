@@ -217,14 +217,6 @@ fn several_roots_are_told_apart_and_the_worst_counts() {
 }
 
 #[test]
-fn an_entry_that_nothing_requires_is_no_finding() {
-    let lab = simple();
-    lab.write(LOCK, "provider \"example.com/t/other\" {\n  version = \"1.0.0\"\n  hashes = [\n    \"h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=\",\n  ]\n}\n");
-    assert_exit(&lock(&lab, BOTH), 0);
-    assert_exit(&lab.run(&[&["verify"], BOTH].concat()), 0);
-}
-
-#[test]
 fn a_data_directory_that_is_none_hides_no_finding() {
     let lab = simple();
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
@@ -256,43 +248,6 @@ error[syntax-error]: Invalid expression
 .terraform.lock.hcl: 1 error
 
 "#]]);
-}
-
-#[test]
-fn json_names_provider_and_platform_of_a_tampered_package() {
-    let lab = simple();
-    assert_exit(&lock(&lab, BOTH), 0);
-    lab.unpacked(
-        ".terraform/providers",
-        "example.com/t/x/1.1.0/linux_amd64",
-        "tampered",
-    );
-    let outcome = lab.run(&[&["verify", "--format", "json"], BOTH].concat());
-    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
-    let finding = &json["roots"][0]["findings"][0];
-    assert_eq!(finding["rule"], "package-mismatch");
-    assert_eq!(finding["provider"], "example.com/t/x");
-    assert_eq!(finding["platform"], "linux_amd64");
-    assert_eq!(json["exit"], 1);
-}
-
-#[test]
-fn a_flood_of_faults_is_cut_off() {
-    let lab = simple();
-    let bad: String = (0..5000).map(|n| format!("\"q{n}\", ")).collect();
-    lab.write(
-        LOCK,
-        format!("provider \"example.com/t/x\" {{\n  version = \"1.0.0\"\n  hashes = [{bad}]\n}}\n"),
-    );
-    let outcome = lab.run(&["verify"]).exits(1);
-    outcome.stdout_has("Too many errors");
-    assert_eq!(
-        outcome
-            .stdout
-            .matches("Invalid provider hash string")
-            .count(),
-        999
-    );
 }
 
 /// What an unseen module requires is unknown, so its entries are judged like any other.

@@ -5,7 +5,6 @@ mod attacks_git;
 mod classify;
 // Which authority a program trusts cannot be stated in the environment elsewhere.
 #[cfg(target_os = "linux")]
-mod corpus;
 mod harness;
 mod packages;
 mod recorded;
