@@ -6,9 +6,8 @@ use std::process::Command;
 
 use super::facts::downloads;
 use super::registry::{DEMO, with_registry};
+use super::*;
 use super::{LOCK, cache_import::TRUSTING};
-use crate::lab::Lab;
-use crate::texts::Text as _;
 
 const ACTION: &str = include_str!("../../../.github/actions/lock/action.yml");
 const DIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/.github/actions/lock");

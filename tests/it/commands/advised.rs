@@ -11,10 +11,9 @@ use std::process::Command;
 use lockctl::diag::{RULES, named};
 use lockctl::guide::known;
 use lockctl::report::page::{PagePart, parts};
-use serde_json::Value;
 
 use super::advised_scenes::{BY_HAND, LASTING, NEED_A_REGISTRY, SCENES, SYMPTOMS, Stage};
-use crate::lab::Lab;
+use super::*;
 
 /// The directory with packages of all providers of the pages.
 pub(super) const PACKAGES: &str = "packages";

@@ -1,14 +1,11 @@
 //! The faults of rules whose page has no example that can be run, and what advice leaves to the reader.
 
-use serde_json::json;
-
+use super::builds;
 use super::builds::CLEAN;
 use super::claims::lies;
 use super::registry::{DEMO, TWO, with_registry};
-use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, builds, simple};
-use crate::lab::{Lab, zip_of};
+use super::*;
 use crate::registry::{Dates, Registry, TestKey};
-use crate::repo::Repo;
 use crate::zips::{Entry, Zip};
 
 /// A directory with a fault, and the command that finds it.
@@ -40,14 +37,14 @@ impl Stage {
         }
     }
 
-    fn found_by(mut self, finds: &[&str]) -> Self {
-        self.finds = finds.iter().map(|&word| word.to_owned()).collect();
+    fn found_by(mut self, finds: &str) -> Self {
+        self.finds = finds.split(' ').map(str::to_owned).collect();
         self
     }
 }
 
 /// Makes a scene with a registry, in which the command finds the fault.
-fn asking((registry, lab): (Registry, Lab), finds: &[&str]) -> Stage {
+fn asking((registry, lab): (Registry, Lab), finds: &str) -> Stage {
     let mut stage = Stage::new(lab).found_by(finds);
     stage.registry = Some(registry);
     stage
@@ -62,7 +59,7 @@ fn locked(knobs: &serde_json::Value) -> (Registry, Lab) {
     (registry, lab)
 }
 
-const UPSTREAM: &[&str] = &["verify", "--flavor", "terraform@1.11", "--only", "upstream"];
+const UPSTREAM: &str = "verify --flavor terraform@1.11 --only upstream";
 
 /// Replaces the first character of each hash of these schemes in the lock file.
 fn alter_hashes(lab: &Lab, schemes: &[&str]) {
@@ -96,7 +93,7 @@ fn remove_hashes(lab: &Lab) {
 }
 
 /// A root whose CLI configuration is this.
-fn configured(rc: &str, finds: &[&str]) -> Stage {
+fn configured(rc: &str, finds: &str) -> Stage {
     let mut lab = simple();
     lab.write("rc", rc);
     let path = lab.path("rc");
@@ -135,7 +132,7 @@ pub(super) const SCENES: &[Scene] = &[
         let locked = builds::locked(&[("1.0.0", [CLEAN, dirty])], "1.0.0");
         Some(asking(
             locked,
-            &["verify", "--only", "build", "--flavor", "terraform@1.11"],
+            "verify --only build --flavor terraform@1.11",
         ))
     }),
     ("build-of-another-module", || {
@@ -143,45 +140,35 @@ pub(super) const SCENES: &[Scene] = &[
         let locked = builds::locked(&[("1.0.0", [evil, evil])], "1.0.0");
         Some(asking(
             locked,
-            &[
-                "verify",
-                "--only",
-                "build",
-                "-v",
-                "--flavor",
-                "terraform@1.11",
-            ],
+            "verify --only build -v --flavor terraform@1.11",
         ))
     }),
     ("cli-configuration-missing", || {
-        let stage = configured("", &["lock", "--platform", "linux_amd64"]);
+        let stage = configured("", "lock --platform linux_amd64");
         remove(&stage.lab, "rc");
         Some(stage)
     }),
     ("cli-configuration-not-followed", || {
         let rc = "provider_installation {\n  filesystem_mirror {\n    path = \"mirror\"\n  }\n}\n";
-        Some(configured(rc, &["lock", "--platform", "linux_amd64"]))
+        Some(configured(rc, "lock --platform linux_amd64"))
     }),
     ("cli-configuration-without-effect", || {
         let mirror =
             "provider_installation {\n  filesystem_mirror {\n    path = \"mirror\"\n  }\n}\n";
         let rc = format!("{mirror}registry_protocols {{\n  retry_count = 1\n}}\n");
-        let finds = ["lock", "--installation", "cli", "--platform", "linux_amd64"];
-        Some(configured(&rc, &finds))
+        let finds = "lock --installation cli --platform linux_amd64";
+        Some(configured(&rc, finds))
     }),
     ("constraints-malformed", || {
         let lab = simple();
         assert_exit(&super::lock(&lab, BOTH), 0);
         lab.write(LOCK, lab.read(LOCK).replace("\"~> 1.0\"", "\"= 1.1.0\""));
-        Some(Stage::new(lab).found_by(&["verify"]))
+        Some(Stage::new(lab).found_by("verify"))
     }),
     ("hash-not-of-release", || {
         let (registry, lab) = locked(&json!({}));
         alter_hashes(&lab, &["zh", "h1"]);
-        Some(asking(
-            (registry, lab),
-            &["verify", "--flavor", "terraform@1.11"],
-        ))
+        Some(asking((registry, lab), "verify --flavor terraform@1.11"))
     }),
     ("hash-unknown-upstream", || {
         let (registry, lab) = locked(&json!({"sums": ["manifest"]}));
@@ -194,8 +181,8 @@ pub(super) const SCENES: &[Scene] = &[
         registry.reset(&json!({"packages": true}));
         let linux = ["--flavor", "opentofu", "--platform", "linux_amd64"];
         assert_exit(&lab.run(&[&["lock"], &linux[..]].concat()), 0);
-        let verify = [&["verify", "--upstream", "-v"], &linux[..]].concat();
-        Some(asking((registry, lab), &verify))
+        let finds = "verify --upstream -v --flavor opentofu --platform linux_amd64";
+        Some(asking((registry, lab), finds))
     }),
     ("hashes-of-other-version", || {
         let repo = Repo::new()?;
@@ -214,7 +201,7 @@ pub(super) const SCENES: &[Scene] = &[
             repo.lab
                 .unpacked(super::advised::PACKAGES, &package, platform);
         }
-        let mut stage = Stage::new(repo.lab).found_by(&["verify", "--only", "platforms"]);
+        let mut stage = Stage::new(repo.lab).found_by("verify --only platforms");
         stage.has_packages = true;
         Some(stage)
     }),
@@ -251,7 +238,8 @@ pub(super) const SCENES: &[Scene] = &[
             lab.write(&format!("{root}/main.tf"), &config);
         }
         let database = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/advisories");
-        let mut stage = asking((registry, lab), &["audit", "-r", "--db", database]);
+        let mut stage = asking((registry, lab), "audit -r --db");
+        stage.finds.push(database.to_owned());
         stage.is_folded = true;
         Some(stage)
     }),
@@ -259,7 +247,7 @@ pub(super) const SCENES: &[Scene] = &[
         let repo = Repo::new()?;
         repo.write("main.tf", ONE_PROVIDER)
             .write(".gitignore", ".terraform*\n");
-        let mut stage = Stage::new(repo.lab).found_by(&["verify"]);
+        let mut stage = Stage::new(repo.lab).found_by("verify");
         stage.is_repository = true;
         Some(stage)
     }),
@@ -271,7 +259,7 @@ pub(super) const SCENES: &[Scene] = &[
         std::fs::create_dir(lab.path("mirror")).unwrap();
         Some(asking(
             (registry, lab),
-            &["verify", "--only", "packages", "--flavor", "terraform@1.11"],
+            "verify --only packages --flavor terraform@1.11",
         ))
     }),
     ("newer-patch", || {
@@ -279,21 +267,14 @@ pub(super) const SCENES: &[Scene] = &[
         add_newer(&registry);
         Some(asking(
             (registry, lab),
-            &[
-                "verify",
-                "--only",
-                "upstream,configuration",
-                "-v",
-                "--flavor",
-                "terraform@1.11",
-            ],
+            "verify --only upstream,configuration -v --flavor terraform@1.11",
         ))
     }),
     ("object-too-large", || {
         let lab = Lab::new();
         let items = "1,".repeat(1 << 19);
         lab.write("main.tf", format!("locals {{\n  x = [{items}]\n}}\n"));
-        Some(Stage::new(lab).found_by(&["verify", "--only", "configuration"]))
+        Some(Stage::new(lab).found_by("verify --only configuration"))
     }),
     ("package-misnamed", || {
         let (registry, lab) = with_registry(DEMO);
@@ -303,49 +284,28 @@ pub(super) const SCENES: &[Scene] = &[
         registry.reset(&json!({"rules": [{
             "kind": "download", "action": "patch", "times": -1, "set": {"filename": "demo.zip"},
         }]}));
-        Some(asking(
-            (registry, lab),
-            &["lock", "--platform", "linux_amd64"],
-        ))
+        Some(asking((registry, lab), "lock --platform linux_amd64"))
     }),
     ("package-missing", || {
         let (registry, lab) = with_registry(DEMO);
         let gone =
             json!({"kind": "download", "action": "404", "times": -1, "path": "darwin/arm64"});
         registry.reset(&json!({"rules": [gone]}));
-        Some(asking((registry, lab), &["lock"]))
+        Some(asking((registry, lab), "lock"))
     }),
     ("package-odd", || {
         let odd = Zip::of([
             Entry::directory("docs/"),
             Entry::file("terraform-provider-x_v1.1.0", "x"),
         ]);
-        let finds = [
-            "verify",
-            "--only",
-            "packages",
-            "-v",
-            "--fs-mirror",
-            "mirror",
-            "--platform",
-            "linux_amd64",
-        ];
-        Some(Stage::new(locked_by_zh(&odd, &odd)).found_by(&finds))
+        let finds = "verify --only packages -v --fs-mirror mirror --platform linux_amd64";
+        Some(Stage::new(locked_by_zh(&odd, &odd)).found_by(finds))
     }),
     ("package-repacked", || {
         let program = || Entry::file("terraform-provider-x_v1.1.0", "x".repeat(100));
         let lab = locked_by_zh(&Zip::of([program()]), &Zip::of([program().deflated()]));
-        let finds = [
-            "verify",
-            "--only",
-            "packages",
-            "-v",
-            "--fs-mirror",
-            "mirror",
-            "--package",
-            "a.zip",
-        ];
-        Some(Stage::new(lab).found_by(&finds))
+        let finds = "verify --only packages -v --fs-mirror mirror --package a.zip";
+        Some(Stage::new(lab).found_by(finds))
     }),
     ("package-tracked", || {
         let repo = Repo::new()?;
@@ -357,7 +317,7 @@ pub(super) const SCENES: &[Scene] = &[
             "provider \"example.com/t/x\" {\n  version = \"1.1.0\"\n}\n",
         );
         repo.commit("all");
-        let mut stage = Stage::new(repo.lab).found_by(&["verify"]);
+        let mut stage = Stage::new(repo.lab).found_by("verify");
         stage.is_repository = true;
         Some(stage)
     }),
@@ -366,13 +326,12 @@ pub(super) const SCENES: &[Scene] = &[
         assert_exit(&super::lock(&lab, BOTH), 0);
         let zip = "broken/terraform-provider-x_1.1.0_linux_amd64.zip";
         lab.write(zip, "no zip");
-        Some(Stage::new(lab).found_by(&["verify", "--only", "packages", "--package", zip]))
+        Some(Stage::new(lab).found_by(&format!("verify --only packages --package {zip}")))
     }),
     ("platforms-incomplete", || {
         let lab = simple();
         assert_exit(&super::lock(&lab, &["--platform", "linux_amd64"]), 0);
-        let mut stage =
-            Stage::new(lab).found_by(&["verify", "-r", "--platform", "linux_amd64,darwin_arm64"]);
+        let mut stage = Stage::new(lab).found_by("verify -r --platform linux_amd64,darwin_arm64");
         std::fs::rename(
             stage.lab.path("mirror"),
             stage.lab.path(super::advised::PACKAGES),
@@ -387,10 +346,7 @@ pub(super) const SCENES: &[Scene] = &[
         registry.reset(&json!({"rules": [
             {"kind": "versions", "action": "patch", "times": -1, "set": {"warnings": ["it moved"]}},
         ]}));
-        Some(asking(
-            (registry, lab),
-            &["lock", "--platform", "linux_amd64"],
-        ))
+        Some(asking((registry, lab), "lock --platform linux_amd64"))
     }),
     ("release-too-young", || {
         let (registry, lab) = with_registry(&DEMO.replace("~> 1.0.0", "~> 1.0"));
@@ -401,13 +357,9 @@ pub(super) const SCENES: &[Scene] = &[
             };
             registry.set_dates("acme/demo", version, dates);
         }
-        lab.run(&[
-            "lock",
-            "--flavor",
-            "terraform@1.11",
-            "--platform",
-            "linux_amd64",
-        ])
+        lab.run(&words(
+            "lock --flavor terraform@1.11 --platform linux_amd64",
+        ))
         .exits(0);
         lab.write(".lockctl.hcl", "policy {\n  min_age = \"7d\"\n}\n");
         Some(asking((registry, lab), UPSTREAM))
@@ -417,7 +369,7 @@ pub(super) const SCENES: &[Scene] = &[
         registry.reset(&json!({"no_keys": true}));
         Some(asking(
             (registry, lab),
-            &["lock", "--flavor", "opentofu", "--platform", "linux_amd64"],
+            "lock --flavor opentofu --platform linux_amd64",
         ))
     }),
     ("signature-odd", || {
@@ -425,7 +377,7 @@ pub(super) const SCENES: &[Scene] = &[
         registry.reset(&json!({"keys": ["expired"], "sign_with": "expired"}));
         Some(asking(
             (registry, lab),
-            &["lock", "--flavor", "opentofu", "--platform", "linux_amd64"],
+            "lock --flavor opentofu --platform linux_amd64",
         ))
     }),
     ("stated-hash-false", || {
@@ -434,8 +386,8 @@ pub(super) const SCENES: &[Scene] = &[
         let linux = ["--flavor", "opentofu", "--platform", "linux_amd64"];
         assert_exit(&lab.run(&[&["lock"], &linux[..]].concat()), 0);
         registry.reset(&lies("darwin_arm64 zh:"));
-        let verify = [&["verify", "--upstream", "-v"], &linux[..]].concat();
-        Some(asking((registry, lab), &verify))
+        let finds = "verify --upstream -v --flavor opentofu --platform linux_amd64";
+        Some(asking((registry, lab), finds))
     }),
     ("state-unreadable", || {
         let lab = simple();
@@ -444,7 +396,7 @@ pub(super) const SCENES: &[Scene] = &[
             "{{\"version\": 4, \"terraform_version\": \"1.11.4\", \"serial\": 1, \"lineage\": \"a\", \"outputs\": {{}}, \"resources\": [{resource}]}}\n"
         );
         lab.write("terraform.tfstate", state);
-        Some(Stage::new(lab).found_by(&["verify"]))
+        Some(Stage::new(lab).found_by("verify"))
     }),
     ("zh-missing", || {
         let (registry, lab) = locked(&json!({}));
@@ -458,15 +410,7 @@ pub(super) const SCENES: &[Scene] = &[
         );
         Some(asking(
             (registry, lab),
-            &[
-                "verify",
-                "-v",
-                "--only",
-                "platforms",
-                "--flavor",
-                "terraform@1.11",
-                "--no-cache",
-            ],
+            "verify -v --only platforms --flavor terraform@1.11 --no-cache",
         ))
     }),
     ("key-not-compared", || {
@@ -478,15 +422,7 @@ pub(super) const SCENES: &[Scene] = &[
         );
         Some(asking(
             (registry, lab),
-            &[
-                "verify",
-                "-v",
-                "--only",
-                "policy",
-                "--flavor",
-                "terraform@1.11",
-                "--no-cache",
-            ],
+            "verify -v --only policy --flavor terraform@1.11 --no-cache",
         ))
     }),
     ("version-gone", || {

@@ -4,14 +4,11 @@
 use std::time::{Duration, SystemTime};
 
 use lockctl::package::calendar::{day, timestamp};
-use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
 use super::registry::{DEMO, steady, with_registry};
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::registry::{Dates, Origin, Registry};
-use crate::texts::Text as _;
 
 const DAY: i64 = 24;
 const WEEK: &str = "policy {\n  min_age = \"7d\"\n}\n";

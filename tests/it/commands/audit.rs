@@ -1,10 +1,6 @@
 //! `audit`: advisories against lock files, ignores, formats, and databases that are not in order.
 
-use serde_json::Value;
-use snapbox::str;
-
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 
 /// The advisories of the unit tests.
 const ADVISORIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/advisories");

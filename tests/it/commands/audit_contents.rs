@@ -1,11 +1,7 @@
 //! `audit` where the contents of packages are known: the module that was built, the standard library, and modules.
 
-use serde_json::{Value, json};
-use snapbox::str;
-
-use super::assert_exit;
 use super::builds::{CLEAN, locked};
-use crate::lab::{Lab, Outcome};
+use super::*;
 
 /// Writes an advisory about one module, fixed in a version.
 fn advise(lab: &Lab, id: &str, module: &str, fixed: &str) {

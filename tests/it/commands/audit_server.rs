@@ -8,12 +8,10 @@ use std::sync::{Arc, Mutex};
 use lockctl::os::{RealClock, RealDisk};
 use lockctl::store::answers::{AnswerCache, AnswerKind};
 use lockctl::world::Disk as _;
-use serde_json::json;
 
 use super::audit::lock_of;
 use super::cache;
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 
 const ADVISORY: &str = include_str!("../../../fixtures/advisories/GO-1999-0003.json");
 
@@ -252,13 +250,7 @@ fn other_commands_mark_versions_with_kept_advisories() {
         &format!("{mirror}/terraform-provider-custom_5.4.0_linux_amd64.zip"),
         "",
     );
-    let outdated = [
-        "outdated",
-        "--flavor",
-        "terraform@1.11",
-        "--fs-mirror",
-        "mirror",
-    ];
+    let outdated = words("outdated --flavor terraform@1.11 --fs-mirror mirror");
     let rows = |args: &[&str]| {
         let outcome = lab.run(&[args, &["--format", "json"]].concat());
         let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();

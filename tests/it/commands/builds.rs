@@ -5,16 +5,12 @@ use std::path::Path;
 
 use lockctl::contents::{BuildInfo, BuiltModule, ModuleReplacement, Setting};
 use lockctl::hash::zh;
-use serde_json::{Value, json};
-use snapbox::str;
 
 use super::facts::{downloads, lock};
 use super::registry::{point_at, steady};
-use super::{LOCK, assert_exit};
+use super::*;
 use crate::build_information::{DIRECTORY, fixtures, package, recorded, stems};
-use crate::lab::{Lab, Outcome};
 use crate::registry::Registry;
-use crate::texts::Text as _;
 
 const CONFIG: &str = "\
 terraform {

@@ -1,10 +1,7 @@
 //! Advice of `lock` and `verify` about recorded hashes that are wrong: each test does what the advice says.
 
-use serde_json::json;
-
 use super::registry::{DEMO, with_registry};
-use super::{LOCK, ONE_PROVIDER, assert_exit, lock};
-use crate::lab::Lab;
+use super::*;
 use crate::registry::Registry;
 
 const ADVICE: &str = "delete `hashes` from the entry and lock again, which keeps the version";
@@ -43,14 +40,7 @@ fn a_mirror_that_contradicts_the_recorded_list() {
 #[test]
 fn more_h1_than_an_unsigned_list_has_packages() {
     let (registry, lab) = with_registry(DEMO);
-    let args = [
-        "lock",
-        "--flavor",
-        "opentofu",
-        "--platform",
-        "linux_amd64",
-        "--no-cache",
-    ];
+    let args = words("lock --flavor opentofu --platform linux_amd64 --no-cache");
     assert_exit(&lab.run(&args), 0);
     let good = lab.read(LOCK);
     registry.reset(&json!({"no_keys": true}));

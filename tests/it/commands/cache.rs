@@ -1,13 +1,8 @@
 //! `cache`: facts counted, exported and removed.
 
-use serde_json::Value;
-use snapbox::str;
-
 use super::facts::{STORE, lock, locked, objects, timeless};
 use super::registry::TWO;
-use super::{LOCK, assert_exit};
-use crate::lab::Lab;
-use crate::texts::Text as _;
+use super::*;
 
 /// Reads what a command prints with `--format json`, as far as it is about the store.
 pub(super) fn json(lab: &Lab, args: &[&str], code: u8) -> Value {

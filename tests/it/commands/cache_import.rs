@@ -1,13 +1,9 @@
 //! `cache import`: facts of other machines, and what false ones can do.
 
-use serde_json::json;
-use snapbox::str;
-
 use super::cache::{export, json as store};
 use super::facts::{downloads, lock, locked, timeless};
 use super::registry::TWO;
-use super::{LOCK, assert_exit};
-use crate::lab::Lab;
+use super::*;
 use crate::registry::Registry;
 
 /// The project file that lets imported facts count.

@@ -1,11 +1,7 @@
 //! Hashes of the version that was locked before, by what the last change of the lock file replaced.
 
-use snapbox::str;
-
 use super::registry::{DEMO, with_registry};
-use super::{LOCK, assert_exit};
-use crate::repo::Repo;
-use crate::texts::Text as _;
+use super::*;
 
 /// The hashes of a version: one of these digits in each, and that of the manifest, which all versions share.
 pub(super) fn entry(version: &str, digits: &str) -> String {

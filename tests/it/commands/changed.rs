@@ -2,10 +2,8 @@
 
 use std::process::Command;
 
-use super::LOCK;
 use super::diff::text;
-use crate::repo::Repo;
-use crate::texts::Text as _;
+use super::*;
 
 const ENTRY: &str = "registry.terraform.io/hashicorp/null 3.2.1 ~> 3.0 | h1:a zh:a";
 const CALL: &str = "module \"m\" {\n  source = \"../../modules/outer\"\n}\n";
@@ -237,14 +235,7 @@ fn lock_works_on_roots_of_which_a_file_changed() {
         .unpacked("mirror", "example.com/t/x/1.0.0/linux_amd64", "1.0.0");
     repo.commit("base");
     repo.write("live/b/more.tf", "");
-    let args = [
-        "lock",
-        "-r",
-        "--fs-mirror",
-        "mirror",
-        "--platform",
-        "linux_amd64",
-    ];
+    let args = words("lock -r --fs-mirror mirror --platform linux_amd64");
     let lock = |since: &str| repo.run(&[&args[..], &["--since", since]].concat());
     let outcome = lock("HEAD");
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);

@@ -4,11 +4,8 @@
 //! Each attack names what OpenTofu was recorded to do (`fixtures/source-cases/package-hashes.json` and
 //! `netmirror.json`).
 
-use serde_json::{Value, json};
-
 use super::registry::{DEMO, with_registry};
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::registry::Registry;
 use crate::scenarios::Packages;
 
@@ -272,15 +269,7 @@ fn verify_says_which_hashes_are_only_claimed() {
     let (registry, mut lab) = with_registry(DEMO);
     registry.reset(&json!({"packages": true}));
     assert_exit(&lab.run(&TOFU), 0);
-    let verify = [
-        "verify",
-        "--flavor",
-        "opentofu",
-        "--upstream",
-        "--platform",
-        "linux_amd64",
-        "-v",
-    ];
+    let verify = words("verify --flavor opentofu --upstream --platform linux_amd64 -v");
     lab.run(&verify).exits(0).stdout_has("hashes-claimed");
     let name = "OPENTOFU_ENFORCE_GPG_VALIDATION";
     lab.set(name, "true");

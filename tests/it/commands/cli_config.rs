@@ -1,11 +1,8 @@
 //! What is said about a CLI configuration, about files that cannot be read, and about sources.
 
-use snapbox::str;
-
+use super::*;
 use crate::commands::registry::with_registry;
 use crate::commands::simple;
-use crate::lab::{Lab, Outcome};
-use crate::texts::Text as _;
 
 /// Locks with a CLI configuration that stops the run before anybody is asked.
 fn stopped(rc: &str) -> Outcome {

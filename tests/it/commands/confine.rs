@@ -3,14 +3,11 @@
 #[cfg(unix)]
 use std::path::Path;
 
+use super::*;
 #[cfg(unix)]
 use lockctl::os::RealDisk;
 #[cfg(unix)]
 use lockctl::world::{Confined, Disk as _, Files as _, Replaced, is_outside};
-
-use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
-use crate::lab::{Lab, Outcome};
-use crate::texts::Text as _;
 
 /// A word that stands outside only.
 const SECRET: &str = "hunter2";

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use lockctl::os::RealDisk;
 use lockctl::world::{Confined, Disk, FileKind, Files, Replaced};
 
+use super::*;
 use crate::disk::{Changed, Changes};
-use crate::lab::Lab;
 
 /// A disk on which somebody puts a link in the place of something as soon as it was looked at.
 struct Swapping {

@@ -1,23 +1,12 @@
 //! Requirements that no version meets: which places clash, and what would solve it.
 
-use serde_json::Value;
-use snapbox::str;
-
-use super::LOCK;
 use super::outdated::{locks, mirror, outdated, requires};
-use crate::lab::{Lab, Outcome};
-use crate::texts::Text as _;
+use super::*;
 
 fn lock(lab: &Lab) -> Outcome {
-    lab.run(&[
-        "lock",
-        "--flavor",
-        "terraform@1.11",
-        "--fs-mirror",
-        "mirror",
-        "--platform",
-        "linux_amd64",
-    ])
+    lab.run(&words(
+        "lock --flavor terraform@1.11 --fs-mirror mirror --platform linux_amd64",
+    ))
 }
 
 /// A root that requires provider `a` in its own way, and a module for each further one.

@@ -2,13 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use snapbox::str;
-
 use super::registry::{DEMO, TWO, steady, with_registry};
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::registry::Registry;
-use crate::texts::Text as _;
 
 /// A root whose provider is locked for Terraform.
 fn locked_for_terraform() -> (Registry, Lab) {
@@ -281,9 +277,6 @@ fn roots_that_were_searched_for_need_no_lock_file() {
         "{lines:?}"
     );
     // All addresses change, so this is no change of layout.
-    assert!(
-        lines.contains("1 root: lock file updated for OpenTofu"),
-        "{lines:?}"
-    );
+    assert!(lines.contains("1 root: lock file updated for OpenTofu"));
     assert!(!lab.path("live/a").join(LOCK).exists());
 }

@@ -1,7 +1,6 @@
 //! Platforms that nobody stated: each format says once for the run what only the default list wants.
 
-use super::{LOCK, ONE_PROVIDER, assert_exit, lock, simple};
-use crate::lab::Lab;
+use super::*;
 
 /// A list of `zh:` as of a release, so that `init` from the registry passes everywhere.
 fn listed(text: &str) -> String {
@@ -57,14 +56,7 @@ fn annotations_have_one_notice_for_the_run() {
 
 /// The severities of the findings about packages, by their platforms.
 fn of_packages(lab: &Lab, more: &[&str]) -> Vec<String> {
-    let args = [
-        "verify",
-        "--no-cache",
-        "--only",
-        "packages",
-        "--format",
-        "json",
-    ];
+    let args = words("verify --no-cache --only packages --format json");
     let outcome = lab.run(&[&args[..], more].concat());
     let json = outcome.json();
     let findings = json["roots"][0]["findings"].as_array().unwrap();

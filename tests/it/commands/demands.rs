@@ -1,13 +1,8 @@
 //! What a project file demands of packages, and `lock` enforces.
 
-use serde_json::json;
-use snapbox::str;
-
 use super::registry::{DEMO, lock, steady, with_registry};
-use super::{LOCK, assert_exit};
-use crate::lab::Lab;
+use super::*;
 use crate::registry::{Origin, Registry, TestKey};
-use crate::texts::Text as _;
 
 const ONE: [&str; 2] = ["--platform", "linux_amd64"];
 

@@ -1,12 +1,8 @@
 //! `lock` with a failing place of a package: the other public registry has the same zip, which its hash proves.
 
-use serde_json::json;
-use snapbox::str;
-
 use super::mirror::zips_requested;
 use super::registry::{DEMO, lock, steady, with_registry};
-use super::{LOCK, assert_exit};
-use crate::texts::Text as _;
+use super::*;
 
 const ONE: &[&str] = &["--platform", "linux_amd64"];
 

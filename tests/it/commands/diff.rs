@@ -1,10 +1,6 @@
 //! `lockctl diff` on two files.
 
-use snapbox::str;
-
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
-use crate::texts::Text as _;
+use super::*;
 
 const HEADER: &str = "\
 # This file is maintained automatically by \"terraform init\".

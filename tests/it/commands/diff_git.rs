@@ -1,11 +1,7 @@
 //! `lockctl diff` on states of a git repository.
 
-use snapbox::str;
-
 use super::diff::text;
-use super::{LOCK, assert_exit};
-use crate::repo::Repo;
-use crate::texts::Text as _;
+use super::*;
 
 const OLD: &str = "registry.terraform.io/hashicorp/aws 5.31.0 ~> 5.0 | h1:a zh:a";
 const NEW: &str = "registry.terraform.io/hashicorp/aws 5.40.0 ~> 5.0 | h1:b zh:b";

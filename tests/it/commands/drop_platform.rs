@@ -2,14 +2,11 @@
 
 use lockctl::hash::Hash;
 use lockctl::store::FactOrigin;
-use serde_json::json;
-use snapbox::str;
 
 use super::facts::{downloads, lock, locked};
 use super::facts_explain::replace_facts;
 use super::registry::{requests, steady};
-use super::{LOCK, assert_exit};
-use crate::texts::Text as _;
+use super::*;
 
 /// Keeps one of two platforms.
 const DROP: &[&str] = &[

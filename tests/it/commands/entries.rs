@@ -1,9 +1,6 @@
 //! `verify` on entries that are left over, locked from several hosts, or without the signed list.
 
-use serde_json::Value;
-
-use super::{BOTH, LOCK, assert_exit, lock, simple};
-use crate::lab::Lab;
+use super::*;
 
 /// Returns `RULE SEVERITY PROVIDER` of each finding that has one of these rules.
 fn found(lab: &Lab, rules: &[&str], args: &[&str]) -> Vec<String> {

@@ -1,8 +1,7 @@
 //! `--format json-lines`: what happens, line by line, and then the result.
 
-use serde_json::Value;
-
 use super::registry::{DEMO, TWO, lock, rule, with_registry};
+use super::*;
 
 /// Returns the lines that a command prints, each of which is held against its schema.
 fn lines(stdout: &str) -> Vec<Value> {

@@ -1,12 +1,8 @@
 //! `explain`: pages, the list of topics and rules, and names that are unknown.
 
+use super::*;
 use lockctl::diag::RULES;
 use lockctl::guide::TOPICS;
-use snapbox::str;
-
-use super::{assert_exit, simple};
-use crate::lab::Lab;
-use crate::texts::Text as _;
 
 #[test]
 fn explain_shows_a_page_for_a_terminal() {

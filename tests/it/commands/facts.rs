@@ -1,13 +1,9 @@
 //! `lock` with facts that earlier runs kept about packages.
 
-use snapbox::str;
-
 use super::registry::{DEMO, TWO, requests, steady, with_registry};
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::registry::Registry;
 use crate::scenarios::Packages;
-use crate::texts::Text as _;
 
 /// Where the store of the tests is, below the directory of the lab.
 pub(super) const STORE: &str = "home/.cache/lockctl";

@@ -6,14 +6,10 @@ use lockctl::os::{RealClock, RealDisk};
 use lockctl::package::Fact;
 use lockctl::store::{FactOrigin, Removal, Store};
 use lockctl::world::Disk;
-use serde_json::Value;
-use snapbox::str;
 
 use super::facts::{STORE, lock, locked};
 use super::registry::{DEMO, TWO, with_registry};
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
-use crate::texts::Text as _;
+use super::*;
 
 /// Verifies for some platforms.
 fn verify(lab: &Lab, platforms: &str, more: &[&str]) -> Outcome {

@@ -1,13 +1,8 @@
 //! Entries with a fault: they are present, what is sound in them is compared, and what has one right form is
 //! repaired.
 
-use snapbox::str;
-
 use super::diff::text;
-use super::{BOTH, LOCK, assert_exit, lock, simple};
-use crate::lab::Lab;
-use crate::repo::Repo;
-use crate::texts::Text as _;
+use super::*;
 
 const ENTRY: &str = "registry.terraform.io/hashicorp/null 3.2.1 ~> 3.0 | h1:a zh:a zh:b zh:c";
 

@@ -6,9 +6,8 @@ use std::path::Path;
 use lockctl::os::RealDisk;
 use lockctl::world::Files;
 
-use super::assert_exit;
+use super::*;
 use crate::disk::{Changed, Changes};
-use crate::lab::{Lab, Outcome};
 
 /// The content of the files outside, and the name of the module that it leads to.
 const SECRET: &str = "hush";

@@ -9,12 +9,9 @@ use lockctl::cli::{self, Io, World};
 use lockctl::net::RealHttp;
 use lockctl::os::{RealDisk, RealRun};
 use lockctl::world::{Disk, Exclusive, Files, Replaced, Replacement};
-use snapbox::str;
 
-use super::{BOTH, LOCK, assert_exit, lock, simple};
+use super::*;
 use crate::disk::{Changed, Changes};
-use crate::lab::{Lab, zip_of};
-use crate::texts::Text as _;
 
 #[test]
 fn usage_and_missing_things_exit_with_2() {
@@ -279,13 +276,7 @@ fn a_run_that_starts_over_keeps_other_runs_out_and_loses_nothing_of_theirs() {
         written: AtomicUsize::new(0),
         is_out: Arc::default(),
     });
-    let args = [
-        "lock",
-        "--fs-mirror",
-        "mirror",
-        "--platform",
-        "darwin_arm64",
-    ];
+    let args = words("lock --fs-mirror mirror --platform darwin_arm64");
     assert_exit(&lab.run_on(&rival, &args), 0);
     let (written, now) = (rival.0.written.into_inner(), lab.read(LOCK));
     assert_eq!(written, 1, "the second attempt is not disturbed");

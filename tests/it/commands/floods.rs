@@ -10,11 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
-use serde_json::json;
 
-use super::LOCK;
 use super::registry::{DEMO, with_registry};
-use crate::lab::Lab;
+use super::*;
 use crate::registry::{authority_pem, server_config};
 use crate::servers::open_port;
 

@@ -1,9 +1,6 @@
 //! Findings that have one cause: people read one, programs get every one.
 
-use snapbox::str;
-
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 
 /// Spells an entry with so many `h1:` and `zh:` hashes.
 fn entry(name: &str, h1: usize, zh: usize) -> String {

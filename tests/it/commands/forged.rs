@@ -1,15 +1,10 @@
 //! A hash that belongs to no package of the release, beside right ones or in the place of one.
 
-use serde_json::{Value, json};
-use snapbox::str;
-
 use super::facts::{lock, locked};
 use super::registry::TWO;
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::registry::Registry;
 use crate::scenarios::Packages;
-use crate::texts::Text as _;
 
 const INSTALLED: &str = ".terraform/providers/registry.terraform.io/acme/demo/1.0.0/linux_amd64";
 

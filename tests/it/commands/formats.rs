@@ -1,13 +1,7 @@
 //! `verify` for programs of CI: SARIF, JUnit, annotations of GitHub, Markdown.
 
+use super::*;
 use std::collections::BTreeSet;
-
-use serde_json::Value;
-use snapbox::str;
-
-use super::{LOCK, ONE_PROVIDER, assert_exit};
-use crate::lab::Lab;
-use crate::texts::Text as _;
 
 /// A lock file with many faults, and text that would like to be something else.
 const BROKEN: &str = r#"provider "example.com/t/x" {

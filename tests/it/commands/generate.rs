@@ -2,11 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::*;
 use lockctl::world::mem::slashed;
-
-use super::assert_exit;
-use crate::lab::Lab;
-use crate::texts::Text as _;
 
 #[test]
 fn each_shell_gets_a_script_that_asks_for_words() {

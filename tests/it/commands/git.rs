@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::LOCK;
 use super::merge::{file, has_git};
-use crate::texts::Text as _;
+use super::*;
 
 /// A repository on its branch `main`, with lockctl installed in it and in `PATH`.
 struct Repository {

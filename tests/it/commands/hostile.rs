@@ -10,9 +10,8 @@ use lockctl::os::RealDisk;
 use lockctl::world::mem::MemFiles;
 use lockctl::world::{Files, ReadSeek};
 
+use super::*;
 use crate::disk::{Changed, Changes};
-use crate::lab::Lab;
-use crate::texts::Text as _;
 
 const USED: &str = "terraform {\n  required_providers {\n    x = { source = \"acme/x\" }\n  }\n}\n";
 

@@ -1,10 +1,6 @@
 //! Lock files that git ignores.
 
-use snapbox::str;
-
-use super::{LOCK, lock};
-use crate::lab::Lab;
-use crate::repo::Repo;
+use super::*;
 
 const MAIN: &str =
     "terraform {\n  required_providers {\n    demo = { source = \"acme/demo\" }\n  }\n}\n";

@@ -1,12 +1,7 @@
 //! The table of what several roots lock after a run.
 
-use serde_json::json;
-use snapbox::str;
-
-use super::LOCK;
 use super::outdated::{locks, mirror, requires};
-use crate::lab::{Lab, Outcome};
-use crate::texts::Text as _;
+use super::*;
 
 pub(super) const ONE: &[&str] = &["--platform", "linux_amd64", "--fs-mirror", "mirror"];
 

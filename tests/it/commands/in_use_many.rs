@@ -1,10 +1,7 @@
 //! What many roots lock after a run: the summary stays on a screen.
 
-use snapbox::str;
-
 use super::in_use::{ONE, offered, program, root, summary};
-use crate::lab::Lab;
-use crate::texts::Text as _;
+use super::*;
 
 /// Twelve roots below `live`, of which three are at the newest version, and one of `old`.
 fn many() -> Lab {

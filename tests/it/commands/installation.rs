@@ -1,13 +1,8 @@
 //! `lock --installation cli`: which sources are asked for which roots.
 
-use serde_json::{Value, json};
-use snapbox::str;
-
 use super::registry::{DEMO, steady, with_registry};
-use super::{LOCK, ONE_PROVIDER, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::registry::{Origin, Registry};
-use crate::texts::Text as _;
 
 fn lock(lab: &Lab, flavor: &str, more: &[&str]) -> Outcome {
     let args = ["lock", "--installation", "cli", "--flavor", flavor];

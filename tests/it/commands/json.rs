@@ -1,12 +1,8 @@
 //! What programs are told.
 
-use serde_json::{Value, json};
-
 use super::diff::text;
 use super::merge::file;
-use super::{LOCK, ONE_PROVIDER, assert_exit, simple};
-use crate::lab::{Lab, zip_of};
-use crate::repo::Repo;
+use super::*;
 use crate::schema;
 
 /// Runs a command and returns the object that it prints.

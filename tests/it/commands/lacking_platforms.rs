@@ -1,11 +1,8 @@
 //! A wanted platform that a release or a mirror lacks.
 
-use snapbox::str;
-
-use super::assert_exit;
 use super::registry::{DEMO, lock, steady, with_registry};
+use super::*;
 use crate::registry::Origin;
-use crate::texts::Text as _;
 
 const FILE: &str = ".lockctl.hcl";
 

@@ -1,10 +1,6 @@
 //! `lock`: versions, platforms, constraints.
 
-use snapbox::str;
-
-use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
-use crate::lab::Lab;
-use crate::texts::Text as _;
+use super::*;
 
 #[test]
 fn lock_creates_then_leaves_alone() {
@@ -178,11 +174,7 @@ fn entries_that_the_state_may_require_are_kept() {
     let other = "provider \"example.com/t/other\" {\n  version = \"1.0.0\"\n  hashes = [\n    \"h2:kept\",\n  ]\n}\n";
     lab.write(LOCK, other);
     let outcome = lock(&lab, BOTH).exits(0);
-    assert!(
-        lab.read(LOCK).contains("example.com/t/other"),
-        "{}",
-        lab.read(LOCK)
-    );
+    lab.read(LOCK).has("example.com/t/other");
     assert!(lab.read(LOCK).contains("h2:kept"));
     outcome.stderr_has("what cannot be seen may require it");
 }
@@ -321,11 +313,7 @@ fn opentofu_adds_no_entry_that_nothing_requires() {
         "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"1.0.0\"\n}\n",
     );
     lock(&lab, &["--flavor", "opentofu", "--platform", "linux_amd64"]).exits(0);
-    assert!(
-        !lab.read(LOCK).contains("registry.opentofu.org"),
-        "{}",
-        lab.read(LOCK)
-    );
+    lab.read(LOCK).lacks("registry.opentofu.org");
 }
 
 #[test]
@@ -366,12 +354,7 @@ fn locked_platforms_are_those_that_packages_prove() {
     );
     let verify = |more: &[&str]| lab.run(&[&["verify", "--only", "platforms"], more].concat());
     verify(&["--platform", "locked", "--fs-mirror", "mirror"]).exits(0);
-    let all = verify(&[
-        "--platform",
-        "locked,windows_amd64",
-        "--fs-mirror",
-        "mirror",
-    ]);
+    let all = verify(&words("--platform locked,windows_amd64 --fs-mirror mirror"));
     assert_exit(&all, 1);
 
     // Without a package at hand nothing shows whose hashes these are.
@@ -380,13 +363,8 @@ fn locked_platforms_are_those_that_packages_prove() {
         "no package that is installed, cached or in a mirror",
     );
     fails(
-        &lab.write("empty/README", "").run(&[
-            "lock",
-            "--platform",
-            "locked",
-            "--fs-mirror",
-            "empty",
-        ]),
+        &lab.write("empty/README", "")
+            .run(&words("lock --platform locked --fs-mirror empty")),
         "could not be determined",
     );
 }

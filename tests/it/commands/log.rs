@@ -1,13 +1,7 @@
 //! `log`: the history of providers in a lock file.
 
-use serde_json::{Value, json};
-use snapbox::str;
-
 use super::diff_git::below;
-use super::{LOCK, assert_exit};
-use crate::lab::Lab;
-use crate::repo::Repo;
-use crate::texts::Text as _;
+use super::*;
 
 /// One entry of a lock file; its hashes depend on version and mark.
 fn entry(addr: &str, version: &str, mark: &str) -> String {

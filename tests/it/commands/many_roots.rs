@@ -1,9 +1,7 @@
 //! Two hundred roots with five providers each: what the commands that only look at them print fits on one screen.
 
 use super::outdated::{locks, mirror, outdated, requires};
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
-use crate::repo::Repo;
+use super::*;
 
 const ROOTS: usize = 200;
 

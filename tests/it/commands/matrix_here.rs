@@ -1,10 +1,7 @@
 //! `verify --matrix`: the columns about this machine.
 
-use serde_json::Value;
-
 use super::matrix::{all_rows, is_here, rows};
-use super::{LOCK, ONE_PROVIDER, assert_exit, lock};
-use crate::lab::Lab;
+use super::*;
 
 /// The title of a package that is not installed, or not the locked one.
 const NOT_THERE: &str = "fails (Required plugins are not installed)";

@@ -1,10 +1,6 @@
 //! Three lock files into one, and conflict markers out of one.
 
-use snapbox::str;
-
-use super::LOCK;
-use crate::lab::Lab;
-use crate::texts::Text as _;
+use super::*;
 
 const HEADER: &str = "# This file is maintained automatically by \"terraform init\".\n\
                       # Manual edits may be lost in future updates.\n";

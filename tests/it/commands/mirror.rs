@@ -4,15 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use serde_json::json;
-use snapbox::str;
-
 use super::registry::{DEMO, TWO, lock, steady, with_registry};
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::registry::{Origin, Registry};
 use crate::scenarios::Packages;
-use crate::texts::Text as _;
 
 const DIR: &str = "m/registry.terraform.io/acme/demo";
 const ZIP: &str = "m/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";

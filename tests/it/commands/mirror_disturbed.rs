@@ -8,12 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lockctl::os::RealDisk;
 use lockctl::world::{Disk as _, DraftDirectory, DraftFile, Exclusive, Replaced, Replacement};
-use serde_json::{Value, json};
-use snapbox::str;
 
-use super::assert_exit;
 use super::mirror::{locked, mirror, tree, zips_requested};
 use super::registry::TWO;
+use super::*;
 use crate::disk::{Changed, Changes};
 use crate::registry::Origin;
 

@@ -1,13 +1,8 @@
 //! `mirror` where something is wrong: nothing wrong gets its final name, and each fault has a message.
 
-use serde_json::json;
-use snapbox::str;
-
 use super::mirror::{locked, mirror, tree, zips_requested};
 use super::registry::{DEMO, TWO, lock, steady, with_registry};
-use super::{LOCK, assert_exit};
-use crate::lab::Lab;
-use crate::texts::Text as _;
+use super::*;
 
 const ONE: &[&str] = &["--platform", "linux_amd64"];
 

@@ -1,7 +1,6 @@
 //! `mirror` over two hundred roots that lock a hundred providers: the table fits on one screen.
 
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 
 const PLATFORM: &[&str] = &["--platform", "linux_amd64"];
 
@@ -23,15 +22,7 @@ fn repository() -> Lab {
         );
         lab.write(&format!("live/root-{number:03}/main.tf"), text);
     }
-    let lock = [
-        "lock",
-        "-r",
-        "live",
-        "--flavor",
-        "opentofu",
-        "--fs-mirror",
-        "fs",
-    ];
+    let lock = words("lock -r live --flavor opentofu --fs-mirror fs");
     assert_exit(&lab.run(&[&lock[..], PLATFORM].concat()), 0);
     assert!(lab.path(&format!("live/root-199/{LOCK}")).exists());
     lab

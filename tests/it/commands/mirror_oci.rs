@@ -3,17 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use serde_json::{Value, json};
-use snapbox::str;
-
 use super::mirror::{locked, mirror, times, tree};
 use super::mirror_disturbed::{FailingDisk, NO_SPACE};
 use super::registry::{TWO, steady};
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::oci::OciRegistry;
 use crate::registry::{Registry, sha256_hex};
-use crate::texts::Text as _;
 
 const LAYOUT: &str = "oci/registry.terraform.io/acme/demo";
 const TAG: &str = "org.opencontainers.image.ref.name";
@@ -263,15 +258,7 @@ fn build_metadata_is_part_of_the_tag() {
     let platform = ["--platform", "linux_amd64"];
     let lock = ["lock", "--flavor", "opentofu", "--fs-mirror", "fs"];
     assert_exit(&lab.run(&[&lock[..], &platform].concat()), 0);
-    let mirror = [
-        "mirror",
-        "m",
-        "--offline",
-        "--from",
-        "fs",
-        "--oci-layout",
-        "oci",
-    ];
+    let mirror = words("mirror m --offline --from fs --oci-layout oci");
     assert_exit(&lab.run(&[&mirror[..], &platform].concat()), 0);
     let layout = lab.path("oci/example.com/t/x");
     assert_eq!(tags(&layout), ["1.0.0_b1"]);
@@ -354,14 +341,7 @@ fn a_full_disk_leaves_no_index_without_its_blobs() {
         let one = ["--platform", "linux_amd64", "--oci-layout", "oci"];
         assert_exit(&mirror(&lab, &one), 0);
         let disk = FailingDisk::after(succeed, NO_SPACE);
-        let args = [
-            "mirror",
-            "--flavor",
-            "terraform@1.11",
-            "m",
-            "--oci-layout",
-            "oci",
-        ];
+        let args = words("mirror --flavor terraform@1.11 m --oci-layout oci");
         let outcome = lab.run_on(&disk, &[&args[..], TWO].concat());
         sound_blobs(&lab.path(LAYOUT));
         if outcome.code == 0 {

@@ -6,11 +6,9 @@
 //! | `nm-init-zh`, `nm-init-h1` | either scheme alone installs as well |
 //! | `fs-packed-locked-zh`, `fs-unpacked-locked-zh` | zips and directories of a filesystem mirror install |
 
-use serde_json::json;
-
-use super::assert_exit;
 use super::mirror::locked;
 use super::registry::TWO;
+use super::*;
 use crate::registry::Origin;
 use crate::scenarios::{Engine, Exit, LockAfter, Symbols, scenarios};
 use crate::static_files::StaticFiles;

@@ -1,12 +1,8 @@
 //! `mirror --unpacked`: packages as directories, instead of zips or beside them.
 
-use serde_json::{Value, json};
-use snapbox::str;
-
 use super::mirror::{locked, mirror, times, tree, zips_requested};
 use super::registry::{TWO, steady};
-use super::{LOCK, assert_exit};
-use crate::texts::Text as _;
+use super::*;
 
 const DIR: &str = "m/registry.terraform.io/acme/demo/1.0.0";
 

@@ -1,4 +1,6 @@
 //! Whole commands, in process, on real directories.
+//!
+//! What the imports here name is known in each file by `use super::*`.
 
 mod action_lock;
 mod advised;
@@ -105,7 +107,12 @@ mod verify_rules;
 mod why;
 mod windows;
 
-use crate::lab::{Lab, Outcome};
+use serde_json::{Value, json};
+use snapbox::str;
+
+use crate::lab::{Lab, Outcome, zip_of};
+use crate::repo::Repo;
+use crate::texts::Text as _;
 
 const LOCK: &str = ".terraform.lock.hcl";
 
@@ -140,6 +147,11 @@ const BOTH: &[&str] = &["--platform", "linux_amd64,darwin_arm64"];
 
 fn lock(lab: &Lab, more: &[&str]) -> Outcome {
     lab.run(&[&["lock", "--fs-mirror", "mirror"], more].concat())
+}
+
+/// The arguments of a command line in which no blank is part of one.
+fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
 }
 
 #[track_caller]

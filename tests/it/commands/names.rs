@@ -1,11 +1,7 @@
 //! Names where a user needs them: of providers in commands and lines, of what a shallow clone lacks.
 
-use snapbox::str;
-
 use super::diff::text;
-use super::{LOCK, assert_exit};
-use crate::lab::Lab;
-use crate::repo::Repo;
+use super::*;
 
 const OLD: &str = "registry.terraform.io/hashicorp/aws 5.31.0 ~> 5.0 | h1:a zh:a";
 const NEW: &str = "registry.terraform.io/hashicorp/aws 5.40.0 ~> 5.0 | h1:b zh:b";
@@ -166,15 +162,9 @@ fn a_shallow_clone_names_what_it_lacks() {
         );
     }
     // What is printed works, and the branch is then found by its name.
-    clone.git(&[
-        "-C",
-        "clone",
-        "fetch",
-        "-q",
-        "--unshallow",
-        "origin",
-        "main:refs/remotes/origin/main",
-    ]);
+    clone.git(&words(
+        "-C clone fetch -q --unshallow origin main:refs/remotes/origin/main",
+    ));
     let outcome = run(&["diff", "main...HEAD"]);
     outcome
         .stderr_has("help: write `origin/main`, the branch of that name in the remote repository");

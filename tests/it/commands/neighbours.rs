@@ -1,8 +1,6 @@
 //! Whose rules apply to a root that does not show it: those of the other roots of the repository.
 
-use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
-use crate::lab::{Lab, Outcome};
-use crate::texts::Text as _;
+use super::*;
 
 const TERRAFORM: &str = "# This file is maintained automatically by \"terraform init\".\n";
 const OPENTOFU: &str = "# This file is maintained automatically by \"tofu init\".\n";

@@ -1,13 +1,8 @@
 //! `lock --net-mirror`: what is recorded, what is refused, what is asked.
 
-use serde_json::json;
-use snapbox::str;
-
 use super::registry::{DEMO, steady, with_registry};
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::registry::{Origin, Registry};
-use crate::texts::Text as _;
 
 fn lock(registry: &Registry, lab: &Lab, more: &[&str]) -> Outcome {
     let url = format!("{}/mirror/", registry.url(Origin::Lab));
@@ -97,13 +92,7 @@ error: invalid value 'http://127.0.0.1/' for '--net-mirror <URL>': http://127.0.
 For more information, try '--help'.
 
 "#]]);
-    let both = [
-        "lock",
-        "--net-mirror",
-        "https://127.0.0.1/",
-        "--fs-mirror",
-        ".",
-    ];
+    let both = words("lock --net-mirror https://127.0.0.1/ --fs-mirror .");
     assert_exit(&lab.run(&both), 2);
 }
 
@@ -113,15 +102,7 @@ fn many_roots_ask_a_mirror_once() {
     for root in ["a", "b", "c"] {
         lab.write(&format!("{root}/main.tf"), DEMO);
     }
-    let more = [
-        "a",
-        "b",
-        "c",
-        "--flavor",
-        "terraform",
-        "--platform",
-        "linux_amd64",
-    ];
+    let more = words("a b c --flavor terraform --platform linux_amd64");
     assert_exit(&lock(&registry, &lab, &more), 0);
     assert_eq!(registry.requests().len(), 3);
     assert_eq!(

@@ -1,16 +1,11 @@
 //! `lock --oci-mirror`, and `oci_mirror` in the CLI configuration: what is recorded, what is refused, who is
 //! sent what.
 
-use serde_json::{Value, json};
-use snapbox::str;
-
 use super::matrix::{all_rows, is_here};
 use super::registry::DEMO;
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::oci::OciRegistry;
 use crate::scenarios::Packages;
-use crate::texts::Text as _;
 
 const PLATFORMS: [&str; 2] = ["linux_amd64", "linux_arm64"];
 
@@ -162,10 +157,8 @@ fn sent(knobs: &Value) -> (u8, Vec<(String, Option<String>)>) {
     );
     let outcome = lock(&registry, &lab, &[]);
     let shown = format!("{}{}", outcome.stdout, outcome.stderr);
-    assert!(
-        !shown.contains("secret") && !shown.contains("lab-token"),
-        "{shown}"
-    );
+    shown.lacks("secret");
+    shown.lacks("lab-token");
     let sent = registry.requests().into_iter().map(|request| {
         let line = request.line.split_once(':').unwrap().1;
         let path = line.split([' ', '?']).next().unwrap().to_owned();
@@ -265,16 +258,9 @@ fn an_entry_that_the_mirror_refuses_is_predicted_and_completed() {
             (json!("fails"), json!("Failed to install provider"))
         );
     }
-    let outcome = lab.run(&[
-        "lock",
-        "--no-cache",
-        "--flavor",
-        "opentofu",
-        "--installation",
-        "cli",
-        "--platform",
-        "linux_amd64",
-    ]);
+    let outcome = lab.run(&words(
+        "lock --no-cache --flavor opentofu --installation cli --platform linux_amd64",
+    ));
     assert_exit(&outcome, 0);
     assert_eq!(
         lab.read(LOCK),

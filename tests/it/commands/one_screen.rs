@@ -1,8 +1,6 @@
 //! Two hundred roots with five providers each: what `lock`, `update` and `convert` print fits on one screen.
 
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
-use crate::texts::Text as _;
+use super::*;
 
 const PROVIDERS: [&str; 5] = ["aws", "local", "null", "random", "tls"];
 
@@ -164,15 +162,7 @@ fn what_roots_share_is_said_once_and_what_did_not_change_is_counted() {
 fn what_no_source_was_asked_is_one_note() {
     let lab = repository(&[State::New]);
     assert_exit(&run(&lab, &["lock"], &[]), 0);
-    let args = [
-        "lock",
-        "-r",
-        "live",
-        "--offline",
-        "--no-cache",
-        "--platform",
-        "linux_amd64",
-    ];
+    let args = words("lock -r live --offline --no-cache --platform linux_amd64");
     let outcome = lab.run(&args).exits(0);
     outcome.stderr_has("note: whether the wanted platforms are covered is not known for 1000 entries in 200 of 200 roots, \
                 since no source was asked; enough recorded h1: are left for that (-v shows each)\n");

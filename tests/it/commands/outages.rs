@@ -1,12 +1,8 @@
 //! A host that fails is given up once in a run.
 
-use snapbox::str;
-
 use super::registry::{DEMO, lock, rule, steady, with_registry};
-use super::{LOCK, assert_exit};
-use crate::lab::Lab;
+use super::*;
 use crate::registry::Registry;
-use crate::texts::Text as _;
 
 const ROOTS: [&str; 4] = ["a", "b", "c", "d"];
 

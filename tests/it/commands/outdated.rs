@@ -2,12 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
-use snapbox::str;
-
 use super::registry::{DEMO, with_registry};
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::registry::{Dates, Registry};
 
 /// A registry whose releases were signed three days ago, and a root.
@@ -332,13 +328,9 @@ fn providers_that_are_run_from_a_directory_are_not_compared() {
         "rc",
         format!("provider_installation {{\n{methods}}}\n{hosts}"),
     );
-    let outcome = lab.run(&[
-        "outdated",
-        "--installation",
-        "cli",
-        "--flavor",
-        "terraform@1.16",
-    ]);
+    let outcome = lab.run(&words(
+        "outdated --installation cli --flavor terraform@1.16",
+    ));
     assert_exit(&outcome, 0);
     outcome.stdout_eq(str![[r#"
 PROVIDER   LOCKED  ALLOWED  NEWEST  STATE

@@ -1,9 +1,6 @@
 //! `verify`: every package on this machine.
 
-use snapbox::str;
-
-use super::{BOTH, LOCK, assert_exit, lock, simple};
-use crate::lab::{Lab, Outcome, zip_of};
+use super::*;
 use crate::zips::{Entry, Zip};
 
 const INSTALLED: &str = ".terraform/providers/example.com/t/x/1.1.0/linux_amd64";

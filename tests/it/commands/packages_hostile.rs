@@ -8,10 +8,9 @@ use lockctl::flavor::Flavor;
 use lockctl::os::RealDisk;
 use lockctl::world::{DirEntry, FileKind, Files, ReadSeek};
 
-use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
+use super::*;
 use crate::cases;
 use crate::disk::{Changed, Changes};
-use crate::lab::{Lab, Outcome};
 use crate::zips::{Entry, Zip};
 
 const INSTALLED: &str = ".terraform/providers/example.com/t/x/1.1.0/linux_amd64";

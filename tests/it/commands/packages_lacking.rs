@@ -1,9 +1,6 @@
 //! `verify`: packages whose hash the lock file may lack, and those that it contradicts.
 
-use snapbox::str;
-
-use super::{BOTH, LOCK, assert_exit, lock, simple};
-use crate::lab::{Lab, Outcome};
+use super::*;
 
 fn verify(lab: &Lab, more: &[&str]) -> Outcome {
     lab.run(&[&["verify", "--only", "packages"], BOTH, more].concat())

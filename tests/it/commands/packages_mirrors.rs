@@ -1,7 +1,6 @@
 //! `verify`: findings on mirrors and the matrix agree, and so do both and the program.
 
-use super::{BOTH, LOCK, assert_exit, lock, simple};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::zips::{Entry, Zip};
 
 const ZIP: &str = "example.com/t/x/terraform-provider-x_1.1.0_linux_amd64.zip";

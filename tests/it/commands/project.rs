@@ -2,14 +2,9 @@
 
 use std::process::Command;
 
+use super::*;
 use lockctl::package::calendar;
 use lockctl::world::mem::MemClock;
-use serde_json::Value;
-use snapbox::str;
-
-use super::{LOCK, assert_exit, lock, simple};
-use crate::lab::Lab;
-use crate::texts::Text as _;
 
 const FILE: &str = ".lockctl.hcl";
 
@@ -194,14 +189,8 @@ fn a_stated_file_counts_instead() {
     let outcome = lab.run(&[&["verify", "-r"], &stated[..]].concat()).exits(1);
     outcome.stdout_has("live/a/.terraform.lock.hcl: ");
     outcome.stdout_has("run `lockctl lock live/a --config ci/lockctl.hcl` to create it");
-    lab.run(&[
-        "verify",
-        "--config",
-        "/dev/null",
-        "--platform",
-        "linux_amd64",
-    ])
-    .exits(0);
+    lab.run(&words("verify --config /dev/null --platform linux_amd64"))
+        .exits(0);
     let outcome = lab.run(&["verify", "--config", "nowhere.hcl"]).exits(2);
     outcome.stderr_has("Failed to read project file");
 }
@@ -267,13 +256,9 @@ fn every_command_takes_packages_from_where_the_file_says() {
     );
     assert_exit(&run(&["verify"], &["--fs-mirror", "other"]), 0);
     assert_exit(&run(&["lock", "--check"], &["--fs-mirror", "other"]), 0);
-    let registry = lab.run(&[
-        "outdated",
-        "live/root",
-        "--installation",
-        "registry",
-        "--offline",
-    ]);
+    let registry = lab.run(&words(
+        "outdated live/root --installation registry --offline",
+    ));
     assert_exit(&registry, 2);
 }
 
@@ -316,15 +301,7 @@ fn roots_of_a_run_may_take_packages_from_different_places() {
     assert!(lab.read("b/.terraform.lock.hcl").contains("\"1.0.0\""));
     // Without requests, a root with a mirror is locked as always, and one without from facts alone.
     lab.write(&format!("b/{FILE}"), "");
-    let offline = lab.run(&[
-        "lock",
-        "a",
-        "b",
-        "--platform",
-        "linux_amd64",
-        "--offline",
-        "--check",
-    ]);
+    let offline = lab.run(&words("lock a b --platform linux_amd64 --offline --check"));
     assert_exit(&offline, 0);
 }
 
@@ -338,22 +315,13 @@ fn signed_hashes_are_fetched_from_registries_whatever_the_file_says() {
         lab.run(&["verify", "-v", "--platform", "linux_amd64"])
             .stdout
     };
-    assert!(
-        help(&lab).contains("run `lockctl lock .` where the registry can be reached"),
-        "{}",
-        help(&lab)
-    );
+    help(&lab).has("run `lockctl lock .` where the registry can be reached");
     lab.write(
         FILE,
         "packages { net_mirror = \"https://mirror.example/\" }\n",
     );
-    assert!(
-        help(&lab).contains(
-            "run `lockctl lock . --installation registry` where the registry can be reached"
-        ),
-        "{}",
-        help(&lab)
-    );
+    help(&lab)
+        .has("run `lockctl lock . --installation registry` where the registry can be reached");
 }
 
 /// A project file that switches off the warning about missing platforms up to a day.

@@ -4,8 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-use super::assert_exit;
-use crate::lab::Lab;
+use super::*;
 use crate::registry::{Options, Origin, Registry};
 use crate::scenarios::Packages;
 

@@ -3,16 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
 
-use serde_json::{Value, json};
-use snapbox::str;
-
 use super::files::Busy;
-use super::{LOCK, assert_exit};
+use super::*;
 use crate::disk::Changed;
-use crate::lab::{Lab, Outcome};
 use crate::registry::{Origin, Registry};
 use crate::scenarios::Packages;
-use crate::texts::Text as _;
 
 pub(super) const DEMO: &str = "\
 terraform {

@@ -1,10 +1,7 @@
 //! Registries that refuse, and releases that are broken: what is shown, and what leads on.
 
-use serde_json::json;
-use snapbox::str;
-
 use super::registry::{DEMO, failing, rule};
-use crate::texts::Text as _;
+use super::*;
 
 #[test]
 fn the_reason_that_a_registry_states_is_shown() {

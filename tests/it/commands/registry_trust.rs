@@ -1,13 +1,9 @@
 //! `lock` from registries: what is not believed, and who gets which credentials.
 
-use serde_json::{Value, json};
-use snapbox::str;
-
-use super::registry::{DEMO, TWO, lock, rule, steady, with_registry};
-use super::{LOCK, assert_exit};
+use super::registry::{DEMO, TWO, failing, lock, rule, steady, with_registry};
+use super::*;
 use crate::registry::{Origin, Registry};
 use crate::scenarios::Packages;
-use crate::texts::Text as _;
 
 /// Signs a new list for `acme/demo` 1.0.0: the recorded hashes, and another zip for linux_arm64.
 fn sign_anew(registry: &Registry, locked: &str) {
@@ -220,10 +216,8 @@ fn a_release_without_keys_is_refused_whatever_the_program_from_other_hosts() {
         assert_exit(&outcome, 2);
         let said = &outcome.stderr;
         let help = "`init` refuses the package, too";
-        assert!(
-            said.contains("names no signing key") && said.contains(help),
-            "{outcome:#?}"
-        );
+        said.has("names no signing key");
+        said.has(help);
         assert!(!lab.path(LOCK).exists());
     }
 }
@@ -305,6 +299,14 @@ error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64, of
 }
 
 #[test]
+fn a_package_that_was_changed_on_the_way_is_refused() {
+    let said = failing(DEMO, &rule("package", "flip"));
+    said.has("does not match the hash that its registry states");
+    let hashes = said.matches(" zh:").count() + said.matches("not zh:").count();
+    assert!(hashes >= 2, "both hashes are named: {said}");
+}
+
+#[test]
 #[cfg_attr(windows, ignore = "the system words its errors otherwise")]
 fn a_certificate_of_an_unknown_authority_is_reported_at_once() {
     let (registry, mut lab) = with_registry(DEMO);
@@ -329,12 +331,8 @@ fn a_signature_from_the_future_leads_to_the_clock() {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(&json!({"sign_with": "sigfuture"}));
     let outcome = lock(&lab, &[]).exits(2);
-    assert!(
-        outcome.stderr.contains("days in the future")
-            && outcome.stderr.contains("check the clock of this machine"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("days in the future");
+    outcome.stderr_has("check the clock of this machine");
 }
 
 #[test]
@@ -344,13 +342,7 @@ fn a_key_that_has_expired_counts_with_a_warning() {
     let key = crate::registry::TestKey::Expired.id();
     let said =
         |outcome: &crate::lab::Outcome| steady(&registry, &outcome.stderr).replace(&key, "KEYID");
-    let args = [
-        "lock",
-        "--no-cache",
-        "--platform",
-        "linux_amd64",
-        "--flavor",
-    ];
+    let args = words("lock --no-cache --platform linux_amd64 --flavor");
     for flavor in ["opentofu", "terraform"] {
         let outcome = lab.run(&[&args[..], &[flavor]].concat()).exits(0);
         // OpenTofu prints a line that begins with `[WARN]`, in `-json` output too (`sig-key-expired`,

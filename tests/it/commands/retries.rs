@@ -2,7 +2,7 @@
 //! them (`sources` rules 4 and 10.5).
 
 use super::registry::{DEMO, rule, with_registry};
-use super::{LOCK, assert_exit};
+use super::*;
 use crate::registry::Origin;
 
 /// Everything that states how often something is requested.

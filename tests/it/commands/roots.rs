@@ -1,10 +1,6 @@
 //! Several roots, and roots that are looked for.
 
-use serde_json::Value;
-use snapbox::str;
-
-use super::{LOCK, ONE_PROVIDER, assert_exit, simple};
-use crate::lab::{Lab, Outcome};
+use super::*;
 
 const BACKEND: &str = "terraform {\n  backend \"local\" {}\n}\n";
 
@@ -116,13 +112,7 @@ fn a_broken_root_stops_no_other() {
 #[test]
 fn typed_roots_keep_their_order_and_count_once() {
     let lab = repository();
-    let typed = [
-        "live/b",
-        "live/a",
-        "./live/b/",
-        "live/a/../a",
-        "live/b/.terraform.lock.hcl",
-    ];
+    let typed = words("live/b live/a ./live/b/ live/a/../a live/b/.terraform.lock.hcl");
     let outcome = lock(&lab, &[&typed[..], &["--format", "json"]].concat()).exits(0);
     assert_eq!(statuses(&outcome), ["live/b clean", "live/a clean"]);
     assert_eq!(json(&outcome)["summary"].get("not_locked"), None);

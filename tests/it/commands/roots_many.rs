@@ -9,9 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use lockctl::os::RealDisk;
 use lockctl::world::Files;
 
-use super::{LOCK, ONE_PROVIDER, assert_exit, simple};
+use super::*;
 use crate::disk::{Changed, Changes};
-use crate::lab::Lab;
 
 /// Roots that call a module which all share, each with a lock file that is up to date.
 fn locked(roots: usize) -> Lab {

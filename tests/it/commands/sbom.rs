@@ -7,14 +7,11 @@ use lockctl::os::RealDisk;
 use lockctl::store::{Facts as _, Store};
 use lockctl::world::Disk as _;
 use serde_cyclonedx::cyclonedx::v_1_6::CycloneDx;
-use serde_json::{Value, json};
 use spdx_rs::models::SPDX;
 
 use super::facts::{STORE, locked};
-use super::{LOCK, assert_exit};
+use super::*;
 use crate::corpus;
-use crate::lab::{Lab, Outcome};
-use crate::repo::Repo;
 
 const FORMATS: [&str; 3] = ["cyclonedx", "spdx", "github"];
 

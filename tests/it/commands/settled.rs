@@ -8,11 +8,9 @@ use lockctl::hash::zh;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use serde_json::json;
 
-use super::LOCK;
 use super::registry::point_at;
-use crate::lab::Lab;
+use super::*;
 use crate::registry::Registry;
 use crate::zips::{Entry, Zip};
 

@@ -1,13 +1,8 @@
 //! `explain -`: the recorded errors of both programs, in each form in which they are printed.
 
+use super::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-
-use serde_json::{Value, json};
-
-use super::assert_exit;
-use crate::lab::Lab;
-use crate::texts::Text as _;
 
 /// A message as a program printed it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,10 +1,6 @@
 //! `tree` and `why` show how computed sources and versions got their values.
 
-use serde_json::{Value, json};
-use snapbox::str;
-
-use super::assert_exit;
-use crate::lab::{Lab, Outcome};
+use super::*;
 
 /// A root whose modules are in directories that values name, through two calls.
 fn lab() -> Lab {

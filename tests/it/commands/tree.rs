@@ -1,10 +1,7 @@
 //! `tree`: the modules and what each of them requires.
 
-use serde_json::{Value, json};
+use super::*;
 use snapbox::{assert_data_eq, file, str};
-
-use super::assert_exit;
-use crate::lab::Lab;
 
 /// A root with local modules below one another, an installed one, one that is not, a test and a state.
 pub(super) fn grove() -> Lab {

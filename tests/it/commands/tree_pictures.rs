@@ -2,10 +2,8 @@
 
 use snapbox::{IntoData as _, str};
 
-use super::assert_exit;
 use super::tree::{grove, required, thousand};
-use crate::lab::Lab;
-use crate::texts::Text as _;
+use super::*;
 
 #[test]
 fn mermaid_draws_one_graph() {

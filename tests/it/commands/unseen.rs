@@ -1,10 +1,6 @@
 //! What nothing visible requires: dropped, or kept where not everything can be seen.
 
-use snapbox::str;
-
-use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
-use crate::lab::Lab;
-use crate::texts::Text as _;
+use super::*;
 
 /// An entry of another provider, as it may be left over.
 const LEFT_OVER: &str = "\
@@ -168,11 +164,7 @@ fn a_module_that_is_not_installed_removes_nothing() {
         "terraform {\n  required_providers {\n    old = {\n      source  = \"example.com/t/old\"\n      version = \">= 1.0\"\n    }\n  }\n}\n",
     );
     lock(&lab, &[BOTH, &["--strict-modules"]].concat()).exits(0);
-    assert!(
-        lab.read(LOCK).contains("constraints = \">= 1.0.0\""),
-        "{}",
-        lab.read(LOCK)
-    );
+    lab.read(LOCK).has("constraints = \">= 1.0.0\"");
 }
 
 /// The condition that names it is in the module that cannot be seen.
@@ -197,10 +189,8 @@ fn a_locked_pre_release_stays_while_a_module_is_unseen() {
     lab.write(LOCK, lock_file("3.0.0-rc1"));
     assert_exit(&lock(&lab, BOTH), 0);
     let text = lab.read(LOCK);
-    assert!(
-        text.contains("\"3.0.0-rc1\"") && text.contains("h1:"),
-        "{text}"
-    );
+    text.has("\"3.0.0-rc1\"");
+    text.has("h1:");
     text.has("constraints = \">= 1.0.0, 3.0.0-rc1\"");
     assert_exit(&lab.run(&[&["verify"], BOTH].concat()), 0);
     // Nothing visible requires it at all.
@@ -405,10 +395,8 @@ fn fetching_is_advised_only_where_it_was_not_tried() {
     // `lock` fetches by itself, and fails here.
     let outcome = lock(&lab, &[]);
     let text = format!("{}{}", outcome.stdout, outcome.stderr);
-    assert!(
-        text.contains("cannot be seen") && !text.contains(advice),
-        "{text}"
-    );
+    text.has("cannot be seen");
+    text.lacks(advice);
     // Of many roots neither.
     let computed = "variable \"a\" {}\n\nmodule \"m\" {\n  source = \"./${var.a}\"\n}\n";
     for root in 0..7 {

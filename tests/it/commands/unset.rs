@@ -2,12 +2,8 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-use snapbox::str;
-
 use super::registry::{DEMO, TWO, point_at, with_registry};
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::registry::Registry;
 use crate::unset_values;
 

@@ -1,11 +1,6 @@
 //! `update`: which versions move, what stays, and what is said of both.
 
-use serde_json::Value;
-use snapbox::str;
-
-use super::{BOTH, LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
-use crate::texts::Text as _;
+use super::*;
 
 /// A root that requires two providers, and a mirror with some versions of them for two platforms.
 fn two() -> Lab {

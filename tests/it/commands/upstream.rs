@@ -1,14 +1,9 @@
 //! `verify --upstream`: the lock file against what registries sign.
 
-use serde_json::{Value, json};
-use snapbox::str;
-
 use super::registry::{DEMO, TWO, lock, rule, steady, with_registry};
-use super::{LOCK, assert_exit};
-use crate::lab::{Lab, Outcome};
+use super::*;
 use crate::registry::{Origin, Registry, TestKey};
 use crate::scenarios::Packages;
-use crate::texts::Text as _;
 
 /// A root that is locked for two platforms, and the registry that it was locked from.
 fn locked() -> (Registry, Lab) {

@@ -11,8 +11,8 @@ use lockctl::os::{RealDisk, RealRun};
 use lockctl::world::mem::MemHttp;
 use lockctl::world::{Files, HttpResponse};
 
+use super::*;
 use crate::disk::{Changed, Changes};
-use crate::lab::Lab;
 
 /// The name of the CLI configuration file.
 const CONFIG: &str = "user.tfrc";

@@ -1,10 +1,6 @@
 //! Values of variables that sources of modules depend on: where they come from, and what follows.
 
-use snapbox::str;
-
-use super::assert_exit;
-use crate::lab::{Lab, Outcome};
-use crate::texts::Text as _;
+use super::*;
 
 /// A root whose module is in the directory that a variable names.
 fn lab() -> Lab {

@@ -1,9 +1,6 @@
 //! `verify`: findings, places, exit codes.
 
-use snapbox::str;
-
-use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
-use crate::lab::Lab;
+use super::*;
 
 #[test]
 fn verify_passes_what_lock_wrote() {

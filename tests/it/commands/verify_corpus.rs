@@ -5,11 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use lockctl::diag::FileId;
 use lockctl::flavor::Flavor;
 use lockctl::lockfile;
-use serde_json::Value;
 
-use super::LOCK;
+use super::*;
 use crate::corpus;
-use crate::lab::Lab;
 
 /// Rules that judge a lock file which the programs accept; all others of the group *file* refuse it.
 const OF_SOUND_FILES: [&str; 8] = [
@@ -62,15 +60,8 @@ fn root_of(lab: &Lab, real: &Real) {
 
 /// Verifies every root and returns the findings of each as pairs of rule and title.
 fn findings(lab: &Lab, more: &[&str]) -> BTreeMap<String, Vec<(String, String)>> {
-    let args = [
-        "verify",
-        "-r",
-        "--format",
-        "json",
-        "--flavor",
-        "terraform@1.11",
-    ];
-    let outcome = lab.run(&[&args, more].concat()).exits(1);
+    let args = words("verify -r --format json --flavor terraform@1.11");
+    let outcome = lab.run(&[&args[..], more].concat()).exits(1);
     let json = outcome.json();
     let roots = json["roots"].as_array().unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();

@@ -1,9 +1,6 @@
 //! `verify`: rules on hashes and versions, one by one.
 
-use snapbox::str;
-
-use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
-use crate::lab::Lab;
+use super::*;
 
 /// `init` changes such lists, and no other finding says so.
 #[test]
@@ -122,13 +119,7 @@ fn a_required_version_is_compared_with_the_stated_one() {
     lab.write("h/main.tf", "");
     lab.write("h/main.tofu", required("~> 1.5.0"));
     assert!(warns("opentofu@1.12"));
-    let outcome = lab.run(&[
-        "verify",
-        "--only",
-        "configuration",
-        "--flavor",
-        "opentofu@1.12",
-    ]);
+    let outcome = lab.run(&words("verify --only configuration --flavor opentofu@1.12"));
     assert_exit(&outcome, 1);
     outcome.stdout_eq(str![[r#"
 warning[core-version-unmet]: OpenTofu 1.12 does not meet a version constraint of a module

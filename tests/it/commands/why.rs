@@ -1,11 +1,6 @@
 //! `why`: places that require a provider.
 
-use serde_json::{Value, json};
-use snapbox::str;
-
-use super::{LOCK, assert_exit};
-use crate::lab::Lab;
-use crate::texts::Text as _;
+use super::*;
 
 /// A root with a child module; both require one provider, each in its own way.
 fn nested() -> Lab {

@@ -2,8 +2,7 @@
 
 use super::facts::{downloads, lock as lock_demo};
 use super::registry::{DEMO, TWO, with_registry};
-use super::{BOTH, LOCK, assert_exit, lock, simple};
-use crate::repo::Repo;
+use super::*;
 
 #[test]
 fn roots_and_stores_have_paths_longer_than_260_characters() {
