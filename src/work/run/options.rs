@@ -7,12 +7,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 
 use crate::cliconfig::RepositoryTemplate;
-use crate::diag::quoted;
 use crate::flavor::FlavorChoice;
 use crate::project::PackageSource;
 use crate::run::formats::Format;
 use crate::run::platforms::PlatformArg;
-use crate::run::root::Root;
 use crate::run::values::VariableValues;
 use crate::sources::network_mirror::MirrorUrl;
 use crate::{lockfile, parallel};
@@ -248,18 +246,18 @@ pub(crate) struct SourceArgs {
         value_name = "FROM",
         conflicts_with_all = ["fs_mirror", "net_mirror", "oci_mirror"]
     )]
-    pub(crate) installation: Option<PackageChoice>,
+    pub(crate) installation: Option<PackageSource>,
 }
 
 impl SourceArgs {
     /// Returns the place that packages come from, if any was typed; at most one was.
-    pub(crate) fn choice(&self, options: &Options) -> Option<PackageChoice> {
+    pub(crate) fn choice(&self, options: &Options) -> Option<PackageSource> {
         if let Some(dir) = &self.fs_mirror {
-            Some(PackageChoice::FilesystemMirror(options.below(dir)))
+            Some(PackageSource::FilesystemMirror(options.below(dir)))
         } else if let Some(url) = &self.net_mirror {
-            Some(PackageChoice::NetworkMirror(url.clone()))
+            Some(PackageSource::NetworkMirror(url.clone()))
         } else if let Some(template) = &self.oci_mirror {
-            Some(PackageChoice::OciMirror(template.clone()))
+            Some(PackageSource::OciMirror(template.clone()))
         } else {
             self.installation.clone()
         }
@@ -267,66 +265,11 @@ impl SourceArgs {
 }
 
 /// Reads the value of `--installation`: the sources that are asked where no mirror is named.
-pub(crate) fn installations() -> impl TypedValueParser<Value = PackageChoice> {
+pub(crate) fn installations() -> impl TypedValueParser<Value = PackageSource> {
     one_of([
-        ("registry", PackageChoice::Registry),
-        ("cli", PackageChoice::CliConfiguration),
+        ("registry", PackageSource::Registry),
+        ("cli", PackageSource::CliConfiguration),
     ])
-}
-
-/// The place that packages come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum PackageChoice {
-    /// The registry of each provider.
-    Registry,
-    /// The sources that the CLI configuration states.
-    CliConfiguration,
-    /// A filesystem mirror, by its directory as seen from the working directory.
-    FilesystemMirror(PathBuf),
-    /// A network mirror, by its URL.
-    NetworkMirror(MirrorUrl),
-    /// Repositories of OCI artifacts.
-    OciMirror(RepositoryTemplate),
-}
-
-impl PackageChoice {
-    /// Returns the option that chooses the place.
-    pub(crate) fn option(&self) -> String {
-        match self {
-            Self::Registry => "--installation registry".to_owned(),
-            Self::CliConfiguration => "--installation cli".to_owned(),
-            Self::FilesystemMirror(dir) => {
-                format!("--fs-mirror {}", quoted(&dir.display().to_string()))
-            }
-            Self::NetworkMirror(url) => format!("--net-mirror {}", quoted(&url.to_string())),
-            Self::OciMirror(template) => {
-                format!("--oci-mirror {}", quoted(&template.to_string()))
-            }
-        }
-    }
-
-    /// Returns the name of the place in messages.
-    pub(crate) fn name(&self) -> String {
-        match self {
-            Self::Registry => "registries".to_owned(),
-            Self::CliConfiguration => "CLI configuration".to_owned(),
-            Self::FilesystemMirror(dir) => dir.display().to_string(),
-            Self::NetworkMirror(url) => url.to_string(),
-            Self::OciMirror(_) => "OCI mirror".to_owned(),
-        }
-    }
-
-    /// Returns the place that the project file of a root states, if any.
-    pub(crate) fn of_project(root: &Root) -> Option<Self> {
-        let setting = root.project().packages.as_ref()?;
-        Some(match &setting.source {
-            PackageSource::FilesystemMirror(dir) => Self::FilesystemMirror(root.project_path(dir)),
-            PackageSource::NetworkMirror(url) => Self::NetworkMirror(url.clone()),
-            PackageSource::OciMirror(template) => Self::OciMirror(template.clone()),
-            PackageSource::Registry => Self::Registry,
-            PackageSource::CliConfiguration => Self::CliConfiguration,
-        })
-    }
 }
 
 /// Lists examples for a help text: commands, and what each is for.

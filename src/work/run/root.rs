@@ -12,7 +12,7 @@ use crate::project::PackageSource;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::run::commands;
-use crate::run::options::{Options, PackageChoice, RootArgs};
+use crate::run::options::{Options, RootArgs};
 use crate::sources::SourceFault;
 use crate::verify::{Advice, CheckedLock, PackageOrigin};
 use crate::workspace::{self, FlavorSign, SpecialDirectory};
@@ -273,11 +273,21 @@ impl Root {
         self.root.no_configuration().into()
     }
 
+    /// Returns the place that the project file states for packages, if any.
+    pub(crate) fn package_source(&self) -> Option<PackageSource> {
+        Some(match &self.project().packages.as_ref()?.source {
+            PackageSource::FilesystemMirror(dir) => {
+                PackageSource::FilesystemMirror(self.project_path(dir))
+            }
+            source => source.clone(),
+        })
+    }
+
     /// Returns the filesystem mirror that the project file states, if any.
     pub(crate) fn project_mirror(&self) -> Option<PackagePlace> {
         let place = self.project().packages.as_ref()?.place;
-        match PackageChoice::of_project(self)? {
-            PackageChoice::FilesystemMirror(dir) => {
+        match self.package_source()? {
+            PackageSource::FilesystemMirror(dir) => {
                 Some(PackagePlace::project_mirror(dir, place.file, place.span))
             }
             _ => None,

@@ -8,6 +8,7 @@ use super::read::choice;
 use super::values::{BodySchema, ProjectReader};
 use crate::addr::MirrorUrl;
 use crate::cliconfig::RepositoryTemplate;
+use crate::diag::quoted;
 use crate::hcl::tree::Block;
 
 /// `packages { … }`
@@ -19,10 +20,11 @@ pub struct PackageSetting {
     pub place: SettingPlace,
 }
 
-/// The place that packages come from, as a project file states it.
+/// The place that packages come from, as a project file or an option states it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PackageSource {
-    /// A filesystem mirror, by its path from the directory of the project file on.
+    /// A filesystem mirror, by its directory: in a project file as seen from the directory of the file, as an
+    /// option as seen from the working directory.
     FilesystemMirror(PathBuf),
     /// A network mirror, by its URL.
     NetworkMirror(MirrorUrl),
@@ -32,6 +34,36 @@ pub enum PackageSource {
     Registry,
     /// The sources that the CLI configuration states.
     CliConfiguration,
+}
+
+impl PackageSource {
+    /// Returns the option that chooses the place.
+    #[must_use]
+    pub fn option(&self) -> String {
+        match self {
+            Self::Registry => "--installation registry".to_owned(),
+            Self::CliConfiguration => "--installation cli".to_owned(),
+            Self::FilesystemMirror(dir) => {
+                format!("--fs-mirror {}", quoted(&dir.display().to_string()))
+            }
+            Self::NetworkMirror(url) => format!("--net-mirror {}", quoted(&url.to_string())),
+            Self::OciMirror(template) => {
+                format!("--oci-mirror {}", quoted(&template.to_string()))
+            }
+        }
+    }
+
+    /// Returns the name of the place in messages.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Registry => "registries".to_owned(),
+            Self::CliConfiguration => "CLI configuration".to_owned(),
+            Self::FilesystemMirror(dir) => dir.display().to_string(),
+            Self::NetworkMirror(url) => url.to_string(),
+            Self::OciMirror(_) => "OCI mirror".to_owned(),
+        }
+    }
 }
 
 const PACKAGES: BodySchema = BodySchema {

@@ -8,7 +8,7 @@ use super::claims;
 use super::lists::UnitedList;
 use super::stages::{HashedPackage, ReleaseWork};
 use super::{
-    Against, Contradicted, ContradictedHash, KnownContent, LockError, Remedy, RootRequest,
+    Contradicted, ContradictedBy, ContradictedHash, KnownContent, LockError, Remedy, RootRequest,
     TrustedFacts, UnattributedH1,
 };
 use crate::flavor::Flavor;
@@ -249,7 +249,7 @@ impl Unvouched {
         for zh in self.unlisted.drain(..) {
             replaced.push(ContradictedHash {
                 hash: zh,
-                against: Against::SignedList,
+                against: ContradictedBy::SignedList,
             });
         }
         // While the `h1:` of a package is unknown, a recorded one may be its hash.
@@ -257,7 +257,7 @@ impl Unvouched {
             for h1 in self.unattributed.recorded.drain(..) {
                 replaced.push(ContradictedHash {
                     hash: h1,
-                    against: Against::EveryPackage,
+                    against: ContradictedBy::EveryPackage,
                 });
             }
         }

@@ -17,7 +17,7 @@ pub struct Conversion {
     /// The entries that moved to the registry of the program, sorted.
     pub moved: Vec<MovedEntry>,
     /// The entries that stay as they are, each with the reason, sorted.
-    pub staying: BTreeMap<ProviderAddr, Staying>,
+    pub staying: BTreeMap<ProviderAddr, NotConverted>,
     /// Entries of the other program's registry that are left out, because the file has one of the
     /// program's own for the same provider.
     pub superseded: Vec<Superseded>,
@@ -36,14 +36,16 @@ pub struct MovedEntry {
     pub recorded: Hashes,
 }
 
-/// The reason why an entry is not moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Staying {
-    /// The provider is on neither of the two public registries.
+/// The reason for which an entry is not converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum NotConverted {
+    /// The entry is on neither of the two public registries.
     OtherHost,
-    /// The configuration names the other program's registry.
+    /// The configuration names its registry.
     Named,
-    /// The state names it.
+    /// The state names its registry.
     State,
 }
 
@@ -72,7 +74,9 @@ pub fn convert(lock: &LockFile, requirements: &Requirements, target: Flavor) -> 
         let Some(to) = from.on_registry_of(target) else {
             // An entry on the program's own registry needs no move; one on any other host is reported.
             if from.hostname().unicode() != target.default_host() {
-                conversion.staying.insert(from.clone(), Staying::OtherHost);
+                conversion
+                    .staying
+                    .insert(from.clone(), NotConverted::OtherHost);
             }
             conversion.keep(from, entry);
             continue;
@@ -82,9 +86,9 @@ pub fn convert(lock: &LockFile, requirements: &Requirements, target: Flavor) -> 
                 .iter()
                 .all(|place| place.origin == RequirementOrigin::State);
             if by_state {
-                Staying::State
+                NotConverted::State
             } else {
-                Staying::Named
+                NotConverted::Named
             }
         });
         if let Some(staying) = staying {

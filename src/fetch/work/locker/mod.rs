@@ -43,14 +43,14 @@ use crate::world::Disk;
 
 pub use self::age::{AgeSearch, MAX_DATED_RELEASES, PassedOver};
 pub use self::claims::{ClaimAgainst, FalseClaim, KnownContent, Unanswered, false_claims};
-pub use self::convert::{Conversion, MovedEntry, Staying, Superseded, convert};
+pub use self::convert::{Conversion, MovedEntry, NotConverted, Superseded, convert};
 pub use self::dates::all_dates;
 pub use self::error::{Alarm, LockError, Remedy, UnattributedH1};
 pub use self::fetch::DOWNLOADS;
 pub use self::offline::complete;
 pub use self::outcome::{
-    Against, ContradictedHash, Detour, Dropped, EvidenceByHash, HashEvidence, ListedFile, Locked,
-    ProviderOutcome,
+    ContradictedBy, ContradictedHash, Detour, Dropped, EvidenceByHash, HashEvidence, ListedFile,
+    Locked, ProviderOutcome,
 };
 pub use self::outdated::{ComparedVersions, OutdatedRequest, VersionComparison, outdated};
 pub use self::places::other_registries;

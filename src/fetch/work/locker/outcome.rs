@@ -199,15 +199,17 @@ pub struct ContradictedHash {
     /// The hash as it was recorded.
     pub hash: Hash,
     /// The evidence that contradicts it.
-    pub against: Against,
+    pub against: ContradictedBy,
 }
 
-/// Evidence that contradicts a recorded hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Against {
-    /// The signed list of the release: it is not in there.
+/// The evidence against a recorded hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ContradictedBy {
+    /// The signed checksum list of the release does not contain it.
     SignedList,
-    /// The packages of that list: every one was hashed, and none has it.
+    /// No package of the signed list has it, and every one was hashed.
     EveryPackage,
 }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::guide::advice;
 use crate::hash::Hash;
-use crate::locker::{self, Against, Locked, ProviderOutcome};
+use crate::locker::{self, ContradictedBy, Locked, ProviderOutcome};
 use crate::package::calendar::timestamp;
 use crate::platform::Platform;
 use crate::report::json::{
-    ComputedHash, ContradictedBy, DroppedHash, HashEvidenceRow, KeptFact, LockedHash,
-    LockedProvider, PassedOverRelease, ReplacedHash, SignerRow, StatedDate,
+    ComputedHash, DroppedHash, HashEvidenceRow, KeptFact, LockedHash, LockedProvider,
+    PassedOverRelease, ReplacedHash, SignerRow, StatedDate,
 };
 use crate::store::FactOrigin;
 
@@ -136,13 +136,13 @@ fn replaced(outcome: &ProviderOutcome) -> Vec<ReplacedHash> {
         .collect();
     let row = |replaced: &locker::ContradictedHash| {
         // Only an `h1:` can be compared with every package; the packages' own hashes are then the evidence.
-        let (contradicted_by, computed) = match replaced.against {
-            Against::SignedList => (ContradictedBy::SignedList, Vec::new()),
-            Against::EveryPackage => (ContradictedBy::EveryPackage, computed(outcome)),
+        let computed = match replaced.against {
+            ContradictedBy::SignedList => Vec::new(),
+            ContradictedBy::EveryPackage => computed(outcome),
         };
         ReplacedHash {
             hash: replaced.hash.clone(),
-            contradicted_by,
+            contradicted_by: replaced.against,
             key_ids: key_ids.clone(),
             computed,
         }

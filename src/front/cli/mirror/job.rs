@@ -19,10 +19,10 @@ use crate::mirror::{
 };
 use crate::package::WantedPlatforms;
 use crate::packages::PackageMemo;
+use crate::project::PackageSource;
 use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::run::facts;
-use crate::run::options::PackageChoice;
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::root::Root;
 use crate::run::session::Session;
@@ -36,7 +36,7 @@ use crate::{parallel, upstream};
 pub(super) struct MirrorJob<'r, 'a> {
     args: &'r MirrorArgs,
     /// The sources that were typed, in query order.
-    typed: Vec<PackageChoice>,
+    typed: Vec<PackageSource>,
     /// The numbers of the named providers that some lock file has.
     locked: BTreeSet<usize>,
     session: Arc<Session<'a>>,
@@ -86,7 +86,7 @@ impl<'r, 'a> MirrorJob<'r, 'a> {
             platforms: platforms::typed(&args.platforms.platforms),
             packages: PackageMemo::new(session.world.disk, parallel::cores()),
             sources: of_typed.chain([None]).map(sources).collect(),
-            registry: sources(Some(PackageChoice::Registry)),
+            registry: sources(Some(PackageSource::Registry)),
             typed,
             directories: BTreeMap::new(),
             bundles: BTreeMap::new(),
@@ -146,10 +146,10 @@ impl<'r, 'a> MirrorJob<'r, 'a> {
             let choice = match self.typed.get(at) {
                 Some(typed) => Some(typed.clone()),
                 // What is typed takes the place of what the project file states.
-                None if self.typed.is_empty() => PackageChoice::of_project(root),
+                None if self.typed.is_empty() => root.package_source(),
                 None => None,
             };
-            let named = choice.filter(|choice| *choice != PackageChoice::Registry);
+            let named = choice.filter(|choice| *choice != PackageSource::Registry);
             let Some(choice) = named else {
                 numbers.push(None);
                 continue;
@@ -304,7 +304,7 @@ impl Job for MirrorJob<'_, '_> {
             demands: upstream::demands(root.project(), root.flavor),
             is_closed: self.session.options.offline
                 && self.typed.is_empty()
-                && PackageChoice::of_project(&root).is_none(),
+                && root.package_source().is_none(),
             platforms,
             sources,
             registry,

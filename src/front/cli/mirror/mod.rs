@@ -16,11 +16,10 @@ use crate::cli::{Command, Look, MarkdownText};
 use crate::cliconfig::RepositoryTemplate;
 use crate::driver::{RunInputs, over_roots};
 use crate::mirror::{MirrorExtent, MirrorLayout};
+use crate::project::PackageSource;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, TextBlock};
-use crate::run::options::{
-    Options, PackageChoice, Platforms, RootArgs, examples, installations, jobs,
-};
+use crate::run::options::{Options, Platforms, RootArgs, examples, installations, jobs};
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
 use crate::sources::network_mirror::MirrorUrl;
@@ -78,7 +77,7 @@ pub(in crate::front::cli) struct MirrorArgs {
     oci_mirror: Option<RepositoryTemplate>,
     /// Take packages from registries only, or first as `init` does
     #[arg(long, value_parser = installations(), value_name = "FROM")]
-    installation: Option<PackageChoice>,
+    installation: Option<PackageSource>,
     /// Place packages unpacked, for `init` to link to, instead of zips; `also` is both
     ///
     /// Packages in the other layout stay, unless --prune is given.
@@ -158,9 +157,9 @@ impl MirrorArgs {
     }
 
     /// Returns the sources that packages may come from, in query order.
-    fn sources(&self) -> Vec<PackageChoice> {
-        let net_mirror = self.net_mirror.clone().map(PackageChoice::NetworkMirror);
-        let oci_mirror = self.oci_mirror.clone().map(PackageChoice::OciMirror);
+    fn sources(&self) -> Vec<PackageSource> {
+        let net_mirror = self.net_mirror.clone().map(PackageSource::NetworkMirror);
+        let oci_mirror = self.oci_mirror.clone().map(PackageSource::OciMirror);
         let installation = self.installation.clone();
         [net_mirror, oci_mirror, installation]
             .into_iter()

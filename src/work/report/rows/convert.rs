@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::addr::ProviderAddr;
+use crate::locker::NotConverted;
 use crate::version::Version;
 
 /// An entry of the lock file that was converted, or would be, or stays as it is.
@@ -19,17 +20,4 @@ pub struct ConvertedProvider {
     pub reason: Option<NotConverted>,
     /// The places that name its registry, as in `main.tf:3`, where that is the reason.
     pub places: Vec<String>,
-}
-
-/// The reason for which an entry is not converted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum NotConverted {
-    /// The entry is on neither of the two public registries.
-    OtherHost,
-    /// The configuration names its registry.
-    Named,
-    /// The state names its registry.
-    State,
 }

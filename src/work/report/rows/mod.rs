@@ -29,7 +29,7 @@ pub use build::{
     ReplacementInBuild,
 };
 pub use change::{BuildChangeRow, ChangeRow, EntrySide, PastChange};
-pub use convert::{ConvertedProvider, NotConverted};
+pub use convert::ConvertedProvider;
 pub use date::{DateSource, PassedOverRelease, StatedDate};
 pub use event::EventLine;
 pub use finding::{FindingRow, Related, TurnedOffRow};
@@ -45,9 +45,9 @@ pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionStat
 pub use package::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
 pub use place::{ComputedModule, ExplainedProvider, Overridden, PlaceKind, RequiringPlace};
 pub use provider::{
-    BesidePackages, CheckedProvider, ComputedHash, ContradictedBy, DroppedHash, HashEvidenceRow,
-    KeptFact, LockedHash, LockedProvider, Provenance, Provider, RemovedProvider, ReplacedHash,
-    ShownHash, ShownProvider, SignerClass, SignerRow,
+    BesidePackages, CheckedProvider, ComputedHash, DroppedHash, HashEvidenceRow, KeptFact,
+    LockedHash, LockedProvider, Provenance, Provider, RemovedProvider, ReplacedHash, ShownHash,
+    ShownProvider, SignerClass, SignerRow,
 };
 pub use rule::{RuleLevel, RuleRow, TopicRow};
 pub use store::{

@@ -10,6 +10,7 @@ pub use crate::package::Provenance;
 
 use crate::addr::ProviderAddr;
 use crate::hash::Hash;
+use crate::locker::ContradictedBy;
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
@@ -174,17 +175,6 @@ pub struct ComputedHash {
     pub platform: String,
     /// The `h1:` of the package.
     pub hash: Hash,
-}
-
-/// The evidence against a recorded hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum ContradictedBy {
-    /// The signed checksum list of the release does not contain it.
-    SignedList,
-    /// No package of the signed list has it, and every one was hashed.
-    EveryPackage,
 }
 
 /// A key that signed a list of checksums.

@@ -8,9 +8,9 @@ use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::locker::FlavorSource;
 use crate::lockfile::LockFile;
+use crate::project::PackageSource;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
-use crate::run::options::PackageChoice;
 use crate::run::root::Root;
 use crate::run::session::Session;
 use crate::run::user::config::{self, UserConfig};
@@ -25,7 +25,7 @@ use crate::sources::{Empty, Source, SourceFault};
 pub(crate) struct Sources<'a> {
     session: Arc<Session<'a>>,
     /// The place that was typed, which counts for every root.
-    typed: Option<PackageChoice>,
+    typed: Option<PackageSource>,
     setups: Vec<SourceSetup<'a>>,
     followed: Vec<FollowedConfig<'a>>,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Sources<'a> {
 struct SourceSetup<'a> {
     flavor: Flavor,
     /// The place that packages come from: project files may state different ones.
-    choice: PackageChoice,
+    choice: PackageSource,
     /// The directories that it looks into by the CLI configuration, which may be below a root.
     dirs: Vec<PathBuf>,
     net: Net<'a>,
@@ -68,7 +68,7 @@ struct FollowedConfig<'a> {
 }
 
 impl<'a> Sources<'a> {
-    pub(crate) fn new(session: Arc<Session<'a>>, typed: Option<PackageChoice>) -> Self {
+    pub(crate) fn new(session: Arc<Session<'a>>, typed: Option<PackageSource>) -> Self {
         Self {
             session,
             typed,
@@ -149,28 +149,28 @@ impl<'a> Sources<'a> {
 
     /// Returns true if the packages of a root would come from registries, and no request may be made.
     pub(crate) fn are_closed(&self, root: &Root) -> bool {
-        self.session.options.offline && matches!(self.choice(root), PackageChoice::Registry)
+        self.session.options.offline && matches!(self.choice(root), PackageSource::Registry)
     }
 
     /// Returns the option that chose the place of packages; empty if none was typed.
     pub(crate) fn typed_options(&self) -> String {
         self.typed
             .as_ref()
-            .map_or_else(String::new, PackageChoice::option)
+            .map_or_else(String::new, PackageSource::option)
     }
 
     /// Returns the place that the packages of a root come from: as typed, else as its project file states.
-    fn choice(&self, root: &Root) -> PackageChoice {
+    fn choice(&self, root: &Root) -> PackageSource {
         self.typed
             .clone()
-            .or_else(|| PackageChoice::of_project(root))
-            .unwrap_or(PackageChoice::Registry)
+            .or_else(|| root.package_source())
+            .unwrap_or(PackageSource::Registry)
     }
 
     /// Returns the number of the source for a root; the first root that needs it sets it up.
     fn source(&mut self, root: &Root, texts: &mut Texts) -> Result<usize, Failure> {
         let choice = self.choice(root);
-        if choice == PackageChoice::CliConfiguration {
+        if choice == PackageSource::CliConfiguration {
             return Ok(self.followed_source(root, texts));
         }
         let flavor = root.flavor;
@@ -188,7 +188,7 @@ impl<'a> Sources<'a> {
 
     /// Lists the providers that a root needs no package of.
     pub(crate) fn overridden(&mut self, root: &Root, texts: &mut Texts) -> Vec<ProviderAddr> {
-        let follows = self.choice(root) == PackageChoice::CliConfiguration;
+        let follows = self.choice(root) == PackageSource::CliConfiguration;
         if !follows || root.flavor.locks_overridden() {
             return Vec::new();
         }
@@ -227,7 +227,7 @@ impl<'a> Sources<'a> {
 
     /// Returns the number of the source that the CLI configuration states for a root.
     fn followed_source(&mut self, root: &Root, texts: &mut Texts) -> usize {
-        let (flavor, choice) = (root.flavor, PackageChoice::CliConfiguration);
+        let (flavor, choice) = (root.flavor, PackageSource::CliConfiguration);
         let dirs = match &self.followed(flavor, texts).methods {
             Some(methods) => methods.dirs(&root.dir),
             None => Vec::new(),
@@ -276,7 +276,7 @@ impl<'a> Sources<'a> {
     /// Sets up the source that was chosen, if that is not the CLI configuration.
     fn chosen(
         &self,
-        choice: PackageChoice,
+        choice: PackageSource,
         root: &Root,
         texts: &mut Texts,
     ) -> Result<SourceSetup<'a>, Failure> {
@@ -293,21 +293,21 @@ impl<'a> Sources<'a> {
             is_reported: false,
         };
         let place = match &setup.choice {
-            PackageChoice::FilesystemMirror(dir) => {
+            PackageSource::FilesystemMirror(dir) => {
                 // No CLI configuration is read for it: its errors are none of this run.
                 setup.packages = Some(Box::new(self.directory(dir, root)?));
                 return Ok(setup);
             }
-            PackageChoice::NetworkMirror(_) => "a network mirror",
-            PackageChoice::OciMirror(_) => "an OCI mirror",
-            PackageChoice::Registry | PackageChoice::CliConfiguration => "registries",
+            PackageSource::NetworkMirror(_) => "a network mirror",
+            PackageSource::OciMirror(_) => "an OCI mirror",
+            PackageSource::Registry | PackageSource::CliConfiguration => "registries",
         };
         if self.session.options.offline {
             return Err(offline(place));
         }
         let user = self.session.of(flavor);
         setup.diagnostics = user.faults(texts);
-        if setup.choice == PackageChoice::Registry {
+        if setup.choice == PackageSource::Registry {
             // The program asks registries in spite of the block (`cliconfig` rules 5.6), which may surprise its
             // author.
             setup.diagnostics.extend(user.cli.not_followed(flavor));
@@ -341,7 +341,7 @@ impl<'a> Sources<'a> {
 
 impl SourceSetup<'_> {
     /// Returns true if packages of a flavor come from here, where they are to come from this place.
-    fn serves(&self, flavor: Flavor, choice: &PackageChoice) -> bool {
+    fn serves(&self, flavor: Flavor, choice: &PackageSource) -> bool {
         self.flavor == flavor && self.choice == *choice && self.is_needed
     }
 }
@@ -349,15 +349,15 @@ impl SourceSetup<'_> {
 /// Makes a source on the network; `net` downloads its packages from then on.
 fn remote<'a>(
     user: &UserConfig<'a>,
-    choice: &PackageChoice,
+    choice: &PackageSource,
     net: &mut Net<'a>,
 ) -> Box<dyn Source + 'a> {
     match choice {
-        PackageChoice::NetworkMirror(url) => {
+        PackageSource::NetworkMirror(url) => {
             let access = user.mirror_access(url.clone());
             Box::new(NetworkMirror::new(user.net.clone(), user.flavor, access))
         }
-        PackageChoice::OciMirror(template) => {
+        PackageSource::OciMirror(template) => {
             let registries;
             (registries, *net) = user.oci_registries();
             Box::new(config::oci_mirror(&registries, template.clone()))

@@ -4,8 +4,8 @@ use crate::cli::lock::opened::OpenRoot;
 use crate::cli::lock::provenance::added;
 use crate::diag::{Texts, counted_as};
 use crate::flavor::{FlavorChoice, Program};
-use crate::locker::{Conversion, Locked, Staying};
-use crate::report::json::{ConvertedProvider, NotConverted, Provider, RemovedProvider};
+use crate::locker::{Conversion, Locked, NotConverted};
+use crate::report::json::{ConvertedProvider, Provider, RemovedProvider};
 use crate::report::{RootResult, Sentence};
 use crate::requirement::{Requirement, RequirementOrigin};
 use crate::run::root::Root;
@@ -57,18 +57,16 @@ fn entries(result: &mut RootResult, conversion: &Conversion, opened: &OpenRoot, 
         };
         let places = match staying {
             // No line of the configuration keeps it there.
-            Staying::OtherHost => None,
-            Staying::Named | Staying::State => opened.loaded.requirements.providers.get(addr),
+            NotConverted::OtherHost => None,
+            NotConverted::Named | NotConverted::State => {
+                opened.loaded.requirements.providers.get(addr)
+            }
         };
         rows.push(ConvertedProvider {
             provider: addr.clone(),
             version: entry.version.clone(),
             to: None,
-            reason: Some(match staying {
-                Staying::OtherHost => NotConverted::OtherHost,
-                Staying::Named => NotConverted::Named,
-                Staying::State => NotConverted::State,
-            }),
+            reason: Some(*staying),
             places: places
                 .into_iter()
                 .flatten()

@@ -1,7 +1,8 @@
 //! The lines of `lockctl convert` beside the text of `lockctl lock`.
 
 use crate::flavor::Flavor;
-use crate::report::json::{ConvertedProvider, NotConverted};
+use crate::locker::NotConverted;
+use crate::report::json::ConvertedProvider;
 use crate::run::unseen::some_of;
 
 /// Lists the entries that stay as they are, each with the reason.
