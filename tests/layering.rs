@@ -34,7 +34,7 @@ const WINGS: &[(&str, &str)] = &[
         "net authenticate sources modules store acquire packages",
     ),
     ("fetch/work", "locker mirror upstream"),
-    ("work", "report run driver audit sbom"),
+    ("work", "report run driver audit mirroring sbom"),
     ("front", "guide completion signals cli"),
 ];
 
@@ -48,7 +48,7 @@ const HOMES: &[(&str, &str)] = &[
     ("bytes", "net"),
     ("bzip2", "modules"),
     ("chrono", "expr package"),
-    ("clap", "audit cli completion run"),
+    ("clap", "audit cli completion mirroring run"),
     ("clap_complete", "cli completion"),
     ("clap_mangen", "cli"),
     ("comfy_table", "report"),

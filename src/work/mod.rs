@@ -5,6 +5,8 @@ pub mod audit;
 #[doc(hidden)]
 pub mod driver;
 #[doc(hidden)]
+pub mod mirroring;
+#[doc(hidden)]
 pub mod report;
 #[doc(hidden)]
 pub mod run;

@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::cli::mirror::bundle::{self, PlannedBundle};
-use crate::cli::mirror::{MirrorArgs, report};
 use crate::config::Loaded;
 use crate::coverage::Attributions;
 use crate::diag::Texts;
@@ -17,6 +15,8 @@ use crate::mirror::bundle::Bundle;
 use crate::mirror::{
     self, ExistingCheck, MirrorExtent, MirrorOutcome, MirrorSettings, MirroredRoot, Place,
 };
+use crate::mirroring::bundle::{self, PlannedBundle};
+use crate::mirroring::{MirrorArgs, report};
 use crate::package::WantedPlatforms;
 use crate::packages::PackageMemo;
 use crate::project::PackageSource;

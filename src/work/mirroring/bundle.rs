@@ -3,11 +3,11 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::cli::mirror::MirrorArgs;
 use crate::diag::causes;
 use crate::hash::{Sha256Stream, hex_of_digest};
 use crate::mirror::bundle::{Bundle, BundleError, BundleRequest, BundledLock, write_bundle};
 use crate::mirror::{MirrorOutcome, MirrorSettings, MirroringError};
+use crate::mirroring::MirrorArgs;
 use crate::report::Failure;
 use crate::report::json::{BundleBase, MirrorBundle};
 use crate::run::World;

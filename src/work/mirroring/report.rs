@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cli::mirror::MirrorArgs;
 use crate::diag::{counted, counted_as};
 use crate::flavor::{Flavor, Program};
 use crate::mirror::{
     self, MirrorExtent, MirrorOutcome, MirrorUse, MirroredForm, MirroredPackage, MirroredRelease,
     MirroringError, PackageState,
 };
+use crate::mirroring::MirrorArgs;
 use crate::platform::Platform;
 use crate::report::json::{
     MirroredLayout, MirroredPackageRow, MirroredProvider, MirroredState, Provider, RootStatus,
