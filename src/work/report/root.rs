@@ -37,7 +37,7 @@ pub struct RootRow<'a> {
     /// The fixes that were made before the findings; only of `verify --fix`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixed: Option<&'a [FixRow]>,
-    /// The operations that failed, in the order in which they did.
+    /// The operations that failed, in the order of their failures.
     pub failures: Vec<&'a Failure>,
     /// A row for each provider; its fields depend on the command.
     pub providers: &'a [Provider],
@@ -51,7 +51,7 @@ pub struct RootRow<'a> {
     /// Every module, each before those that it calls; only of `tree`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<ModuleRow>>,
-    /// The settings by which git calls lockctl where the root is; only of `git status`.
+    /// The settings that make git call lockctl at the root; only of `git status`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub git_settings: Option<&'a [GitSetting]>,
     /// True if anything was, or would be, written; absent where a command never writes.

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use super::state::{EntryHashes, EntryNeed, Guess, LockState, NeededBy, Zh};
 use crate::flavor::Flavor;
 
-/// A command with a source of packages, by which a program meets a lock file.
+/// A command with a source of packages, where a program reads a lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -90,7 +90,7 @@ pub enum ChangeKind {
     HashesRemoved,
     /// The version did not change, and hashes were replaced by others.
     HashesReplaced,
-    /// The entry has a fault now, for which the programs refuse the file.
+    /// The entry has a fault now that makes the programs refuse the file.
     FaultAdded,
     /// The entry had a fault, and has none now.
     FaultRemoved,

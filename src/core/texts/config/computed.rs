@@ -55,7 +55,7 @@ pub struct TracedValue {
     pub level: usize,
     /// The name in its module, as in `var.env` or `local.dirs.prod`.
     pub name: String,
-    /// The address of the module in which it has this name; empty for the root module.
+    /// The address of its module; empty for the root module.
     pub module: String,
     /// The state of the value when sources are computed.
     pub state: ValueState,

@@ -136,7 +136,7 @@ pub struct GoodSignature {
     pub made: SystemTime,
 }
 
-/// The class by which a program names a signature; all classes have the same effect.
+/// The class of a signature, as a program names it; all classes have the same effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -36,7 +36,7 @@ pub struct MovedEntry {
     pub recorded: Hashes,
 }
 
-/// The reason for which an entry is not converted.
+/// The reason why an entry is not converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

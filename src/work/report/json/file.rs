@@ -7,7 +7,7 @@ use crate::diag::Texts;
 use crate::report::FileResult;
 use crate::review::{FileCause, Risk};
 
-/// A lock file of which two versions were compared.
+/// A lock file with two versions that were compared.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "File"))]
@@ -28,7 +28,7 @@ pub struct FileRow {
     pub risk: Risk,
     /// Faults in either version of the file.
     pub findings: Vec<FindingRow>,
-    /// The operations that failed, in the order in which they did.
+    /// The operations that failed, in the order of their failures.
     pub failures: Vec<Failure>,
     /// The changed entries, those of the highest risk first, then by address.
     pub changes: Vec<ChangeRow>,

@@ -71,8 +71,8 @@ pub struct JsonDocument<'a> {
     /// Errors and warnings of `terraform` or `tofu` that were read; only of `explain -`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symptoms: Option<&'a [SymptomRow]>,
-    /// Providers of which roots lock different versions, by address; only of `lock` and `update` over
-    /// several roots.
+    /// Providers that roots lock at different versions, by address; only of `lock` and `update` over several
+    /// roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub versions_in_use: Option<&'a [ProviderInUse]>,
     /// The facts that are kept about packages; only of `cache`.

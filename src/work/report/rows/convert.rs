@@ -16,7 +16,7 @@ pub struct ConvertedProvider {
     pub version: Version,
     /// The provider that is locked in its place; null if the entry stays as it is.
     pub to: Option<ProviderAddr>,
-    /// The reason for which it stays as it is; null if it was converted.
+    /// The reason why it stays as it is; null if it was converted.
     pub reason: Option<NotConverted>,
     /// The places that name its registry, as in `main.tf:3`, where that is the reason.
     pub places: Vec<String>,

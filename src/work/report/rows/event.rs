@@ -5,9 +5,9 @@ use serde::Serialize;
 /// Every line but the last one of `--format json-lines`: something that happened on the
 /// network while the command ran.
 ///
-/// Lines come in the order in which things happened, several requests at a time; the last line is the
-/// object of `--format json`, the only one with `format_version`. Fields and words are only ever
-/// added, so ignore those that you do not know.
+/// Lines are in the order of the events, several requests at a time; the last line is the object of `--format
+/// json`, the only one with `format_version`. Fields and words are only ever added, so ignore those that you do
+/// not know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "kebab-case")]

@@ -32,7 +32,7 @@ pub struct FindingRow {
     /// The column, from 1, in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
-    /// The line on which it ends, from 1.
+    /// The line of its end, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_line: Option<usize>,
     /// The column behind its last character, from 1, in characters.
@@ -70,7 +70,7 @@ pub struct Related {
     pub line: usize,
     /// The column, from 1, in characters.
     pub column: usize,
-    /// The line on which it ends, from 1.
+    /// The line of its end, from 1.
     pub end_line: usize,
     /// The column behind its last character, from 1, in characters.
     pub end_column: usize,

@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use crate::git::SettingKind;
 
-/// A setting or attribute by which git calls lockctl.
+/// A setting or attribute that makes git call lockctl.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GitSetting {
-    /// The kind of file from which git reads it.
+    /// The kind of file that git reads it from.
     pub kind: SettingKind,
     /// Its name, as in `merge.lockctl.driver`; of an attribute `merge` or `diff`.
     pub name: String,

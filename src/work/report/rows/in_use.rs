@@ -19,7 +19,7 @@ pub struct VersionsInUse {
     pub differing: Vec<ProviderInUse>,
 }
 
-/// A provider of which roots lock different versions.
+/// A provider that roots lock at different versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProviderInUse {

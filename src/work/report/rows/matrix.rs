@@ -12,13 +12,13 @@ use crate::platform::Platform;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MatrixRow {
-    /// The provider, with its registry; null for the run as a whole, in which the worst counts that
-    /// any provider causes.
+    /// The provider, with its registry; null for the run as a whole, which has the worst outcome of any
+    /// provider.
     #[cfg_attr(test, schemars(schema_with = "nullable_text"))]
     pub provider: Option<ProviderAddr>,
     /// The platform, as in `linux_amd64`.
     pub platform: Platform,
-    /// The route by which the package would come.
+    /// The route of the package.
     pub route: Route,
     /// The outcome for the user.
     pub outcome: Outcome,
@@ -27,8 +27,8 @@ pub struct MatrixRow {
     pub title: Option<String>,
     /// Nothing is recorded that the package could be compared with.
     pub unchecked: bool,
-    /// Not certain, because it is unknown for which platforms the recorded hashes are, what the
-    /// registry states, or what else is required; too few hashes count as missing.
+    /// Not certain, because the platforms of the recorded hashes, the statements of the registry, or other
+    /// requirements are unknown; too few hashes count as missing.
     pub assumed: bool,
 }
 

@@ -17,7 +17,7 @@ pub struct MirroredProvider {
     pub version: Version,
     /// The packages that are wanted, by platform and layout; the same in every root with this entry.
     pub packages: Vec<MirroredPackageRow>,
-    /// Wanted platforms for which there is no package.
+    /// Wanted platforms without a package.
     pub skipped_platforms: Vec<Platform>,
     /// The reason why the lock file alone vouches for the packages; absent if the signed list of the registry does,
     /// or if none was needed.
@@ -109,7 +109,7 @@ pub struct MirrorBundle {
     pub bytes: u64,
     /// Number of packages that lock files need and earlier bundles have.
     pub left_out: usize,
-    /// The SHA-256 of the manifest, by which later bundles name this one.
+    /// The SHA-256 of the manifest; later bundles name this one by it.
     pub manifest_sha256: String,
     /// The bundle that it builds on; absent for a whole one.
     #[serde(skip_serializing_if = "Option::is_none")]

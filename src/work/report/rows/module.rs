@@ -23,7 +23,7 @@ pub struct ModuleRow {
     pub module: String,
     /// Its source as written, or the file of a state; null if it has none, or none that can be determined.
     pub source: Option<String>,
-    /// The way in which its source and its version were computed; absent if they are written as they are.
+    /// The computation of its source and its version; absent if they are written as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub computed: Option<Arc<ComputedCall>>,
     /// The package that was fetched for it; absent if it is on the disk or is not visible.
@@ -36,7 +36,7 @@ pub struct ModuleRow {
     pub seen: bool,
     /// The providers that it requires by itself, ordered by address.
     pub providers: Vec<RequiredProviderRow>,
-    /// The reason for which it could not be read, where there is more to say.
+    /// The reason why it could not be read, where there is more to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -20,10 +20,10 @@ pub struct ComparedProvider {
     pub locked: Option<Version>,
     /// True if the source still offers the locked version; null if none is locked or it was not asked.
     pub locked_is_offered: Option<bool>,
-    /// The newest version that the constraints allow, to which `update` moves; null if there is none or
-    /// the source was not asked.
+    /// The newest version that the constraints allow; `update` moves to it. Null if there is none or the source
+    /// was not asked.
     pub newest_allowed: Option<Version>,
-    /// The version to which `update` moves, where the newest allowed one is younger than the least age of the
+    /// The version that `update` moves to, where the newest allowed one is younger than the least age of the
     /// project file; null if there is none or it is not needed.
     pub old_enough: Option<Version>,
     /// The newest release that is offered, or a newer pre-release that a constraint names exactly; null

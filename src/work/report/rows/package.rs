@@ -36,7 +36,7 @@ pub struct HashedPackageRow {
     /// The oddities of the zip; absent for a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oddities: Option<Vec<String>>,
-    /// Its files, in the order in which they are hashed; only with `--files`.
+    /// Its files, in the order of hashing; only with `--files`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<PackageFile>>,
 }
@@ -61,7 +61,7 @@ pub struct FailedPackage {
     pub path: String,
     /// The first of `failures`.
     pub failure: Failure,
-    /// The operations that failed, in the order in which they did.
+    /// The operations that failed, in the order of their failures.
     pub failures: Vec<Failure>,
 }
 

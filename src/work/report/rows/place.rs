@@ -46,7 +46,7 @@ pub struct ComputedModule {
     pub module: String,
     /// Its source, with its value; of one that could not be computed, what is installed for it.
     pub source: String,
-    /// The way in which its source and its version were computed.
+    /// The computation of its source and its version.
     pub computed: Arc<ComputedCall>,
 }
 
@@ -62,12 +62,11 @@ pub struct RequiringPlace {
     pub column: Option<usize>,
     /// The condition that it states; empty if any version is allowed.
     pub constraints: String,
-    /// The address of the module that it stands in, as in `module.network`; empty for the root
-    /// module, `state` for the state.
+    /// The address of its module, as in `module.network`; empty for the root module, `state` for the state.
     pub module: String,
     /// The kind of the place.
     pub by: PlaceKind,
-    /// Places that no longer count because of this one, which stands in an override file.
+    /// Places that no longer count because of this one, which is in an override file.
     pub overrides: Vec<Overridden>,
     /// A test file leads there.
     #[serde(skip)]

@@ -59,7 +59,8 @@ pub struct LockedProvider {
     pub selected: bool,
     /// The version that was locked before; null if none was, or the same.
     pub from: Option<Version>,
-    /// The newest release that the source offers, whatever the constraints; null where none was asked.
+    /// The newest release that the source offers, even if the constraints exclude it; null where none was
+    /// asked.
     pub newest: Option<Version>,
     /// The constraints that are recorded; empty if there are none.
     pub constraints: Constraints,
@@ -79,7 +80,7 @@ pub struct LockedProvider {
     /// Greater versions that are too young, the greatest first; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passed_over: Vec<PassedOverRelease>,
-    /// Wanted platforms for which the release has no package.
+    /// Wanted platforms that the release has no package for.
     pub skipped_platforms: Vec<String>,
     /// Wanted platforms whose hash is not known, because no source was asked; as many recorded `h1:` belong
     /// to no known platform. Absent if there are none.
@@ -242,7 +243,7 @@ pub struct ShownProvider {
     pub h1_count: usize,
     /// The number of recorded `zh:`.
     pub zh_count: usize,
-    /// The title of the fault of the entry, for which the programs refuse the file; absent without one.
+    /// The title of the fault of the entry that makes the programs refuse the file; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// The hashes that are recorded, in the order of the file.

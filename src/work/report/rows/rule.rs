@@ -13,7 +13,7 @@ pub struct RuleRow {
     pub rule: &'static str,
     /// The level of its findings unless a project file says otherwise.
     pub level: RuleLevel,
-    /// The heading under which it is listed.
+    /// The heading of its group in the list.
     pub topic: &'static str,
     /// The meaning, in one sentence without a period.
     pub meaning: &'static str,

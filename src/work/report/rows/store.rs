@@ -113,7 +113,7 @@ pub struct ExportedFacts {
     /// The facts of the file that contradict the store; if there are any, it was not written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<FactContradiction>,
-    /// The reason for which it was not written.
+    /// The reason why it was not written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
@@ -124,7 +124,7 @@ pub struct ExportedFacts {
 pub struct ImportedFile {
     /// The file, as typed; `-` is standard input.
     pub path: String,
-    /// The name of the origin with which the facts are marked.
+    /// The origin that the facts are marked with.
     pub imported_from: String,
     /// Number of facts that were not known.
     pub new: usize,
@@ -135,7 +135,7 @@ pub struct ImportedFile {
     /// The facts of the file that contradict the store; if there are any, nothing was imported.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<FactContradiction>,
-    /// The reason for which nothing was imported.
+    /// The reason why nothing was imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }

@@ -44,7 +44,7 @@ pub struct SymptomRow {
     /// provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<SymptomEntry>,
-    /// The mirrors from which the program installs the provider here, and what is kept about its release, where
+    /// The mirrors that the program installs the provider from here, and the kept records of its release, where
     /// these may be the cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
