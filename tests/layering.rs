@@ -31,7 +31,7 @@ const WINGS: &[(&str, &str)] = &[
     ),
     (
         "fetch/evidence",
-        "net authenticate sources modules store acquire packages",
+        "net authenticate sources store modules acquire packages",
     ),
     ("fetch/work", "locker mirror upstream"),
     ("work", "report run driver audit mirroring sbom"),

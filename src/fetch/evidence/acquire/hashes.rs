@@ -10,7 +10,7 @@ use crate::hash::{CheckedPackage, Hash};
 pub struct PackageHashes {
     /// The hash of its files: this is recorded.
     pub h1: Hash,
-    /// What only a zip has.
+    /// None if the package was hashed as a directory.
     pub zip: Option<ZipIdentity>,
     /// Its files by name; none if they were not kept.
     pub files: Vec<FileDigest>,

@@ -5,7 +5,7 @@ use crate::platform::Platform;
 /// A difference between a manifest and that of a provider (rules 14.5 to 14.7).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArtifactFault {
-    /// It is a manifest of something else, by these words.
+    /// Its manifest is of something else, which these words say.
     #[error("{0}")]
     NoProvider(String),
     #[error("it lists {count} packages for {platform}")]
