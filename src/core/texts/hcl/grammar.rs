@@ -7,6 +7,7 @@ use std::mem;
 
 use super::SourceText;
 use super::findings::{Findings, Overruled, TokenFault, fault, too_deep};
+use super::operators;
 use super::scan::{HclToken, HclTokenKind};
 use super::string::{Quoting, decode};
 use super::tree::{
@@ -184,9 +185,9 @@ impl<'t> TokenWalk<'t> {
                 return Err(too_deep(Span::new(start, self.peek().end)));
             }
             let operator = self.binary_operator();
-            let precedence = operator.map_or(0, precedence);
+            let precedence = operator.map_or(0, operators::precedence);
             while let Some((left, waits)) =
-                waiting.pop_if(|(_, waits)| self::precedence(*waits) >= precedence)
+                waiting.pop_if(|(_, waits)| operators::precedence(*waits) >= precedence)
             {
                 operand = Expr {
                     span: Span::new(left.span.start, operand.span.end),
@@ -206,27 +207,11 @@ impl<'t> TokenWalk<'t> {
 
     fn binary_operator(&mut self) -> Option<BinaryOp> {
         let token = self.peek();
-        if !matches!(
+        let is_operator = matches!(
             token.kind,
             HclTokenKind::Operator | HclTokenKind::Star | HclTokenKind::Minus
-        ) {
-            return None;
-        }
-        Some(match self.text(token) {
-            "||" => BinaryOp::Or,
-            "&&" => BinaryOp::And,
-            "==" => BinaryOp::Equal,
-            "!=" => BinaryOp::NotEqual,
-            "<" => BinaryOp::Less,
-            "<=" => BinaryOp::LessEqual,
-            ">" => BinaryOp::Greater,
-            ">=" => BinaryOp::GreaterEqual,
-            "+" => BinaryOp::Add,
-            "-" => BinaryOp::Subtract,
-            "*" => BinaryOp::Multiply,
-            "/" => BinaryOp::Divide,
-            _ => BinaryOp::Modulo,
-        })
+        );
+        is_operator.then(|| operators::named(self.text(token)))
     }
 
     fn operand(&mut self) -> Checked<Expr> {
@@ -589,17 +574,5 @@ impl<'t> TokenWalk<'t> {
     fn for_name(&mut self, title: &'static str) -> Checked<String> {
         let name = self.expect(HclTokenKind::Ident, title)?;
         Ok(self.text(name).to_owned())
-    }
-}
-
-/// Returns how strongly an operator binds.
-fn precedence(operator: BinaryOp) -> usize {
-    match operator {
-        BinaryOp::Or => 1,
-        BinaryOp::And => 2,
-        BinaryOp::Equal | BinaryOp::NotEqual => 3,
-        BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => 4,
-        BinaryOp::Add | BinaryOp::Subtract => 5,
-        BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => 6,
     }
 }

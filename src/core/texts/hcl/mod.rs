@@ -9,6 +9,7 @@ mod comments;
 mod conflict;
 mod findings;
 mod grammar;
+mod operators;
 pub mod references;
 mod scan;
 mod sequences;
