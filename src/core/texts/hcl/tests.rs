@@ -422,7 +422,6 @@ fn operators_bind_as_in_the_programs() {
     }
 }
 
-/// Shows which operands belong to which operator.
 fn bracketed(value: &Expr) -> String {
     match &value.kind {
         ExprKind::Variable(name) => name.clone(),
@@ -584,9 +583,7 @@ const FLOODS: &[&str] = &[
     "-",
     ".a",
     "\r",
-    "\t",
     "\\",
-    "$",
     "variable \"a\" {\n b = [\n",
 ];
 
