@@ -94,3 +94,21 @@ error[file-unreadable]: Failed to read file
 
 "#]]);
 }
+
+#[test]
+fn an_unclosed_block_is_named() {
+    stopped("\nhost \"a.example\" {\n  services = {}\n\ncredentials \"b\" {\n}\n").stderr_eq(str![[r#"
+error[syntax-error]: CLI configuration cannot be parsed
+ --> rc:6:3
+  |
+2 | host "*********" {
+  | ------------------ opened here
+...
+6 | }
+  |  ^ the block "host" opened at line 2 is never closed
+  |
+  = help: correct it: Terraform ignores a broken file as a whole, and asks hosts without the tokens and services in it
+
+
+"#]]);
+}

@@ -278,3 +278,11 @@ error: the signed checksums of the release lack the package of registry.opentofu
         std::fs::remove_file(lab.path(LOCK)).unwrap();
     }
 }
+
+#[test]
+fn versions_of_all_methods_count() {
+    let (registry, lab) = with_mirror("  filesystem_mirror { path = \"mirror\" }\n  direct {}\n");
+    assert_exit(&lock(&lab, "terraform", HERE), 0);
+    assert_eq!(version(&lab), "version     = \"9.0.0\"");
+    assert_eq!(registry.requests().len(), 1);
+}

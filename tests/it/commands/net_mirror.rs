@@ -110,3 +110,25 @@ fn many_roots_ask_a_mirror_once() {
         lab.read(&format!("c/{LOCK}"))
     );
 }
+
+#[test]
+fn a_package_that_has_none_of_the_stated_hashes_is_refused() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"rules": [{
+        "kind": "mirror_version", "action": "patch", "times": -1,
+        "set": {"archives/linux_amd64/hashes": [format!("zh:{}", "0".repeat(64))]},
+    }]}));
+    let outcome = lock(
+        &registry,
+        &lab,
+        &["--flavor", "terraform", "--platform", "linux_amd64"],
+    );
+    assert_exit(&outcome, 2);
+    assert!(!lab.path(LOCK).exists());
+    steady(&registry, &outcome.stderr).reads(str![[r#"
+error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64, offered as https://REGISTRY/mirror/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip, cannot be trusted
+  cause: the package has none of the hashes that the mirror states: zh:0000000000000000000000000000000000000000000000000000000000000000
+  help: nothing was written; ask the operator of the mirror to correct the package or its hashes, and do not install it until then
+
+"#]]);
+}

@@ -374,3 +374,14 @@ fn a_lock_file_of_a_module_is_noted_with_the_callers() {
     let outcome = lab.run(&["verify", "modules/net", "-v", "--only", "configuration"]);
     outcome.stdout_lacks(rule);
 }
+
+#[test]
+fn what_lock_drops_is_in_its_summary() {
+    let lab = simple();
+    lab.write("main.tf", "locals {}\n");
+    lab.write(LOCK, ENTRIES);
+    lab.run(&["--offline", "lock"]).exits(0).stdout_eq(str![[r#"
+updated .terraform.lock.hcl; 2 providers removed
+
+"#]]);
+}

@@ -306,3 +306,22 @@ fn verify_finds_more_hashes_than_packages() {
     outcome.stdout_has("warning[hashes-unexplained]: example.com/t/x has more h1: hashes than its release has packages");
     outcome.stdout_has("3 h1: for 2 packages");
 }
+
+#[test]
+fn a_flood_of_faults_is_cut_off() {
+    let lab = simple();
+    let bad: String = (0..5000).map(|n| format!("\"q{n}\", ")).collect();
+    lab.write(
+        LOCK,
+        format!("provider \"example.com/t/x\" {{\n  version = \"1.0.0\"\n  hashes = [{bad}]\n}}\n"),
+    );
+    let outcome = lab.run(&["verify"]).exits(1);
+    outcome.stdout_has("Too many errors");
+    assert_eq!(
+        outcome
+            .stdout
+            .matches("Invalid provider hash string")
+            .count(),
+        999
+    );
+}
