@@ -22,13 +22,13 @@ impl Text for str {
     }
 
     #[track_caller]
-    fn has(&self, part: impl AsRef<str>) {
+    fn has(&self, part: impl AsRef<Self>) {
         let part = part.as_ref();
         assert!(self.contains(part), "{part:?} is not in:\n{self}");
     }
 
     #[track_caller]
-    fn lacks(&self, part: impl AsRef<str>) {
+    fn lacks(&self, part: impl AsRef<Self>) {
         let part = part.as_ref();
         assert!(!self.contains(part), "{part:?} is in:\n{self}");
     }

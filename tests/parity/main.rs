@@ -21,6 +21,7 @@ mod copy;
 mod corpus;
 mod dice;
 mod explained;
+mod installations;
 mod installed;
 #[path = "../support/lab.rs"]
 mod lab;
@@ -236,6 +237,31 @@ fn a_packed_mirror_gives_the_bytes_of_terraform() {
 #[test]
 fn an_unpacked_mirror_gives_the_bytes_of_terraform() {
     locks_are_equal(Layout::Unpacked);
+}
+
+#[test]
+fn a_lock_for_one_platform_is_that_of_init() {
+    let Some(terraform) = Terraform::find() else {
+        return;
+    };
+    for layout in [Layout::Packed, Layout::Unpacked] {
+        let lab = Lab::new();
+        write_root(&lab);
+        write_mirror(&lab, layout);
+        terraform.use_mirror(&lab);
+        let (after_init, _) = reference(&lab, &terraform);
+        let args = [
+            "lock",
+            "root",
+            "--fs-mirror",
+            "mirror",
+            "--platform",
+            "current",
+        ];
+        assert_eq!(lockctl(&lab, &terraform, &args).code, 0);
+        assert_eq!(lab.read(&format!("root/{LOCK}")), after_init, "{layout:?}");
+    }
+    println!("parity: one platform: the bytes of init");
 }
 
 #[test]

@@ -167,6 +167,45 @@ data "y_thing" "a" {}
     }
 }
 
+#[test]
+fn a_registry_gives_the_bytes_of_terraform() {
+    let Some(setting) = Setting::with_root() else {
+        return;
+    };
+    setting.registry.reset(&json!({ "sums": ["manifest"] }));
+    setting.copy("theirs", None);
+    let after_init = setting.init("theirs");
+    let wanted = setting.providers_lock("theirs", &PLATFORMS);
+    // One h1: for each platform, one zh: for each and for the manifest.
+    assert_eq!(wanted.matches("\"h1:").count(), 6 * 4);
+    assert_eq!(wanted.matches("\"zh:").count(), 6 * 5);
+
+    setting.copy("fresh", None);
+    let fresh = setting.lockctl_lock("fresh", &PLATFORMS);
+    assert_eq!(fresh, wanted, "from nothing");
+    setting.copy("completed", Some(&after_init));
+    let completed = setting.lockctl_lock("completed", &PLATFORMS);
+    assert_eq!(completed, wanted, "completing `init`");
+
+    let readonly = ["init", "-no-color", "-backend=false", "-lockfile=readonly"];
+    let said = setting.terraform.succeeds(&setting.lab, "fresh", &readonly);
+    assert!(!said.contains("Provider lock file not updated"), "{said}");
+    assert_eq!(setting.read("fresh"), wanted, "accepted as it is");
+    println!("parity: registry, 6 providers of 3 hosts, 4 platforms: equal bytes");
+}
+
+#[test]
+fn a_registry_lock_for_one_platform_is_that_of_init() {
+    let Some(setting) = Setting::with_root() else {
+        return;
+    };
+    setting.copy("theirs", None);
+    let wanted = setting.init("theirs");
+    setting.copy("ours", None);
+    assert_eq!(setting.lockctl_lock("ours", &["current"]), wanted);
+    println!("parity: registry, one platform: the bytes of init");
+}
+
 /// An entry of a lock file that is not what `providers lock` leaves: its provider, and its hashes.
 type Gap = (&'static str, fn(&Known) -> Vec<String>);
 

@@ -269,3 +269,22 @@ fn the_action_hands_its_inputs_to_the_scripts() {
         );
     }
 }
+
+#[test]
+fn the_cache_is_off_unless_it_is_wanted() {
+    if !has("bash") {
+        return;
+    }
+    let temp = crate::temp::dir();
+    let outputs = temp.path().join("outputs");
+    let vars = [
+        ("LOCKCTL_CACHE", "false"),
+        ("LOCKCTL_EVENT", "push"),
+        ("LOCKCTL_REF", "refs/heads/main"),
+        ("LOCKCTL_DEFAULT_BRANCH", "main"),
+        ("GITHUB_OUTPUT", outputs.to_str().unwrap()),
+    ];
+    assert_eq!(run("cache.sh", &vars, |_| {}).code, Some(0));
+    let found = std::fs::read_to_string(&outputs).unwrap();
+    assert!(found.starts_with("restore=false\nsave=false\n"), "{found}");
+}

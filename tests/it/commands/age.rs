@@ -481,3 +481,32 @@ note: acme/demo 1.2.0 (signed DAY-A, 3 days ago) is younger than 7 days, so `upd
         (&json!("1.2.0"), &json!([]))
     );
 }
+
+#[test]
+fn programs_read_every_date_with_its_source() {
+    let (registry, lab) = three_releases(WEEK);
+    let published_at = timestamp(hours_ago(2 * DAY));
+    let dates = Dates {
+        sums_changed: Some(http_date(400 * DAY)),
+        published_at: Some(published_at.clone()),
+        ..signed(3 * DAY)
+    };
+    registry.set_dates("acme/demo", "1.2.0", dates);
+    let outcome = lock(&lab, &["--format", "json"]).exits(0);
+    let said = outcome.json();
+    let provider = &said["roots"][0]["providers"][0];
+    assert_eq!(provider["version"], "1.1.0");
+    let sources = |dates: &Value| -> Vec<String> {
+        let dates = dates.as_array().unwrap().iter();
+        let sources = dates.map(|date| date["source"].as_str().unwrap().to_owned());
+        sources.collect()
+    };
+    assert_eq!(sources(&provider["dates"]), ["signature"]);
+    let passed_over = &provider["passed_over"][0];
+    assert_eq!(passed_over["version"], "1.2.0");
+    let all = ["signature", "registry", "checksum-list"];
+    assert_eq!(sources(&passed_over["dates"]), all);
+    assert_eq!(passed_over["dates"][1]["time"], published_at);
+    let old_enough = passed_over["old_enough_at"].as_str().unwrap();
+    assert_eq!(old_enough[..10], day(hours_ago(-5 * DAY)));
+}

@@ -8,8 +8,8 @@ use crate::commands::simple;
 fn stopped(rc: &str) -> Outcome {
     let lab = simple();
     lab.write("rc", rc);
-    let outcome = lab.run(&["lock", "--cli-config", "rc"]).exits(2);
-    outcome
+
+    lab.run(&["lock", "--cli-config", "rc"]).exits(2)
 }
 
 #[test]
@@ -108,6 +108,63 @@ error[syntax-error]: CLI configuration cannot be parsed
   |  ^ the block "host" opened at line 2 is never closed
   |
   = help: correct it: Terraform ignores a broken file as a whole, and asks hosts without the tokens and services in it
+
+
+"#]]);
+}
+
+#[test]
+fn a_cli_configuration_that_cannot_be_read_says_why() {
+    let lab = simple();
+    let outcome = lab.run(&["lock", "--cli-config", "nofile"]).exits(2);
+    outcome.stderr_eq(str![[r#"
+error[file-unreadable]: Failed to read CLI configuration
+--> nofile:1:1
+ = note: [..] (os error 2)
+ = help: correct the path
+
+
+"#]]);
+    let outcome = lab.run(&["lock", "--cli-config", "mirror"]).exits(2);
+    outcome.stderr_eq(str![[r#"
+error[file-unreadable]: Failed to read CLI configuration
+--> mirror:1:1
+ = note: is a directory
+ = help: name a file
+
+
+"#]]);
+}
+
+#[test]
+fn a_refused_source_is_marked_and_explained() {
+    let lab = Lab::new();
+    let entry = |name, source| {
+        format!(
+            "    {name} = {{\n      version = \"~> 1.0\"\n      source = \"{source}\"\n    }}\n"
+        )
+    };
+    let entries = entry("a", "terraform-provider-null") + &entry("b", "acme/b_c");
+    lab.write(
+        "main.tf",
+        format!("terraform {{\n  required_providers {{\n{entries}  }}\n}}\n"),
+    );
+    lab.run(&["lock", "--fs-mirror", "mirror"]).exits(2).stderr_eq(str![[r#"
+error[address-malformed]: Invalid provider type
+ --> main.tf:5:16
+  |
+5 |       source = "terraform-provider-null"
+  |                ^^^^^^^^^^^^^^^^^^^^^^^^^ "terraform-provider-" does not belong in a source address
+  |
+  = help: did you mean "hashicorp/null"?
+
+error[address-malformed]: Invalid provider type
+ --> main.tf:9:16
+  |
+9 |       source = "acme/b_c"
+  |                ^^^^^^^^^^ "_" is not allowed in a type
+  |
+  = help: did you mean "acme/b-c"?
 
 
 "#]]);

@@ -51,7 +51,7 @@ fn a_hostile_pull_request_learns_nothing_and_is_reported() {
         "version-outside-constraint",
         "hash-not-well-formed",
     ] {
-        outcome.stdout_has(&format!("[{rule}]"));
+        outcome.stdout_has(format!("[{rule}]"));
     }
     // What leads outside is an error at its place, and the rest is still judged.
     lab.write(

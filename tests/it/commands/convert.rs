@@ -225,7 +225,7 @@ fn the_state_may_keep_an_entry_where_it_is() {
     outcome.stdout_has(says);
     let lock = lab.read(LOCK);
     for host in ["registry.terraform.io", "registry.opentofu.org"] {
-        lock.has(&format!("\"{host}/acme/demo\""));
+        lock.has(format!("\"{host}/acme/demo\""));
     }
 }
 

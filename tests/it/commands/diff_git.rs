@@ -131,7 +131,7 @@ routine: `new/.terraform.lock.hcl`: the file is new
 
 "#]]);
     let json = repo.run(&["diff", "main..feature", "--format", "json"]);
-    json.stdout_has(&format!("\"old_path\": \"moved/{LOCK}\""));
+    json.stdout_has(format!("\"old_path\": \"moved/{LOCK}\""));
 }
 
 #[test]

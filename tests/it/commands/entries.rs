@@ -225,3 +225,16 @@ fn the_signed_list_of_an_entry_that_is_left_over_is_not_missed() {
     lab.write("main.tf", "terraform {}\n");
     assert!(found(&lab, &["zh-missing"], &[]).is_empty());
 }
+
+#[test]
+fn an_entry_that_opentofu_takes_for_its_own_is_converted_too() {
+    let lab = Lab::new();
+    lab.write("main.tf", requiring(&["hashicorp/null"]));
+    let old = "registry.terraform.io/hashicorp/null";
+    lab.write(LOCK, entries(&[(old, &[])]));
+    let verify = ["verify", "--only", "configuration", "--flavor", "opentofu"];
+    let outcome = lab.run(&verify);
+    let taken = "run `lockctl convert . --to opentofu`, which keeps the version for \
+                 registry.opentofu.org/hashicorp/null;";
+    outcome.stdout_has(taken);
+}

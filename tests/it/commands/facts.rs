@@ -406,3 +406,28 @@ fn a_list_that_does_not_name_what_is_known_changes_nothing() {
         assert_eq!(lab.read(LOCK), before);
     }
 }
+
+#[test]
+fn only_the_missing_package_is_downloaded() {
+    let (registry, lab) = locked();
+    let more = ["--platform", "linux_amd64,darwin_arm64,windows_amd64"];
+    assert_exit(&lock(&lab, &more), 0);
+    assert_eq!(downloads(&registry), 3);
+}
+
+#[test]
+fn offline_makes_no_request() {
+    let (registry, lab) = with_registry(DEMO);
+    lock(&lab, &["--offline"]).exits(2).stderr_eq(str![[r#"
+error: the versions of registry.terraform.io/acme/demo are not known
+  cause: there is no lock file, and --offline forbids network requests
+  help: run it once without --offline
+
+"#]]);
+    assert!(registry.entries().is_empty());
+    lab.write(LOCK, "");
+    let outcome = lock(&lab, &["--offline"]);
+    let cause =
+        "cause: the lock file has no entry for it, and --offline forbids network requests\n";
+    outcome.stderr_has(cause);
+}

@@ -301,7 +301,7 @@ fn an_export_carries_what_is_known_of_releases() {
     let signed = format!("signed {}", TestKey::Main.fingerprint());
     let name = "release registry.terraform.io/acme/demo 1.0.0";
     for statement in ["whole", &signed, "dated signature "] {
-        export.has(&format!("{name} {statement}"));
+        export.has(format!("{name} {statement}"));
     }
     assert_exit(&lab.run(&["cache", "clean", "--all"]), 0);
     lab.write(LOCK, altered(&good, &["zh", "h1"]));

@@ -394,7 +394,7 @@ fn the_table_has_one_row_for_the_errors_of_many_configurations() {
         let fault = if at % 2 == 0 {
             "module \"m\" {}\n"
         } else {
-            "module \"m\" {\n  source = \"./m\"\n  count  = 1\n  for_each = {}\n}\n"
+            "module \"m\" {\n  source = \"./m\"\n}\nmodule \"m\" {\n  source = \"./m\"\n}\n"
         };
         let root = format!("live/{at:02}");
         lab.write(&format!("{root}/main.tf"), fault);

@@ -393,3 +393,56 @@ fn the_files_of_a_root_have_a_limit_together() {
     ];
     assert_eq!(unread, [2, 4, 4]);
 }
+
+#[test]
+fn a_name_of_megabytes_is_not_repeated() {
+    let lab = Lab::new();
+    let long = format!("acme/{}", "x".repeat(1 << 20));
+    lab.write("main.tf", USED.replace("acme/x", &long));
+    let outcome = lab.run(&["verify"]).exits(1);
+    assert!(outcome.stdout.len() < 4000, "{}", outcome.stdout.len());
+}
+
+/// Reads 2 MB of a few letters again and again, and returns the most memory that it took, in bytes.
+fn most_memory(letters: &str, json: bool) -> u64 {
+    let text = letters.repeat((2 << 20) / letters.len()).into_bytes();
+    let taken = allocation_counter::measure(|| {
+        let is_refused = if json {
+            lockctl::json::parse(&text).is_err()
+        } else {
+            !lockctl::hcl::parse(FileId::ALONE, &text).1.is_empty()
+        };
+        assert!(is_refused, "{letters:?}");
+    });
+    taken.bytes_max
+}
+
+#[test]
+fn memory_is_bounded_by_the_size_of_a_file() {
+    for letters in [
+        "=\n", "=", "x=\n", "a{}", "1\n", "\"\n", "a {\n", "(", "\u{80}\n",
+    ] {
+        let most = most_memory(letters, false);
+        assert!(most < 96 << 20, "{most} bytes for {letters:?}");
+    }
+    for letters in ["+,", "[", "{\"\":", "0,"] {
+        let most = most_memory(letters, true);
+        assert!(most < 16 << 20, "{most} bytes for {letters:?}");
+    }
+}
+
+/// The runner of GitHub takes a line of any output for a command if it begins with two colons.
+#[cfg(unix)]
+#[test]
+fn a_line_end_in_a_name_begins_no_command() {
+    let lab = Lab::new();
+    lab.write("nl\n::warning::pwn/main.tf", "a {")
+        .write("nl\n::warning::pwn/.terraform.lock.hcl", "provider {");
+    for format in ["human", "junit", "markdown", "sarif", "json"] {
+        let outcome = lab.run(&["verify", "-r", "--format", format]);
+        let text = format!("{}\n{}", outcome.stdout, outcome.stderr);
+        assert!(text.contains("pwn"), "{format}: {text}");
+        let begins = text.lines().any(|line| line.trim_start().starts_with("::"));
+        assert!(!begins, "{format}: {text}");
+    }
+}

@@ -264,3 +264,13 @@ fn the_value_of_the_option_is_not_taken_for_a_root() {
     lab.write(&format!("also/{LOCK}"), copied);
     assert_exit(&mirror(&lab, &[TWO, &["--unpacked", "./also"]].concat()), 0);
 }
+
+#[test]
+fn a_download_that_breaks_off_leaves_no_directory() {
+    let (registry, lab) = locked();
+    registry.reset(&json!({"rules": [{"kind": "package", "action": "truncate", "times": -1}]}));
+    let outcome = mirror(&lab, &[TWO, ONLY, &["--no-cache"]].concat()).exits(2);
+    assert!(tree(&lab.path("m")).is_empty(), "{outcome:#?}");
+    registry.reset(&json!({}));
+    assert_exit(&mirror(&lab, &[TWO, ONLY].concat()), 0);
+}

@@ -132,3 +132,26 @@ error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64, off
 
 "#]]);
 }
+
+#[test]
+fn a_platform_that_the_mirror_lacks_is_an_error_if_it_was_named() {
+    let (registry, lab) = with_registry(DEMO);
+    let outcome = lock(
+        &registry,
+        &lab,
+        &["--flavor", "terraform", "--platform", "plan9_arm"],
+    );
+    assert_exit(&outcome, 2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
+error: the mirror https://REGISTRY/mirror/ has no package of registry.terraform.io/acme/demo 1.0.0 for plan9_arm
+  help: the mirror has packages for darwin_arm64, linux_amd64, linux_arm64, windows_amd64; the release may have one for plan9_arm: add it to the mirror
+warning: providers are rarely released for plan9_arm: is it spelled right?
+
+"#]]);
+    let outcome = lock(
+        &registry,
+        &lab,
+        &["--flavor", "terraform", "--platform", "common"],
+    );
+    assert_exit(&outcome, 0);
+}

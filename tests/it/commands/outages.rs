@@ -95,3 +95,15 @@ fn flavors_share_what_is_known_of_a_host() {
     assert_exit(&outcome, 2);
     assert_eq!(asked(&registry, "/versions"), 2, "{}", outcome.stderr);
 }
+
+#[test]
+fn what_one_path_lacks_does_not_stop_the_next_root() {
+    let (registry, lab) = four_roots();
+    registry.reset(&json!({"rules": [
+        {"kind": "versions", "action": "404", "times": -1, "path": "acme/other"},
+    ]}));
+    let args = [&ROOTS[..], &["--platform", "linux_amd64"]].concat();
+    assert_exit(&lock(&lab, &args), 2);
+    let locked = ROOTS.map(|root| lab.path(root).join(LOCK).exists());
+    assert_eq!(locked, [true, true, true, false]);
+}

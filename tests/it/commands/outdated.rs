@@ -365,3 +365,27 @@ error: no configuration in .
 
 "#]]);
 }
+
+#[test]
+fn a_registry_that_fails_hides_no_other_provider() {
+    let second = DEMO.replace(
+        "    demo = {",
+        "    gone = {\n      source = \"acme/gone\"\n    }\n    demo = {",
+    );
+    let (_registry, lab) = with_dates(&second);
+    let outcome = lab.run(&["outdated", "--flavor", "terraform@1.11"]);
+    assert_exit(&outcome, 2);
+    outcome.stdout_eq(str![[r#"
+PROVIDER   LOCKED  ALLOWED             NEWEST              STATE       EXCLUDED BY
+acme/demo  -       1.0.0 (3 days ago)  1.2.0 (3 days ago)  not locked  "~> 1.0.0" at main.tf:8
+acme/gone  -       -                   -                   failed
+.terraform.lock.hcl: of 2 providers, 1 is not locked (`lockctl lock . --flavor terraform@1.11`), 1 could not be compared
+
+"#]]);
+    outcome.stderr_eq(str![[r#"
+error: the registry of registry.terraform.io has no provider registry.terraform.io/acme/gone
+  cause: required in main.tf:3
+  help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
+
+"#]]);
+}

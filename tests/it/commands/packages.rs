@@ -101,7 +101,7 @@ fn all_differences_from_a_zip_are_named() {
         ["--package", &zip],
     ] {
         let outcome = verify(&lab, &option).exits(1);
-        outcome.stdout_has(&format!(
+        outcome.stdout_has(format!(
             "it differs from {zip}, which is recorded:\n            \
                  changed: terraform-provider-x_v1.1.0\n            missing: docs/a\n            \
                  stray: docs/b, more\n"
@@ -436,7 +436,7 @@ fn a_named_package_need_belong_to_one_of_several_roots_only() {
     let outcome = verify(&lab, &[".", "b", "--package", right, "--package", wrong]).exits(2);
     let said = format!("no lock file records the package {wrong}");
     outcome.stderr_has(&said);
-    outcome.stderr_lacks(&format!("package {right}"));
+    outcome.stderr_lacks(format!("package {right}"));
 }
 
 #[test]
@@ -456,4 +456,20 @@ fn packages_of_mirrors_tell_whose_hashes_are_recorded() {
     assert_exit(&verify(&other), 0);
     let known = verify(&[&other, &["--fs-mirror", "mirror"][..]].concat()).exits(1);
     known.stdout_has("2 h1: recorded, none for windows_amd64");
+}
+
+#[test]
+fn a_zip_with_two_h1_is_odd_or_refused() {
+    let odd = Zip::of([
+        Entry::directory("docs/"),
+        Entry::file("terraform-provider-x_v1.1.0", "x"),
+    ]);
+    let lab = locked_by_zh(&odd, &odd);
+    let outcome = verify(&lab, &["-v", "--fs-mirror", "mirror"]).exits(0);
+    outcome.stdout_has("note[package-odd]: The mirrored package of");
+    // What init records of a mirror is what it refuses the next time.
+    std::fs::remove_file(lab.path(LOCK)).unwrap();
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let outcome = verify(&lab, &["--fs-mirror", "mirror"]).exits(1);
+    outcome.stdout_has("error[package-odd]: `terraform init` refuses the mirrored package of");
 }

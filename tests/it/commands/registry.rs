@@ -461,3 +461,48 @@ fn the_publisher_of_a_well_known_type_is_suggested() {
         outcome.stderr_has(&wanted);
     }
 }
+
+#[test]
+fn a_package_that_a_caching_proxy_holds_back_for_35_s_is_waited_for() {
+    let (registry, mut lab) = with_registry(DEMO);
+    lab.hurry = 100;
+    registry.reset(&json!({"rules": [
+        {"kind": "package", "action": "stall", "seconds": 0.35, "times": 1},
+    ]}));
+    lock(&lab, &["--platform", "linux_amd64"]).exits(0);
+    let zips = registry.entries().into_iter();
+    let zips = zips.filter(|entry| entry.target.ends_with(".zip"));
+    assert_eq!(zips.count(), 1, "it was asked for once");
+}
+
+#[test]
+fn a_broken_package_goes_on_where_it_broke_off() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"rules": [{"kind": "package", "action": "truncate"}]}));
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let entries = registry.entries();
+    let zips = entries
+        .iter()
+        .filter(|entry| entry.target.ends_with(".zip"));
+    let statuses: Vec<Option<u16>> = zips.clone().map(|entry| entry.status).collect();
+    assert_eq!(statuses, [Some(200), Some(206)]);
+    let ranges: Vec<bool> = zips.map(|entry| entry.header("range").is_some()).collect();
+    assert_eq!(ranges, [false, true]);
+}
+
+#[test]
+fn a_server_is_left_alone_as_long_as_it_asks() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"rules": [
+        {"kind": "versions", "action": "429", "retry_after": 7},
+        {"kind": "package", "action": "503", "retry_after": 9, "method": "GET"},
+    ]}));
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let slept: Vec<u64> = lab
+        .clock
+        .slept()
+        .iter()
+        .map(|wait| wait.as_secs())
+        .collect();
+    assert_eq!(slept, [7, 9]);
+}

@@ -375,3 +375,43 @@ error: the package of registry.opentofu.org/acme/demo 1.0.0 for linux_amd64, off
 "#]]);
     assert!(!lab.path(LOCK).exists());
 }
+
+#[test]
+fn a_hash_that_the_signed_list_does_not_have_is_an_alarm() {
+    let (registry, lab) = with_registry(DEMO);
+    assert_exit(&lock(&lab, TWO), 0);
+    let good = lab.read(LOCK);
+    let slipped = format!("  hashes = [\n    \"zh:{}\",", "0".repeat(64));
+    let bad = good.replace("  hashes = [", &slipped);
+    lab.write(LOCK, &bad);
+    lock(&lab, &["--platform", "linux_amd64"]).exits(1).stderr_eq(str![[r#"
+error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 contradict a hash of the lock file
+  cause: zh:0000000000000000000000000000000000000000000000000000000000000000 is not in the checksums
+  help: nothing was written: such a hash accepts a package that no signature covers; find out first where it came from; `lockctl lock . --flavor terraform@1.11 --repair` replaces what is wrong
+
+"#]]);
+    assert_eq!(lab.read(LOCK), bad);
+    let json = lock(&lab, &["--platform", "linux_amd64", "--format", "json"]);
+    let said = json.json();
+    assert_eq!(
+        said["roots"][0]["findings"][0]["rule"],
+        "hashes-contradicted"
+    );
+    drop(registry);
+}
+
+#[test]
+fn more_h1_than_the_signed_list_has_room_for_are_an_alarm() {
+    let (_registry, lab) = with_registry(DEMO);
+    let all = [
+        "--platform",
+        "linux_amd64,linux_arm64,darwin_arm64,windows_amd64",
+    ];
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let one = lab.read(LOCK);
+    let slipped = format!("  hashes = [\n    \"h1:{}=\",", "A".repeat(43));
+    lab.write(LOCK, one.replace("  hashes = [", &slipped));
+    // It may be that of a platform that is not looked at.
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    lock(&lab, &all).exits(1).stderr_has("contradict a hash");
+}

@@ -111,7 +111,7 @@ fn an_h1_that_nothing_contradicts_stays() {
     repair(&lab, &ONE).exits(0);
     let text = lab.read(LOCK);
     text.has(&foreign);
-    text.lacks(&wrong_zh());
+    text.lacks(wrong_zh());
     let outcome = lock(&lab, &[&["--repair"], &ONE[..]].concat()).exits(0);
     assert_eq!(lab.read(LOCK), text, "nothing is repaired again");
     // Right or wrong: only its package shows it.
@@ -393,4 +393,44 @@ lock-wrong-lock terraform 1.15.9
 lock-wrong-lock terraform 1.16.0-rc2
 lock-wrong-lock tofu 1.12.6
 "#]]);
+}
+
+#[test]
+fn a_repair_says_that_a_false_h1_may_have_stayed() {
+    let (_registry, lab) = locked(ONE);
+    slip(&lab, &[wrong_h1()]);
+    let bad = lab.read(LOCK);
+    repair(&lab, &ONE).exits(0);
+    assert_eq!(lab.read(LOCK), bad);
+    lock(&lab, &[&["--repair"], &ONE[..]].concat()).stderr_has("--repair --prove --platform all");
+    // Without the option nothing was to be repaired.
+    lock(&lab, &ONE).exits(0).stderr_lacks("--repair");
+    assert_exit(&repair(&lab, &["--prove", "--platform", "all"]), 0);
+    assert!(!lab.read(LOCK).contains(&wrong_h1()));
+}
+
+#[test]
+fn a_package_that_was_added_to_the_list_replaces_nothing() {
+    let (registry, lab) = locked(["--platform", "linux_amd64,linux_arm64"]);
+    // The new list has every recorded hash, and another zip for a platform.
+    let old = lab.read(LOCK);
+    let old = old.lines().filter_map(|line| {
+        let hex = line.trim().strip_prefix("\"zh:")?.strip_suffix("\",")?;
+        Some(format!("{hex}  old-{}.zip\n", &hex[..8]))
+    });
+    let evil = zip_of(&[("terraform-provider-demo_v1.0.0", "evil")]);
+    let own = Packages::recorded().zip("demo/1.0.0/linux_amd64");
+    let new = [("linux_arm64", &evil), ("linux_amd64", &own)].map(|(platform, zip)| {
+        let hex = crate::registry::sha256_hex(zip);
+        format!("{hex}  terraform-provider-demo_1.0.0_{platform}.zip\n")
+    });
+    let sums = new.concat() + &old.collect::<String>();
+    registry.add_zip("acme/demo", "1.0.0", "linux_arm64", &evil);
+    registry.replace_sums("acme/demo", "1.0.0", sums.as_bytes());
+    registry.reset(&json!({}));
+    check_alarm(
+        &lab,
+        &["--platform", "linux_amd64,linux_arm64"],
+        "does not match the lock file",
+    );
 }

@@ -293,3 +293,15 @@ error: there is no mirror/.terraform.lock.hcl
     let show = lab.run(&["show", "tried"]);
     show.stderr_has("run `lockctl lock tried");
 }
+
+#[test]
+fn what_git_ignores_is_no_root() {
+    let lab = repository();
+    lab.write(".gitignore", "/live/b\n*.bak/\n");
+    lab.write("live/a.bak/main.tf", BACKEND);
+    let outcome = lab.run(&["verify", "-r", "--format", "json"]);
+    assert_eq!(statuses(&outcome), ["live/a findings"]);
+    // What is named is wanted.
+    let outcome = lab.run(&["verify", "-r", "live/b", "--format", "json"]);
+    assert_eq!(statuses(&outcome), ["live/b findings"]);
+}

@@ -148,3 +148,24 @@ fn quiet_hides_notes_and_no_warning() {
     );
     outcome.stderr_lacks("note: ");
 }
+
+#[test]
+fn a_zip_that_the_recorded_list_does_not_know_is_an_alarm() {
+    let lab = Lab::new();
+    lab.write("main.tf", ONE_PROVIDER);
+    lab.packed("mirror", "example.com/t/x/1.0.0/linux_amd64", "tampered");
+    let zeros = "0".repeat(64);
+    let ones = "1".repeat(64);
+    let locked = format!(
+        "provider \"example.com/t/x\" {{\n  version = \"1.0.0\"\n  hashes = [\n    \"zh:{zeros}\",\n    \
+         \"zh:{ones}\",\n  ]\n}}\n"
+    );
+    lab.write(LOCK, &locked);
+    lock(&lab, &["--platform", "linux_amd64"]).exits(1).stderr_eq(str![[r#"
+note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
+error: the package of example.com/t/x 1.0.0 for linux_amd64 does not match the lock file: mirror/example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip has zh:863f1f483ba75088cfa5ec949f668eac1cc37a2328721826889a42efcfb5c7c0
+  help: nothing was written, and `terraform init` would refuse this package; find out which copy is genuine, and only if the release was replaced on purpose delete `hashes` from the entry and lock again, which keeps the version
+
+"#]]);
+    assert_eq!(lab.read(LOCK), locked);
+}

@@ -59,7 +59,7 @@ fn the_lock_file_is_that_of_a_root_without_such_blocks() {
     assert_eq!(lab.read(LOCK), wanted);
     outcome.stderr_eq(str![[r#"
 note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
-note: var.bucket, var.key and var.places have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives values)
+note: var.bucket and var.key have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives values)
 
 "#]]);
     std::fs::remove_file(lab.path(LOCK)).unwrap();
@@ -108,7 +108,7 @@ fn a_root_is_judged_as_any_other() {
 
 "#]]);
     outcome.stderr_eq(str![[r#"
-note: var.bucket, var.key and var.places have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives values)
+note: var.bucket and var.key have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives values)
 
 "#]]);
     let outcome = verify(&lab, &["-v", "--only", "configuration"]).exits(0);
@@ -129,21 +129,13 @@ note[variable-not-set]: Variable has no value
   |
   = help: give it with --var key=VALUE or --var-file FILE
 
-note[variable-not-set]: Variable has no value
- --> early.tofu:3:1
-  |
-3 | variable "places" { type = set(string) }
-  | ^^^^^^^^^^^^^^^^^ `tofu init` needs it, no provider does
-  |
-  = help: give it with --var places=VALUE or --var-file FILE
-
 note[state-not-visible]: State not visible
  --> early.tofu:6:3
   |
 6 |   backend "gcs" {
   |   ^^^^^^^^^^^^^ the state is kept by the backend "gcs"; which providers only the state needs is unknown
 
-.terraform.lock.hcl: no problem found; 1 provider; state not seen; 4 notes
+.terraform.lock.hcl: no problem found; 1 provider; state not seen; 3 notes
 
 "#]]);
     // The other commands read the same configuration.

@@ -232,8 +232,8 @@ fn a_pinned_key_may_be_an_id_or_a_fingerprint() {
             main.id()
         );
         outcome.stdout_has(&found);
-        outcome.stdout_has(&format!("signed by {}", main.fingerprint()));
-        outcome.stdout_has(&format!(".lockctl.hcl pins {key}"));
+        outcome.stdout_has(format!("signed by {}", main.fingerprint()));
+        outcome.stdout_has(format!(".lockctl.hcl pins {key}"));
         lab.run(&["verify", "--upstream", "--skip", "policy,platforms"])
             .exits(0);
     }
@@ -394,5 +394,5 @@ fn show_says_whose_each_zh_is() {
             outcome.stdout
         );
     }
-    outcome.stdout_has(&format!("{other}  not in the signed list"));
+    outcome.stdout_has(format!("{other}  not in the signed list"));
 }

@@ -325,3 +325,29 @@ fn a_flood_of_faults_is_cut_off() {
         999
     );
 }
+
+#[test]
+fn an_entry_that_nothing_requires_is_no_finding() {
+    let lab = simple();
+    lab.write(LOCK, "provider \"example.com/t/other\" {\n  version = \"1.0.0\"\n  hashes = [\n    \"h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=\",\n  ]\n}\n");
+    assert_exit(&lock(&lab, BOTH), 0);
+    assert_exit(&lab.run(&[&["verify"], BOTH].concat()), 0);
+}
+
+#[test]
+fn json_names_provider_and_platform_of_a_tampered_package() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    lab.unpacked(
+        ".terraform/providers",
+        "example.com/t/x/1.1.0/linux_amd64",
+        "tampered",
+    );
+    let outcome = lab.run(&[&["verify", "--format", "json"], BOTH].concat());
+    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let finding = &json["roots"][0]["findings"][0];
+    assert_eq!(finding["rule"], "package-mismatch");
+    assert_eq!(finding["provider"], "example.com/t/x");
+    assert_eq!(finding["platform"], "linux_amd64");
+    assert_eq!(json["exit"], 1);
+}

@@ -98,7 +98,7 @@ fn no_update_is_advised_where_constraints_exclude_each_other() {
     let verify = ["verify", "--only", "configuration"];
     let outcome = lab.run(&verify).exits(1);
     let text = &outcome.stdout;
-    text.has(&format!("= help: {CHANGE}\n"));
+    text.has(format!("= help: {CHANGE}\n"));
     text.has("------- >= 2.0.0 is required here");
     text.lacks("lockctl update");
     // A version that neither allows, and none at all.

@@ -95,7 +95,7 @@ fn files_that_units_share_are_read_once() {
         assert!(provider.ends_with(&format!("# {name}")), "{provider}");
         let backend = String::from_utf8(unit.generated[1].contents.clone()).unwrap();
         let unit = unit.dir.file_name().unwrap().to_str().unwrap();
-        backend.has(&format!("key = \"{account}/{unit}\""));
+        backend.has(format!("key = \"{account}/{unit}\""));
     }
     let reads = files.reads.lock().unwrap();
     let counts = reads
