@@ -1,6 +1,6 @@
 //! `lockctl convert`: rewrite the lock file for the other program, and complete it as `lock` does.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::Args;
 
@@ -44,7 +44,7 @@ impl LockCommand for ConvertArgs {
         &self.options
     }
 
-    fn lock(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn lock(&self, session: &Rc<Session<'_>>) -> CommandResult {
         // Everything is read as the other program does.
         let options = Options {
             flavor: FlavorChoice::Stated(self.to),

@@ -33,7 +33,7 @@ mod why;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use commands::CommandLine;
 use project_revision::ProjectRevision;
@@ -200,7 +200,7 @@ pub fn locks(args: &[OsString]) -> bool {
 /// A command: what it does, and how its result reads.
 pub(in crate::front::cli) trait Command {
     /// Does what was typed.
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult;
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult;
 
     /// Checks that the options do not contradict each other.
     ///

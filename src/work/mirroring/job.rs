@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use crate::config::Loaded;
 use crate::coverage::Attributions;
@@ -39,7 +39,7 @@ pub(super) struct MirrorJob<'r, 'a> {
     typed: Vec<PackageSource>,
     /// The numbers of the named providers that some lock file has.
     locked: BTreeSet<usize>,
-    session: Arc<Session<'a>>,
+    session: Rc<Session<'a>>,
     platforms: PlatformChoice,
     packages: PackageMemo<'a>,
     /// The sources that packages may come from, in query order; the last ones are those of project files.
@@ -73,13 +73,13 @@ pub(super) struct OpenMirrorRoot {
 
 impl<'r, 'a> MirrorJob<'r, 'a> {
     pub(super) fn new(
-        session: Arc<Session<'a>>,
+        session: Rc<Session<'a>>,
         args: &'r MirrorArgs,
         planned: Option<PlannedBundle>,
     ) -> Self {
         let typed = args.sources();
         let of_typed = typed.iter().cloned().map(Some);
-        let sources = |choice| Sources::new(Arc::clone(&session), choice);
+        let sources = |choice| Sources::new(Rc::clone(&session), choice);
         Self {
             args,
             locked: BTreeSet::new(),

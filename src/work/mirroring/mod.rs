@@ -6,7 +6,7 @@ mod report;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::{Args, ValueEnum};
 use job::MirrorJob;
@@ -199,7 +199,7 @@ impl MirrorArgs {
 }
 
 /// Mirrors the packages of all roots.
-pub(crate) fn mirror(session: &Arc<Session<'_>>, args: &MirrorArgs) -> CommandResult {
+pub(crate) fn mirror(session: &Rc<Session<'_>>, args: &MirrorArgs) -> CommandResult {
     let args = &args.below(session.options);
     // Servers in front of a mirror need its documents, which list zips.
     let served = if args.url.is_some() {
@@ -218,7 +218,7 @@ pub(crate) fn mirror(session: &Arc<Session<'_>>, args: &MirrorArgs) -> CommandRe
         Ok(bundle) => bundle,
         Err(failure) => return CommandResult::failed("mirror", [failure]),
     };
-    let mut job = MirrorJob::new(Arc::clone(session), args, bundle);
+    let mut job = MirrorJob::new(Rc::clone(session), args, bundle);
     let all = over_roots(&mut job, RunInputs::of_locks(session, &args.roots));
     let mut result = all.into_result("mirror");
     job.finish_mirror(&mut result);

@@ -1,6 +1,7 @@
 //! The builds of locked packages, from facts, from packages on this machine and from downloads.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
@@ -27,7 +28,7 @@ use crate::{parallel, upstream};
 
 /// Reads the builds of locked packages, each once in a run.
 pub(crate) struct BuildReader<'a> {
-    session: Arc<Session<'a>>,
+    session: Rc<Session<'a>>,
     packages: PackageMemo<'a>,
     /// The mirrors that the user names.
     named: Vec<PackagePlace>,
@@ -75,7 +76,7 @@ impl Facts for WithContents<'_> {
 impl<'a> BuildReader<'a> {
     /// Makes a reader that has read no package yet; without `sources` it downloads none.
     pub(crate) fn new(
-        session: Arc<Session<'a>>,
+        session: Rc<Session<'a>>,
         named: Vec<PackagePlace>,
         sources: Option<Sources<'a>>,
     ) -> Self {

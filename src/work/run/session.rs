@@ -1,5 +1,6 @@
 //! A run of a command: its options, the outside, and all that is read once and lent to everyone.
 
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use crate::cliconfig::Netrc;
@@ -42,9 +43,9 @@ impl<'a> Session<'a> {
         options: &'a Options,
         world: World<'a>,
         observer: NetworkObserver<'a>,
-    ) -> Arc<Self> {
+    ) -> Rc<Self> {
         let dir = caches::directory(world.env).filter(|_| !options.no_cache);
-        Arc::new(Self {
+        Rc::new(Self {
             options,
             world,
             cache: dir.as_deref().map(|dir| caches::open_answers(world, dir)),
@@ -57,7 +58,7 @@ impl<'a> Session<'a> {
     }
 
     /// Begins another run with the same outside, and other options.
-    pub(crate) fn with_options<'s>(&'s self, options: &'s Options) -> Arc<Session<'s>>
+    pub(crate) fn with_options<'s>(&'s self, options: &'s Options) -> Rc<Session<'s>>
     where
         'a: 's,
     {

@@ -2,7 +2,7 @@
 
 mod text;
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use crate::audit::run::{self, AuditArgs};
 use crate::cli::{Command, Look};
@@ -12,7 +12,7 @@ use crate::run::options::Configuration;
 use crate::run::session::Session;
 
 impl Command for AuditArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         run::audit(session, self)
     }
 

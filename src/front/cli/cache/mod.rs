@@ -7,7 +7,7 @@ mod text;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
@@ -106,7 +106,7 @@ pub(in crate::front::cli) struct CleanArgs {
 }
 
 impl Command for CacheArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let world = session.world;
         let Some(stated) = caches::directory(world.env) else {
             let failure = Failure::new("there is no directory for facts about packages")

@@ -6,7 +6,7 @@ mod revisions;
 pub(super) mod text;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::Args;
 use configuration::Configured;
@@ -54,7 +54,7 @@ pub(in crate::front::cli) struct DiffArgs {
 }
 
 impl Command for DiffArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let (options, world) = (session.options, session.world);
         let mut texts = Texts::default();
         let paths = paths(options, self, world.disk);

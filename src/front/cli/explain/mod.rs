@@ -4,7 +4,7 @@ mod output;
 mod text;
 mod text_symptoms;
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::Args;
 
@@ -37,7 +37,7 @@ pub(in crate::front::cli) struct ExplainArgs {
 }
 
 impl Command for ExplainArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         match names[..] {
             [] => all_pages(),

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use crate::addr::ProviderAddr;
 use crate::cli::{FINDINGS, verify};
@@ -24,7 +24,7 @@ use crate::run::session::Session;
 use crate::world::FileKind;
 
 /// Explains the errors of an output; the answer is bad if one of them is not recognised.
-pub(super) fn explain(session: &Arc<Session<'_>>) -> CommandResult {
+pub(super) fn explain(session: &Rc<Session<'_>>) -> CommandResult {
     let bytes = match session.world.env.input(MAX_OUTPUT_BYTES) {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -96,7 +96,7 @@ struct VerifiedHere(CommandResult);
 
 impl VerifiedHere {
     /// Verifies the working directory; `None` if it has no lock file.
-    fn verified(session: &Arc<Session<'_>>) -> Option<Self> {
+    fn verified(session: &Rc<Session<'_>>) -> Option<Self> {
         let path = session.options.below(Path::new(lockfile::FILE_NAME));
         let is_there = session
             .world

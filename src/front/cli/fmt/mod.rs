@@ -2,7 +2,7 @@
 
 mod text;
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::Args;
 
@@ -31,7 +31,7 @@ pub(in crate::front::cli) struct FmtArgs {
 }
 
 impl Command for FmtArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let world = session.world;
         let mut dropped = Vec::new();
         let all = driver::each(session, &self.roots, |root, _, result| {

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
@@ -78,7 +78,7 @@ pub(super) enum SchemaPart {
 }
 
 impl Command for CompletionsArgs {
-    fn run(&self, _: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, _: &Rc<Session<'_>>) -> CommandResult {
         match completion::script(&self.shell.to_string(), PROGRAM) {
             Ok(script) => CommandResult::of("completions", ResultSubject::Text(script)),
             Err(error) => {
@@ -91,7 +91,7 @@ impl Command for CompletionsArgs {
 }
 
 impl Command for ManArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         // `lockctl help` needs no page for each command.
         let mut program = definition().disable_help_subcommand(true);
         // Only a built definition knows the full names of commands below commands.
@@ -125,7 +125,7 @@ impl Command for ManArgs {
 }
 
 impl Command for SchemaArgs {
-    fn run(&self, _: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, _: &Rc<Session<'_>>) -> CommandResult {
         let text = match self.part {
             SchemaPart::Output => json::OUTPUT_SCHEMA,
             SchemaPart::Event => json::EVENT_SCHEMA,

@@ -4,7 +4,7 @@ mod text;
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::{Args, Subcommand};
 
@@ -75,7 +75,7 @@ pub(in crate::front::cli) struct GitTextconvArgs {
 }
 
 impl Command for GitArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         run(session, self)
     }
 
@@ -85,7 +85,7 @@ impl Command for GitArgs {
 }
 
 impl Command for GitTextconvArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let Session { options, world, .. } = &**session;
         let path = options.below(&self.file);
         match world.disk.read(&path, MAX_TEXT_BYTES) {

@@ -3,7 +3,7 @@
 mod text;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::Args;
 
@@ -34,7 +34,7 @@ pub(in crate::front::cli) struct HashArgs {
 }
 
 impl Command for HashArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let packages: Vec<PackageResult> = self
             .paths
             .iter()

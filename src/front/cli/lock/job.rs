@@ -1,7 +1,7 @@
 //! The job that locks roots: what it needs of each, the packages of all, and the lock files written.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::args::LockOptions;
 use super::ending::{self, LockEnding};
@@ -40,7 +40,7 @@ const STAYS_IN_CACHE: &str =
 /// The job that locks roots.
 pub(super) struct LockJob<'r, 'a> {
     pub(super) options: &'r LockOptions,
-    pub(super) session: Arc<Session<'a>>,
+    pub(super) session: Rc<Session<'a>>,
     pub(super) moves: Option<&'r Moves>,
     pub(super) roots: &'r RootArgs,
     converts: bool,
@@ -58,7 +58,7 @@ pub(super) struct LockJob<'r, 'a> {
 }
 
 impl<'r, 'a> LockJob<'r, 'a> {
-    pub(super) fn new(session: &Arc<Session<'a>>, request: LockRequest<'r>) -> Self {
+    pub(super) fn new(session: &Rc<Session<'a>>, request: LockRequest<'r>) -> Self {
         let (options, world) = (request.options, session.world);
         Self {
             options,
@@ -68,7 +68,7 @@ impl<'r, 'a> LockJob<'r, 'a> {
             named: NamedInRoots::default(),
             platforms: platforms::typed(&options.platforms.platforms),
             packages: PackageMemo::new(world.disk, job_count(options.jobs)),
-            sources: Sources::new(Arc::clone(session), options.source.choice(session.options)),
+            sources: Sources::new(Rc::clone(session), options.source.choice(session.options)),
             settings: LockSettings {
                 jobs: job_count(options.jobs),
                 // Downloads wait for the network and hashing for a core, so that their usual numbers differ.
@@ -81,7 +81,7 @@ impl<'r, 'a> LockJob<'r, 'a> {
                     Contradicted::Alarm
                 },
             },
-            session: Arc::clone(session),
+            session: Rc::clone(session),
             evidence: EvidenceRows::default(),
             uncovered: UncoveredEntries::default(),
             locked: LockedRoots::default(),

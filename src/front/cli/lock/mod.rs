@@ -18,7 +18,7 @@ mod text;
 mod wanted;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use job::LockJob;
 use text::Tense;
@@ -56,7 +56,7 @@ pub(in crate::front::cli) trait LockCommand {
     fn options(&self) -> &LockOptions;
 
     /// Does what was typed, as [`Command::run`] does.
-    fn lock(&self, session: &Arc<Session<'_>>) -> CommandResult;
+    fn lock(&self, session: &Rc<Session<'_>>) -> CommandResult;
 
     /// Checks what is typed; see [`Command::check`].
     ///
@@ -68,7 +68,7 @@ pub(in crate::front::cli) trait LockCommand {
 }
 
 impl<C: LockCommand> Command for C {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         self.lock(session)
     }
 
@@ -102,7 +102,7 @@ impl LockCommand for LockArgs {
         &self.options
     }
 
-    fn lock(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn lock(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let changed = match self.changed.files(session, &self.roots) {
             Ok(changed) => changed,
             Err(failure) => return CommandResult::failed("lock", [failure]),
@@ -122,7 +122,7 @@ impl LockCommand for LockArgs {
 
 /// Locks all roots of a command line.
 pub(in crate::front::cli) fn run(
-    session: &Arc<Session<'_>>,
+    session: &Rc<Session<'_>>,
     request: LockRequest<'_>,
 ) -> CommandResult {
     let args = request.options;

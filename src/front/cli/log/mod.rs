@@ -7,7 +7,7 @@ pub(super) mod versions;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::Args;
 use opened::LogRun;
@@ -81,7 +81,7 @@ impl LogArgs {
 }
 
 impl Command for LogArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let (provider, roots) = self.provider_and_roots();
         let opened = match LogRun::open(session, provider, &roots) {
             Ok(opened) => opened,

@@ -4,7 +4,7 @@ pub(super) mod text;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::Args;
 
@@ -125,7 +125,7 @@ impl SideLabel {
 }
 
 impl Command for MergeArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         run(session, self)
     }
 }

@@ -2,7 +2,7 @@
 
 mod text;
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use crate::cli::{Command, Look, MarkdownText};
 use crate::mirroring::{self, MirrorArgs};
@@ -12,7 +12,7 @@ use crate::run::options::Options;
 use crate::run::session::Session;
 
 impl Command for MirrorArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         mirroring::mirror(session, self)
     }
 

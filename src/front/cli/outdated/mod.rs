@@ -6,7 +6,7 @@ mod verdict;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::Args;
 use result::OutdatedRoot;
@@ -98,14 +98,14 @@ pub(in crate::front::cli) struct OutdatedArgs {
 }
 
 impl Command for OutdatedArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         // Nothing is downloaded by `outdated`, modules included; it only asks for versions.
         let modules = UserModules::new(session, &self.configuration, AutoModules::Cached);
         let (named, roots) = self.targets(session);
         let mut job = OutdatedRun {
             session,
             args: self,
-            sources: Sources::new(Arc::clone(session), self.source.choice(session.options)),
+            sources: Sources::new(Rc::clone(session), self.source.choice(session.options)),
             named,
             found: BTreeSet::new(),
         };

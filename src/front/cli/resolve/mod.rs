@@ -2,7 +2,7 @@
 
 mod text;
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::Args;
 
@@ -33,7 +33,7 @@ pub(in crate::front::cli) struct ResolveArgs {
 }
 
 impl Command for ResolveArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let resolution = Resolution {
             options: session.options,
             args: self,

@@ -2,7 +2,7 @@
 
 mod origin;
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::Args;
 
@@ -33,7 +33,7 @@ pub(in crate::front::cli) struct SbomArgs {
 }
 
 impl Command for SbomArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         // Checked before any lock file is read, because an invalid time stops the command.
         let created = match origin::stated_time(session.world.env) {
             Ok(created) => created,

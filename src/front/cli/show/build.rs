@@ -1,6 +1,7 @@
 //! `lockctl show --build`: the builds of locked packages as rows, and as cells of a table.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::ShowArgs;
@@ -44,7 +45,7 @@ pub(super) struct ShownBuilds<'a> {
 }
 
 impl<'a> ShownBuilds<'a> {
-    pub(super) fn new(args: &ShowArgs, session: &Arc<Session<'a>>) -> Self {
+    pub(super) fn new(args: &ShowArgs, session: &Rc<Session<'a>>) -> Self {
         let named = args
             .fs_mirrors
             .iter()
@@ -52,9 +53,9 @@ impl<'a> ShownBuilds<'a> {
             .collect();
         let sources = args
             .contents
-            .then(|| Sources::new(Arc::clone(session), None));
+            .then(|| Sources::new(Rc::clone(session), None));
         Self {
-            reader: BuildReader::new(Arc::clone(session), named, sources),
+            reader: BuildReader::new(Rc::clone(session), named, sources),
             rows: BuildRows::default(),
         }
     }

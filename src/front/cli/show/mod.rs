@@ -5,7 +5,7 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use build::ShownBuilds;
 use clap::Args;
@@ -61,7 +61,7 @@ pub(in crate::front::cli) struct ShowArgs {
 }
 
 impl Command for ShowArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         run(session, self)
     }
 
@@ -79,7 +79,7 @@ impl Command for ShowArgs {
     }
 }
 
-fn run(session: &Arc<Session<'_>>, args: &ShowArgs) -> CommandResult {
+fn run(session: &Rc<Session<'_>>, args: &ShowArgs) -> CommandResult {
     let (facts, roots, world) = (&session.facts, &args.roots, session.world);
     let mut memo = PackageMemo::new(world.disk, parallel::cores());
     let mut registries = BTreeMap::new();

@@ -3,7 +3,7 @@
 mod graph;
 mod text;
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::Args;
 
@@ -35,7 +35,7 @@ pub(in crate::front::cli) struct TreeArgs {
 }
 
 impl Command for TreeArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let (configuration, options) = (&self.configuration, session.options);
         let all = driver::each_loaded(
             session,

@@ -1,7 +1,7 @@
 //! `lockctl update`: move versions, and complete the lock file as `lock` does.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::Args;
 
@@ -128,7 +128,7 @@ impl LockCommand for UpdateArgs {
         &self.options
     }
 
-    fn lock(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn lock(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let mut args = self.clone();
         for target in &mut args.targets {
             // A single name stays a provider: many repositories have a directory `aws`.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::args::VerifyArgs;
@@ -39,7 +40,7 @@ use crate::{platform, workspace};
 /// The options, packages and answers that all roots of a run share.
 pub(super) struct Verification<'r, 'a> {
     args: &'r VerifyArgs,
-    session: Arc<Session<'a>>,
+    session: Rc<Session<'a>>,
     groups: Groups,
     platforms: PlatformChoice,
     /// The packages that `--package` names.
@@ -181,7 +182,7 @@ impl Job for Verification<'_, '_> {
 
 impl<'r, 'a> Verification<'r, 'a> {
     pub(super) fn new(
-        session: &Arc<Session<'a>>,
+        session: &Rc<Session<'a>>,
         args: &'r VerifyArgs,
         platforms: PlatformChoice,
         named: NamedPackages,
@@ -193,7 +194,7 @@ impl<'r, 'a> Verification<'r, 'a> {
             .map(|dir| PackagePlace::named_mirror(options.below(dir)));
         Self {
             args,
-            session: Arc::clone(session),
+            session: Rc::clone(session),
             groups: args.groups(),
             platforms,
             named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),

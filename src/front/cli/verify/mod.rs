@@ -9,7 +9,7 @@ mod table;
 mod text;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::{Args as _, FromArgMatches as _};
 
@@ -31,7 +31,7 @@ use crate::verify::CheckGroup;
 pub(in crate::front::cli) use args::VerifyArgs;
 
 impl Command for VerifyArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         run(session, self)
     }
 
@@ -56,7 +56,7 @@ impl Command for VerifyArgs {
     }
 }
 
-fn run(session: &Arc<Session<'_>>, args: &VerifyArgs) -> CommandResult {
+fn run(session: &Rc<Session<'_>>, args: &VerifyArgs) -> CommandResult {
     let changed = args.changed.files(session, &args.roots);
     let options = checked_options(session, args);
     let (changed, (platforms, named)) = match (changed, options) {
@@ -94,7 +94,7 @@ fn run(session: &Arc<Session<'_>>, args: &VerifyArgs) -> CommandResult {
 }
 
 /// Verifies the root in the working directory, as `lockctl verify` without options does.
-pub(in crate::front::cli) fn here(session: &Arc<Session<'_>>) -> CommandResult {
+pub(in crate::front::cli) fn here(session: &Rc<Session<'_>>) -> CommandResult {
     let command = VerifyArgs::augment_args(clap::Command::new("verify"));
     let matches = command.get_matches_from(["verify"]);
     let args = VerifyArgs::from_arg_matches(&matches).expect("no argument is required");

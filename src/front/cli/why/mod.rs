@@ -4,6 +4,7 @@ mod text;
 mod text_many;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use clap::Args;
@@ -42,7 +43,7 @@ pub(in crate::front::cli) struct WhyArgs {
 }
 
 impl Command for WhyArgs {
-    fn run(&self, session: &Arc<Session<'_>>) -> CommandResult {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let configuration = &self.configuration;
         // What else may be meant matters only where no root requires the provider.
         let mut meant = BTreeMap::new();

@@ -8,7 +8,7 @@ mod kept;
 mod marks;
 mod result;
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use clap::Args;
 use database::{DatabasePlace, DatabaseUse};
@@ -69,7 +69,7 @@ pub(crate) struct AuditArgs {
 struct FailOn(Option<AuditLevel>);
 
 /// Compares the locked providers of all roots with advisories.
-pub(crate) fn audit(session: &Arc<Session<'_>>, args: &AuditArgs) -> CommandResult {
+pub(crate) fn audit(session: &Rc<Session<'_>>, args: &AuditArgs) -> CommandResult {
     let place = match DatabasePlace::typed(args.db.as_deref(), session.options) {
         Ok(place) => place,
         Err(failure) => return CommandResult::failed("audit", [failure]),

@@ -1,7 +1,7 @@
 //! The sources of packages of a run: the choice of the user, turned into sources that can be asked.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Texts, has_errors};
@@ -23,7 +23,7 @@ use crate::sources::{Empty, Source, SourceFault};
 
 /// The sources of a run, each set up when the first root needs it, and named by its number from then on.
 pub(crate) struct Sources<'a> {
-    session: Arc<Session<'a>>,
+    session: Rc<Session<'a>>,
     /// The place that was typed, which counts for every root.
     typed: Option<PackageSource>,
     setups: Vec<SourceSetup<'a>>,
@@ -68,7 +68,7 @@ struct FollowedConfig<'a> {
 }
 
 impl<'a> Sources<'a> {
-    pub(crate) fn new(session: Arc<Session<'a>>, typed: Option<PackageSource>) -> Self {
+    pub(crate) fn new(session: Rc<Session<'a>>, typed: Option<PackageSource>) -> Self {
         Self {
             session,
             typed,
