@@ -144,7 +144,7 @@ impl RepositoryTemplate {
     }
 
     fn expr(&self) -> Result<Expr, TemplateError> {
-        hcl::template(FileId::ALONE, &self.text, Span::default()).map_err(|fault| syntax([fault]))
+        hcl::template(FileId::ALONE, &self.text, Span::default()).map_err(|fault| syntax([*fault]))
     }
 }
 

@@ -99,7 +99,7 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn expression(file: FileId, text: &str, place: Span) -> Result<Expr, Diagnostic> {
+pub fn expression(file: FileId, text: &str, place: Span) -> Result<Expr, Box<Diagnostic>> {
     let source = SourceText::of(text);
     let tokens = scan::tokens(&source.text, Span::new(0, source.text.len()));
     let mut walk = TokenWalk::new(&source, &tokens);
@@ -109,37 +109,25 @@ pub fn expression(file: FileId, text: &str, place: Span) -> Result<Expr, Diagnos
         walk.expect(HclTokenKind::End, "Extra characters after expression")?;
         Ok(read)
     });
-    read.map_err(|fault| {
-        error(
-            file,
-            &TokenFault {
-                span: place,
-                ..fault
-            },
-        )
-    })
+    read.map_err(|fault| at_place(file, fault, place))
 }
 
 /// Parses a text as a template; everything in it is at a place.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn template(file: FileId, text: &str, place: Span) -> Result<Expr, Diagnostic> {
+pub fn template(file: FileId, text: &str, place: Span) -> Result<Expr, Box<Diagnostic>> {
     let source = SourceText::of(text);
     let tokens = scan::template_tokens(&source.text);
     let mut walk = TokenWalk::new(&source, &tokens);
     walk.place = Some(place);
     let kind = walk.template_alone();
     kind.map(|kind| Expr { kind, span: place })
-        .map_err(|fault| {
-            error(
-                file,
-                &TokenFault {
-                    span: place,
-                    ..fault
-                },
-            )
-        })
+        .map_err(|fault| at_place(file, fault, place))
+}
+
+fn at_place(file: FileId, fault: TokenFault, span: Span) -> Box<Diagnostic> {
+    Box::new(error(file, &TokenFault { span, ..fault }))
 }
 
 /// A file as a string of the same length.

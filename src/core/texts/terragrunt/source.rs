@@ -51,7 +51,7 @@ pub struct RegistryPackage {
 
 /// A source that is not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SourceFault {
+pub(super) enum UnitSourceFault {
     /// Terragrunt refuses the address, for this reason.
     Refused(String),
     /// Terragrunt makes a request to understand it.
@@ -64,7 +64,7 @@ pub(super) fn understand(
     unit_dir: &Path,
     program: &str,
     around: &UnitSurroundings<'_>,
-) -> Result<(UnitPackage, Option<String>), SourceFault> {
+) -> Result<(UnitPackage, Option<String>), UnitSourceFault> {
     // These mean the unit itself (rules 6.2).
     let written = written.filter(|text| !text.is_empty() && *text != ".");
     let text = replaced(written, around);
@@ -134,7 +134,7 @@ fn detect(
     unit_dir: &Path,
     program: &str,
     around: &UnitSurroundings<'_>,
-) -> Result<UnitPackage, SourceFault> {
+) -> Result<UnitPackage, UnitSourceFault> {
     let (forced, rest) = match base.split_once("::") {
         Some((getter, rest)) if getter.bytes().all(|b| b.is_ascii_alphanumeric()) => {
             (Some(getter), rest)
@@ -179,7 +179,7 @@ fn detect(
     }
     if rest.starts_with("bitbucket.org/") {
         let reason = "Terragrunt asks Bitbucket what kind of repository it is".to_owned();
-        return Err(SourceFault::Unknown(reason));
+        return Err(UnitSourceFault::Unknown(reason));
     }
     let host = rest.split('/').next().unwrap_or_default();
     let is_s3 = host.ends_with(".amazonaws.com");
@@ -220,7 +220,7 @@ fn registry(
     path: &str,
     program: &str,
     around: &UnitSurroundings<'_>,
-) -> Result<UnitPackage, SourceFault> {
+) -> Result<UnitPackage, UnitSourceFault> {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let (host, path) = path.split_once('/').unwrap_or((path, ""));
     // Without a host the variable counts, then the default registry of the program (rules 6.9).
@@ -239,7 +239,7 @@ fn registry(
     // Terragrunt accepts no subdirectory here, only behind `//` (rules 6.6).
     if path.split('/').count() != 3 {
         let reason = "a module of a registry is NAMESPACE/NAME/SYSTEM".to_owned();
-        return Err(SourceFault::Refused(reason));
+        return Err(UnitSourceFault::Refused(reason));
     }
     let version = query
         .split('&')
@@ -251,7 +251,7 @@ fn registry(
         && version.parse::<Version>().is_err()
     {
         let reason = format!("{version:?} is no exact version");
-        return Err(SourceFault::Refused(reason));
+        return Err(UnitSourceFault::Refused(reason));
     }
     Ok(UnitPackage::Registry(RegistryPackage {
         host,
@@ -343,11 +343,11 @@ mod tests {
             |text: &str| super::understand(Some(text), Path::new("/r/u"), "tofu", &around);
         assert!(matches!(
             understand("bitbucket.org/o/r"),
-            Err(SourceFault::Unknown(_))
+            Err(UnitSourceFault::Unknown(_))
         ));
         for text in ["tfr://h/n/s", "tfr://h/ns/n/s?version=~>1.0"] {
             assert!(
-                matches!(understand(text), Err(SourceFault::Refused(_))),
+                matches!(understand(text), Err(UnitSourceFault::Refused(_))),
                 "{text}"
             );
         }

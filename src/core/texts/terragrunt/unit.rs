@@ -7,7 +7,7 @@ use super::file_config::{Arguments, FileConfig};
 use super::generate::{self, GeneratedFile};
 use super::globs::Glob;
 use super::outcome::{FilePlace, Slot, UnitResult, UnitUnknown};
-use super::source::{self, SourceFault, UnitPackage, UnitSource};
+use super::source::{self, UnitPackage, UnitSource, UnitSourceFault};
 use super::surroundings::{SourceOverride, UnitSurroundings};
 use crate::diag::Span;
 use crate::expr::Value;
@@ -201,8 +201,8 @@ fn source_of(
     let (mut package, subdirectory) =
         source::understand(text.as_deref(), unit_dir, program, around).map_err(
             |fault| match fault {
-                SourceFault::Refused(reason) => UnitUnknown::refused(reported_at, reason),
-                SourceFault::Unknown(reason) => UnitUnknown::in_run(reported_at, reason),
+                UnitSourceFault::Refused(reason) => UnitUnknown::refused(reported_at, reason),
+                UnitSourceFault::Unknown(reason) => UnitUnknown::in_run(reported_at, reason),
             },
         )?;
     if let Some(constraint) = generate::text(terraform, "version")? {

@@ -67,7 +67,6 @@ impl Values {
             let title = "Const variables must be known";
             let remark = format!("{} is not known before the plan", variable.name);
             refuse(title, place, &remark, reader);
-            return;
         }
     }
 
