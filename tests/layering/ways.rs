@@ -16,7 +16,7 @@ const LONGEST: &[(&str, usize, usize)] = &[
     ("lock", 16, 2),
     ("verify", 11, 2),
     ("diff", 11, 3),
-    ("mirror", 14, 1),
+    ("mirror", 15, 1),
     ("audit", 9, 0),
 ];
 

@@ -63,7 +63,6 @@ const NO_LIMITS_OF_INPUT: &[&str] = &[
     "report::markdown::MAX_BYTES",
     "report::markdown::MAX_TABLE_BYTES",
     "report::markdown::checks::MAX_BYTES",
-    "audit::run::kept::MAX_HEAD_BYTES",
     "sources::modules::directory::MAX_ADDRESS_BYTES",
     "sources::modules::registry::MAX_ADDRESS_BYTES",
     "sources::oci::session::MAX_PING_BYTES",

@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::files;
+use super::{files, files_below};
 use source::{SourceFile, closing};
 
 /// What is counted; each figure is a list of places, so that a failure can name them.
@@ -55,15 +55,15 @@ enum Unit {
 
 /// The largest value of each figure; of [`Unit::PercentOfLines`] the smallest.
 const CEILINGS: &[(Figure, Unit, f64)] = &[
-    (Figure::VagueStarts, Unit::Thousand, 0.07),
-    (Figure::TinyDocs, Unit::Thousand, 0.11),
+    (Figure::VagueStarts, Unit::Thousand, 0.06),
+    (Figure::TinyDocs, Unit::Thousand, 0.06),
     (Figure::One, Unit::Thousand, 0.02),
-    (Figure::StoredIterators, Unit::Thousand, 1.29),
+    (Figure::StoredIterators, Unit::Thousand, 1.28),
     (Figure::BoolMatches, Unit::All, 0.0),
     (Figure::SharedTypes, Unit::Thousand, 0.09),
-    (Figure::LongFunctions, Unit::Thousand, 0.28),
-    (Figure::NamedOnce, Unit::PercentOfPrivate, 26.9),
-    (Figure::PlainComments, Unit::PercentOfLines, 2.27),
+    (Figure::LongFunctions, Unit::Thousand, 0.3),
+    (Figure::NamedOnce, Unit::PercentOfPrivate, 27.2),
+    (Figure::PlainComments, Unit::PercentOfLines, 2.49),
 ];
 
 /// The largest share of the lines that one room may have, in percent.
@@ -112,6 +112,30 @@ fn sources_read_no_worse_than_they_did() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The most lines that `src` and `tests` may have, and the most functions of `src` without its tests. A feature that
+/// needs more removes as many.
+const MAX_LINES: [(&str, usize); 2] = [("src", 160_000), ("tests", 70_000)];
+const MAX_FUNCTIONS: usize = 5_630;
+
+#[test]
+fn the_house_does_not_grow() {
+    for (top, most) in MAX_LINES {
+        let files = files_below(&[top]);
+        let lines: usize = files.iter().map(|(_, text)| text.lines().count()).sum();
+        println!("{top}: {lines} lines, bound {most}");
+        assert!(
+            lines <= most,
+            "{top} has {lines} lines, and may have {most}"
+        );
+    }
+    let functions: usize = read_sources()
+        .iter()
+        .map(|file| file.functions().len())
+        .sum();
+    println!("{functions} functions, bound {MAX_FUNCTIONS}");
+    assert!(functions <= MAX_FUNCTIONS, "{functions} functions");
 }
 
 #[test]

@@ -19,14 +19,14 @@ use crate::version::Version;
 /// A source that gave no answer. Every caller that asks the same gets a copy, so the fault is shared.
 #[derive(Clone, Debug)]
 pub struct SourceError {
-    pub place: SourcePlace,
+    pub place: SourceLocation,
     pub about: About,
     pub fault: Arc<SourceFault>,
 }
 
 /// A place that has packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SourcePlace {
+pub enum SourceLocation {
     /// The provider registry of a host.
     Registry(Hostname),
     /// The module registry of a host.
@@ -224,7 +224,7 @@ impl fmt::Display for About {
 
 impl SourceError {
     #[must_use]
-    pub fn new(place: SourcePlace, about: About, fault: impl Into<Arc<SourceFault>>) -> Self {
+    pub fn new(place: SourceLocation, about: About, fault: impl Into<Arc<SourceFault>>) -> Self {
         Self {
             place,
             about,
@@ -321,7 +321,7 @@ impl SourceError {
     /// it only.
     #[must_use]
     pub fn is_of_registry(&self) -> bool {
-        matches!(self.place, SourcePlace::Registry(_))
+        matches!(self.place, SourceLocation::Registry(_))
     }
 
     /// Returns the package of a release that a registry does not have, or that lockctl cannot use for its plugin
@@ -346,7 +346,7 @@ impl SourceError {
         match <[Self; 1]>::try_from(answers) {
             Ok([only]) => only,
             Err(answers) => Self::new(
-                SourcePlace::Several,
+                SourceLocation::Several,
                 About::versions(provider),
                 SourceFault::Nowhere { answers },
             ),
@@ -360,7 +360,7 @@ impl SourceError {
     }
 }
 
-impl fmt::Display for SourcePlace {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Registry(host) | Self::Modules(host) => write!(f, "the registry of {host}"),
@@ -373,7 +373,7 @@ impl fmt::Display for SourcePlace {
     }
 }
 
-impl SourcePlace {
+impl SourceLocation {
     /// Names the kind of server that should have answered.
     fn kind(&self) -> &'static str {
         match self {
@@ -410,7 +410,7 @@ impl fmt::Display for SourceError {
                 "{place} has no list of the packages of {}",
                 about.release_text()
             ),
-            SourceFault::NoPackage { .. } if *place == SourcePlace::Several => {
+            SourceFault::NoPackage { .. } if *place == SourceLocation::Several => {
                 write!(f, "no source has a package of {about}")
             }
             SourceFault::NoPackage { .. } => write!(f, "{place} has no package of {about}"),
@@ -441,7 +441,7 @@ impl fmt::Display for SourceError {
             }
             SourceFault::Discovery { host, .. } => {
                 let kind = match place {
-                    SourcePlace::Modules(_) => "module",
+                    SourceLocation::Modules(_) => "module",
                     _ => "provider",
                 };
                 write!(f, "the {kind} registry of {host} cannot be found")

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{About, Offer, Source, SourceError, SourceFault, SourcePlace};
+use super::{About, Offer, Source, SourceError, SourceFault, SourceLocation};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::hash::Hashes;
@@ -55,7 +55,7 @@ impl FilesystemMirror {
                 unreachable: scan.unreachable,
             }),
             Err(fault) => Err(SourceError::new(
-                SourcePlace::Directory(dir.to_owned()),
+                SourceLocation::Directory(dir.to_owned()),
                 About::Source,
                 fault,
             )),
@@ -63,7 +63,7 @@ impl FilesystemMirror {
     }
 
     fn error(&self, about: About, fault: SourceFault) -> SourceError {
-        SourceError::new(SourcePlace::Directory(self.dir.clone()), about, fault)
+        SourceError::new(SourceLocation::Directory(self.dir.clone()), about, fault)
     }
 
     /// Returns an iterator over all packages, sorted, each at the place that counts.

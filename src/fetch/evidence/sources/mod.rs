@@ -29,7 +29,7 @@ pub mod rules {
 
 use std::time::SystemTime;
 
-pub use self::error::{About, SourceError, SourceFault, SourcePlace};
+pub use self::error::{About, SourceError, SourceFault, SourceLocation};
 pub use self::failure::{FetchError, FetchFault, Outage};
 pub use self::unauthorized::{Sent, Unauthorized};
 use crate::addr::ProviderAddr;
@@ -82,7 +82,7 @@ impl Source for Empty {
             offered: Vec::new(),
         };
         Err(SourceError::new(
-            SourcePlace::Several,
+            SourceLocation::Several,
             About::package(id),
             fault,
         ))

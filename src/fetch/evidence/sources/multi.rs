@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{About, Offer, Source, SourceError, SourceFault, SourcePlace, retry};
+use super::{About, Offer, Source, SourceError, SourceFault, SourceLocation, retry};
 use crate::addr::{ProviderAddr, ProviderFilter};
 use crate::package::{PackageId, PackageMeta};
 use crate::platform::Platform;
@@ -145,7 +145,7 @@ impl Source for Multi<'_> {
             _ => {
                 let offered = self.platforms(&id.provider, &id.version);
                 Err(SourceError::new(
-                    SourcePlace::Several,
+                    SourceLocation::Several,
                     About::package(id),
                     SourceFault::NoPackage { offered },
                 ))
@@ -179,7 +179,7 @@ mod tests {
 
     impl Shelf {
         fn error(&self, about: About, fault: SourceFault) -> SourceError {
-            SourceError::new(SourcePlace::Directory(self.name.into()), about, fault)
+            SourceError::new(SourceLocation::Directory(self.name.into()), about, fault)
         }
 
         fn answer(&self, what: &str) -> Result<(), SourceError> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::MirroringError;
-use super::present::HashedZip;
+use super::present::MirrorZip;
 use super::union::WantedRelease;
 use crate::coverage::Attribution;
 use crate::hash::{Hash, Hashes, Scheme};
@@ -18,7 +18,7 @@ pub(super) struct MirroredHashes {
 }
 
 impl MirroredHashes {
-    pub(super) fn of(zip: &HashedZip) -> Self {
+    pub(super) fn of(zip: &MirrorZip) -> Self {
         Self {
             zh: Some(zip.zh.clone()),
             h1: zip.h1.clone(),

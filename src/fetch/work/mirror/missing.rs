@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::compare::MirroredHashes;
 use super::outcome::row;
-use super::present::{HashedDirectory, HashedZip, Present, PresentPackage};
+use super::present::{HashedDirectory, MirrorZip, Present, PresentPackage};
 use super::unpacked::UnpackedPackage;
 use super::{
     ByteOrigin, MirrorLayout, MirroredForm, MirroredPackage, MirroredRelease, MirroringError,
@@ -30,7 +30,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub(super) fn accepts(&self, zip: &HashedZip) -> bool {
+    pub(super) fn accepts(&self, zip: &MirrorZip) -> bool {
         self.zips.contains(&zip.zh) || self.h1s.contains(&zip.h1)
     }
 
@@ -61,7 +61,7 @@ pub(super) struct MissingPackage<'t> {
     /// The forms that are missing, each with its state.
     pub(super) states: BTreeMap<MirroredForm, PackageState>,
     /// The zip in the mirror, if it is right.
-    pub(super) zip: Option<HashedZip>,
+    pub(super) zip: Option<MirrorZip>,
     /// The directory in the mirror, if it could be hashed.
     pub(super) directory: Option<HashedDirectory>,
 }
@@ -75,7 +75,7 @@ pub(super) struct ReadyPackage<'d, 't> {
 /// The forms of a package that are to get their names.
 pub(super) struct ReadyForms<'d> {
     pub(super) hashes: MirroredHashes,
-    pub(super) zip: Option<(Box<dyn DraftFile + 'd>, HashedZip)>,
+    pub(super) zip: Option<(Box<dyn DraftFile + 'd>, MirrorZip)>,
     pub(super) directory: Option<UnpackedPackage<'d>>,
     /// The place that its bytes come from; `None` if the mirror has the zip.
     pub(super) origin: Option<ByteOrigin>,
@@ -137,7 +137,7 @@ pub(super) fn sorted<'t>(
 }
 
 /// Returns the zip if it is right, else the state of its place.
-fn zip_state(zip: Present<HashedZip>, target: &Target) -> Result<HashedZip, PackageState> {
+fn zip_state(zip: Present<MirrorZip>, target: &Target) -> Result<MirrorZip, PackageState> {
     match zip {
         Present::Hashed(zip) if target.accepts(&zip) => Ok(zip),
         // A wrong zip is replaced: `init` would refuse it or, without a lock file, install it.
@@ -156,7 +156,7 @@ fn zip_state(zip: Present<HashedZip>, target: &Target) -> Result<HashedZip, Pack
 fn directory_state<'p>(
     directory: &'p Present<HashedDirectory>,
     target: &Target,
-    zip: Option<&HashedZip>,
+    zip: Option<&MirrorZip>,
 ) -> Result<&'p HashedDirectory, PackageState> {
     match directory {
         Present::Hashed(directory) => {

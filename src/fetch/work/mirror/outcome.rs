@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::MirroringError;
 use super::compare::MirroredHashes;
 use super::layout::{ReleaseDirs, zip_name};
-use super::present::{HashedDirectory, HashedZip};
+use super::present::{HashedDirectory, MirrorZip};
 use crate::hash::Hash;
 use crate::locker::Release;
 use crate::package::WantedSet;
@@ -136,7 +136,7 @@ pub(super) fn row(platform: &Platform, form: MirroredForm, state: PackageState) 
 }
 
 impl MirroredPackage {
-    pub(super) fn with_zip(self, zip: &HashedZip) -> Self {
+    pub(super) fn with_zip(self, zip: &MirrorZip) -> Self {
         Self {
             bytes: zip.bytes,
             ..self.with_hashes(&MirroredHashes::of(zip))

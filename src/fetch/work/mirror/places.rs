@@ -11,7 +11,7 @@ use super::copy::{self, DraftZip, FileCopyError};
 use super::error::{LeftPlace, ONLY_UNPACKED};
 use super::layout::ReleaseDirs;
 use super::missing::Target;
-use super::present::HashedZip;
+use super::present::MirrorZip;
 use super::unpacked::{self, UnpackedPackage};
 use super::{ByteOrigin, MirroringError, Place};
 use crate::acquire::{Hasher, TrustedFacts};
@@ -53,12 +53,12 @@ impl Place<'_> {
 
 /// A package that has arrived, in a file or a directory that has no name yet.
 pub(super) enum ArrivedPackage<'d> {
-    Zip(Box<dyn DraftFile + 'd>, HashedZip),
+    Zip(Box<dyn DraftFile + 'd>, MirrorZip),
     Directory(UnpackedPackage<'d>),
 }
 
 /// The context of fetching, beside the package.
-pub(super) struct Fetcher<'a> {
+pub(super) struct MirrorFetcher<'a> {
     /// The disk that places on this machine are read from.
     pub(super) files: &'a dyn Disk,
     /// The disk that the mirror is written to, which follows no link.
@@ -87,7 +87,7 @@ enum Arrived<'d> {
     Directory(UnpackedPackage<'d>),
 }
 
-impl<'a> Fetcher<'a> {
+impl<'a> MirrorFetcher<'a> {
     /// Fetches a package into a file in the directory of its provider, or into a directory in the one of its version.
     ///
     /// # Errors
@@ -313,7 +313,7 @@ impl<'a> Fetcher<'a> {
         let type_name = wanted.id.provider.type_name();
         if let Some(stored) = self.hasher.known(self.trusted, &zh, type_name) {
             let h1 = stored.fact.h1.clone();
-            return Ok(ArrivedPackage::Zip(draft, HashedZip { zh, h1, bytes }));
+            return Ok(ArrivedPackage::Zip(draft, MirrorZip { zh, h1, bytes }));
         }
         let zip = self
             .hasher
@@ -330,7 +330,7 @@ impl<'a> Fetcher<'a> {
             zip.keep(self.hasher.facts, bytes, &wanted.id, wanted.offered.clone());
         }
         let ZipHashes { zh, h1, .. } = zip.hashes;
-        Ok(ArrivedPackage::Zip(draft, HashedZip { zh, h1, bytes }))
+        Ok(ArrivedPackage::Zip(draft, MirrorZip { zh, h1, bytes }))
     }
 }
 

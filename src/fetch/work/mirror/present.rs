@@ -22,7 +22,7 @@ pub(super) const MAX_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A zip with its hashes.
 #[derive(Clone, Debug)]
-pub(super) struct HashedZip {
+pub(super) struct MirrorZip {
     pub(super) zh: Hash,
     pub(super) h1: Hash,
     pub(super) bytes: u64,
@@ -49,7 +49,7 @@ pub(super) enum Present<T> {
 
 /// The content of both places of a package; a form that is not wanted is not read.
 pub(super) struct PresentPackage {
-    pub(super) zip: Present<HashedZip>,
+    pub(super) zip: Present<MirrorZip>,
     pub(super) directory: Present<HashedDirectory>,
 }
 
@@ -81,7 +81,7 @@ impl PresentCheck<'_> {
         wanted: &WantedRelease<'_>,
         platform: &Platform,
         stated: Option<&Hashes>,
-    ) -> Present<HashedZip> {
+    ) -> Present<MirrorZip> {
         let release = &wanted.release;
         let name = zip_name(&release.provider, &release.version, platform);
         let path = provider_dir.join(name);
@@ -101,7 +101,7 @@ impl PresentCheck<'_> {
             && bytes == stored.fact.size
         {
             let (zh, h1) = (zh.clone(), stored.fact.h1.clone());
-            return Present::Hashed(HashedZip { zh, h1, bytes });
+            return Present::Hashed(MirrorZip { zh, h1, bytes });
         }
         match self.hash(&path) {
             Ok(hashed) => Present::Hashed(hashed),
@@ -159,7 +159,7 @@ impl PresentCheck<'_> {
     ///
     /// # Errors
     /// The reason why it cannot be read, with the `zh:` of its bytes if they could be hashed.
-    pub(super) fn hash(&self, path: &Path) -> Result<HashedZip, (Option<Hash>, ArchiveError)> {
+    pub(super) fn hash(&self, path: &Path) -> Result<MirrorZip, (Option<Hash>, ArchiveError)> {
         let hashed = self.disk.open(path).and_then(|mut reader| {
             let zh = hash::zh(&mut reader)?;
             let bytes = reader.seek(SeekFrom::End(0))?;
@@ -174,6 +174,6 @@ impl PresentCheck<'_> {
                 Err(error) => return Err((Some(zh), error)),
             },
         };
-        Ok(HashedZip { zh, h1, bytes })
+        Ok(MirrorZip { zh, h1, bytes })
     }
 }

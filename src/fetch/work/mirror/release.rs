@@ -12,7 +12,7 @@ use super::compare::{KnownRelease, MirroredHashes, compare};
 use super::layout::{ReleaseDirs, zip_name};
 use super::missing::{MissingPackage, ReadyForms, ReadyPackage, leave, sorted, taken};
 use super::outcome::row;
-use super::places::{ArrivedPackage, Fetcher, SoughtPackage};
+use super::places::{ArrivedPackage, MirrorFetcher, SoughtPackage};
 use super::present::{self, HashedDirectory, Present, PresentCheck, PresentPackage};
 use super::union::WantedRelease;
 use super::unpacked::{self, UnpackedPackage};
@@ -206,7 +206,7 @@ impl<'a> ReleaseRun<'a> {
             return Vec::new();
         }
         let root = &self.roots[wanted.root()];
-        let fetcher = Fetcher {
+        let fetcher = MirrorFetcher {
             files: self.files,
             disk: self.disk,
             hasher: Hasher {

@@ -8,7 +8,7 @@ use crate::sources::discovery::DiscoveryError;
 use crate::sources::oci::ArtifactFault;
 use crate::sources::registry::FoundBy;
 use crate::sources::{
-    FetchError, FetchFault, Outage, Sent, SourceError, SourceFault, SourcePlace, Unauthorized,
+    FetchError, FetchFault, Outage, Sent, SourceError, SourceFault, SourceLocation, Unauthorized,
 };
 use crate::world::HttpError;
 
@@ -18,7 +18,7 @@ const CODE_HOST: &str = "github.com";
 /// Says what to do when a source gave no answer.
 pub(crate) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
     let operator = match error.place {
-        SourcePlace::NetworkMirror(_) => "ask the operator of the mirror to correct it",
+        SourceLocation::NetworkMirror(_) => "ask the operator of the mirror to correct it",
         _ => "report it to the operator of the registry",
     };
     let text = match &*error.fault {
@@ -73,7 +73,7 @@ pub(crate) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
         SourceFault::Fetch(cause) => return fetch(cause),
         SourceFault::BadDocument { .. } => {
             let what = match error.place {
-                SourcePlace::NetworkMirror(_) => "mirror",
+                SourceLocation::NetworkMirror(_) => "mirror",
                 _ => "registry",
             };
             return Some(format!(
@@ -121,11 +121,11 @@ fn unknown_provider(
     match error.place {
         // Without a source the namespace is hashicorp (`addr` rules 1.2), whose registry does not know the
         // providers of others.
-        SourcePlace::Registry(_) => {
+        SourceLocation::Registry(_) => {
             "check the source address; a provider without one in required_providers is taken for one of \
              the namespace hashicorp"
         }
-        SourcePlace::Repository(_) => {
+        SourceLocation::Repository(_) => {
             "check the template of the mirror, or push the provider to that repository"
         }
         _ => "check the source address, or add the provider to the mirror",
@@ -140,7 +140,7 @@ fn no_package(error: &SourceError, platforms: &[Platform], operator: &str) -> St
         return format!("its registry lists one, though: try again later, or {operator}");
     }
     match error.about.id() {
-        Some(id) if !error.is_of_registry() && error.place != SourcePlace::Several => {
+        Some(id) if !error.is_of_registry() && error.place != SourceLocation::Several => {
             in_mirror(&id.platform, platforms)
         }
         _ => offered(platforms),
@@ -189,16 +189,16 @@ fn artifact(fault: &ArtifactFault) -> &'static str {
 }
 
 /// Says how to give credentials for a place.
-fn unauthorized(place: &SourcePlace, refused: &Unauthorized, flavor: Flavor) -> String {
+fn unauthorized(place: &SourceLocation, refused: &Unauthorized, flavor: Flavor) -> String {
     let host = &refused.host;
     let (what, place, login, withheld) = match place {
-        SourcePlace::NetworkMirror(mirror) => (
+        SourceLocation::NetworkMirror(mirror) => (
             "token",
             token_place(mirror.host()),
             String::new(),
             "a token is sent to the host of the mirror only, not to where it redirects",
         ),
-        SourcePlace::Registry(hostname) => (
+        SourceLocation::Registry(hostname) => (
             "token",
             token_place(hostname),
             format!(", or by `{} login {host}`", flavor.command()),

@@ -13,7 +13,7 @@ use crate::sources::multi::{Multi, SharedSource, SourceMember};
 use crate::sources::net::Net;
 use crate::sources::network_mirror::{MirrorUrl, NetworkMirror};
 use crate::sources::oci::OciRegistries;
-use crate::sources::{About, SourceError, SourceFault, SourcePlace};
+use crate::sources::{About, SourceError, SourceFault, SourceLocation};
 use crate::world::FileKind;
 
 /// A permission for network requests, or a ban on them.
@@ -213,5 +213,5 @@ impl<'a> Methods<'a> {
 
 /// Makes the error of a source that cannot be asked anything.
 fn unasked(place: String, fault: SourceFault) -> SourceError {
-    SourceError::new(SourcePlace::Named(place), About::Source, fault)
+    SourceError::new(SourceLocation::Named(place), About::Source, fault)
 }

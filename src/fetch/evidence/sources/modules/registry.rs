@@ -12,7 +12,7 @@ use crate::flavor::Flavor;
 use crate::sources::discovery::{Discovery, Service};
 use crate::sources::download::{Check, Downloaded, PackageRequest, Transfer, download};
 use crate::sources::net::{Answer, Ask, Net, Redirects};
-use crate::sources::{About, FetchError, SourceError, SourceFault, SourcePlace, read_json};
+use crate::sources::{About, FetchError, SourceError, SourceFault, SourceLocation, read_json};
 use crate::version::Version;
 use crate::world::Disk;
 
@@ -224,7 +224,7 @@ impl<'a> ModuleRegistries<'a> {
 }
 
 fn source_error(host: &Hostname, fault: Arc<SourceFault>) -> ModuleRegistryError {
-    let place = SourcePlace::Modules(host.clone());
+    let place = SourceLocation::Modules(host.clone());
     SourceError::new(place, About::Source, fault).into()
 }
 

@@ -13,7 +13,8 @@ use super::discovery::{HostCredentials, HostHelper};
 use super::failure::stated_errors;
 use super::net::{Answer, Ask, Net, Redirects};
 use super::{
-    About, Offer, Sent, Source, SourceError, SourceFault, SourcePlace, Unauthorized, cut, read_json,
+    About, Offer, Sent, Source, SourceError, SourceFault, SourceLocation, Unauthorized, cut,
+    read_json,
 };
 use crate::addr::{ProviderAddr, Url};
 use crate::flavor::Flavor;
@@ -166,7 +167,7 @@ impl<'a> NetworkMirror<'a> {
     }
 
     fn error(&self, about: About, fault: Arc<SourceFault>) -> SourceError {
-        let place = SourcePlace::NetworkMirror(Box::new(self.access.url.clone()));
+        let place = SourceLocation::NetworkMirror(Box::new(self.access.url.clone()));
         SourceError::new(place, about, fault)
     }
 

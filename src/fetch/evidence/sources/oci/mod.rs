@@ -21,7 +21,7 @@ use self::artifact::OciManifest;
 use self::media::MAX_MANIFEST_BYTES;
 use self::session::DocumentRequest;
 use super::net::Answer;
-use super::{About, Offer, Source, SourceError, SourceFault, SourcePlace, read_json};
+use super::{About, Offer, Source, SourceError, SourceFault, SourceLocation, read_json};
 use crate::addr::{ProviderAddr, RepositoryAddr, Url};
 use crate::hash::{Hashes, zh_of_digest};
 use crate::package::{Blob, Location, PackageId, PackageMeta};
@@ -106,8 +106,8 @@ impl<'a> OciMirror<'a> {
             .provider()
             .and_then(|provider| (self.repository)(provider).ok());
         let place = match repository {
-            Some(repository) => SourcePlace::Repository(repository),
-            None => SourcePlace::Named("the mirror".to_owned()),
+            Some(repository) => SourceLocation::Repository(repository),
+            None => SourceLocation::Named("the mirror".to_owned()),
         };
         SourceError::new(place, about, fault)
     }

@@ -19,7 +19,7 @@ use self::published::PublishedDates;
 use super::discovery::{Discovery, Service};
 use super::net::{Answer, Ask, Net, Redirects};
 use super::{
-    About, FetchError, Offer, Source, SourceError, SourceFault, SourcePlace, cut, read_json,
+    About, FetchError, Offer, Source, SourceError, SourceFault, SourceLocation, cut, read_json,
 };
 use crate::addr::{Hostname, ProviderAddr, Url};
 use crate::flavor::Flavor;
@@ -428,7 +428,7 @@ fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
 }
 
 fn error(about: About, provider: &ProviderAddr, fault: Arc<SourceFault>) -> SourceError {
-    let place = SourcePlace::Registry(provider.hostname().clone());
+    let place = SourceLocation::Registry(provider.hostname().clone());
     SourceError::new(place, about, fault)
 }
 
