@@ -39,13 +39,13 @@
 //!
 //! # Rooms
 //!
-//! The rooms below are in reading order: words, documents, the outside, decisions, flows, report,
-//! shell. Each imports only rooms that come before it.
+//! Rooms are in wings, in reading order: `words`, `outside`, `texts`, `judge`. Each imports only rooms that
+//! come before it. The crates `lockctl-fetch` and `lockctl` build on them.
 //!
 //! What the real programs do is written down in each room that follows them, as in
 //! `version::rules`: numbered, with the recorded case that proves each rule. Comments cite a rule of
 //! their own room as `rules 2.2`, that of another one as `version rules 2.2`. What users should know
-//! beside the README is in the pages of `lockctl explain`: `guide::topics`.
+//! beside the README is in the pages of `lockctl explain`.
 
 mod judge;
 mod outside;

@@ -272,7 +272,7 @@ fn read_block(block: &[u8]) -> Option<BlockProgress> {
     }
     let [version, framed] = strings;
     let version = std::str::from_utf8(version).ok()?;
-    // The text lies between two marks, and ends with a line feed (rules 2.3).
+    // The text is between two marks, and ends with a line feed (rules 2.3).
     let text = framed
         .get(MARK_BYTES..framed.len().saturating_sub(MARK_BYTES))
         .filter(|text| text.ends_with(b"\n"))
