@@ -5,6 +5,8 @@ pub mod cliconfig;
 #[doc(hidden)]
 pub mod config;
 #[doc(hidden)]
+pub mod effective;
+#[doc(hidden)]
 pub mod expr;
 #[doc(hidden)]
 pub mod hcl;

@@ -100,16 +100,42 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
 /// # Errors
 /// What is wrong with it.
 pub fn expression(file: FileId, text: &str, place: Span) -> Result<Expr, Box<Diagnostic>> {
+    read_expression(text, Some(place)).map_err(|fault| at_place(file, fault, place))
+}
+
+/// Parses a text as one expression; spans are offsets in it.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn value_text(file: FileId, text: &str) -> Result<Expr, Box<Diagnostic>> {
+    read_expression(text, None).map_err(|fault| Box::new(error(file, &fault)))
+}
+
+fn read_expression(text: &str, place: Option<Span>) -> Result<Expr, TokenFault> {
     let source = SourceText::of(text);
     let tokens = scan::tokens(&source.text, Span::new(0, source.text.len()));
     let mut walk = TokenWalk::new(&source, &tokens);
-    walk.place = Some(place);
+    walk.place = place;
     walk.lines_count = false;
-    let read = walk.root_expr().and_then(|read| {
-        walk.expect(HclTokenKind::End, "Extra characters after expression")?;
-        Ok(read)
-    });
-    read.map_err(|fault| at_place(file, fault, place))
+    let read = walk.root_expr()?;
+    walk.expect(HclTokenKind::End, "Extra characters after expression")?;
+    Ok(read)
+}
+
+/// Cuts a template into literal text, marked by `true`, and the sequences between.
+pub(crate) fn template_parts(text: &str) -> Vec<(&str, bool)> {
+    let mut parts = Vec::new();
+    let mut end = 0;
+    for token in scan::template_tokens(text) {
+        // The template itself is the first level.
+        if token.kind == HclTokenKind::Literal && token.depth == 1 {
+            parts.push((&text[end..token.start], false));
+            parts.push((&text[token.start..token.end], true));
+            end = token.end;
+        }
+    }
+    parts.push((&text[end..], false));
+    parts
 }
 
 /// Parses a text as a template; everything in it is at a place.

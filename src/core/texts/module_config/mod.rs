@@ -19,4 +19,6 @@ pub(crate) mod merge;
 pub(crate) mod syntax;
 
 pub use file::{ModuleFile, SourcePlace};
-pub use merge::merged::{MergedAttribute, MergedBlock, MergedBody, MergedModule, MergedSettings};
+pub use merge::merged::{
+    MergedAttribute, MergedBlock, MergedBody, MergedGroup, MergedModule, MergedSettings,
+};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::FileId;
+use crate::diag::{FileId, Span};
 use crate::hcl::tree::{Attribute, Word};
 use crate::module_config::file::SourcePlace;
 
@@ -16,6 +16,19 @@ pub struct MergedModule {
     /// All other blocks: in the order of the files and of their places there, then what only
     /// override files have. The first of several that declare the same counts.
     pub blocks: Vec<MergedBlock>,
+    /// The `terraform` and `locals` blocks of the files that declare, in their order.
+    pub groups: Vec<MergedGroup>,
+}
+
+/// A block of settings or of local values, which are merged one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MergedGroup {
+    /// The type of the block: `terraform` or `locals`.
+    pub kind: &'static str,
+    /// The header of the block.
+    pub header: SourcePlace,
+    /// The bytes of the whole block.
+    pub span: Span,
 }
 
 /// The settings of the `terraform` blocks of a module.

@@ -6,11 +6,13 @@ use crate::diag::FileId;
 use crate::expr;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body, Item};
-use crate::module_config::file::ModuleFile;
+use crate::module_config::file::{ModuleFile, SourcePlace};
 use crate::module_config::language::{self, ESCAPE};
 use crate::module_config::merge::bodies::{decode, decode_body, label_texts, merge_block, replace};
 use crate::module_config::merge::effects;
-use crate::module_config::merge::merged::{MergedAttribute, MergedBlock, MergedModule};
+use crate::module_config::merge::merged::{
+    MergedAttribute, MergedBlock, MergedGroup, MergedModule,
+};
 use crate::module_config::merge::settings::SettingsMerge;
 use crate::module_config::merge::standing::EffectivePlaces;
 
@@ -24,6 +26,7 @@ pub(super) fn merge(
         settings: merge.settings.into_merged(flavor),
         locals: merge.locals,
         blocks: merge.blocks,
+        groups: merge.groups,
     }
 }
 
@@ -44,6 +47,7 @@ struct ModuleMerge {
     settings: SettingsMerge,
     locals: BTreeMap<String, MergedAttribute>,
     blocks: Vec<MergedBlock>,
+    groups: Vec<MergedGroup>,
     /// The index of each declared block.
     known: BTreeMap<BlockKey, BlockIndex>,
 }
@@ -66,6 +70,7 @@ impl ModuleMerge {
             settings: SettingsMerge::default(),
             locals: BTreeMap::new(),
             blocks: Vec::new(),
+            groups: Vec::new(),
             known: BTreeMap::new(),
         };
         for (file, body) in files {
@@ -84,6 +89,18 @@ impl ModuleMerge {
                 .is_some_and(|block_type| block_type.labels.len() == block.labels.len());
             if !is_known {
                 continue;
+            }
+            if !file.is_override()
+                && let Some(kind) = ["terraform", "locals"]
+                    .into_iter()
+                    .find(|kind| *kind == block.kind.text)
+            {
+                let (file, span) = (file.id, block.header);
+                self.groups.push(MergedGroup {
+                    kind,
+                    header: SourcePlace { file, span },
+                    span: block.span,
+                });
             }
             match (&*block.kind.text, file.is_override()) {
                 ("terraform", _) => self.settings.block(block),

@@ -1,0 +1,363 @@
+//! From a merged module to the tree: what stands where, in the order of the files.
+
+use std::collections::BTreeMap;
+
+use crate::diag::{FileId, Span, Texts};
+use crate::effective::json_syntax::{meaning, native};
+use crate::effective::module::{
+    EffectiveAttribute, EffectiveBlock, EffectiveItem, EffectiveModule,
+};
+use crate::flavor::Flavor;
+use crate::hcl::tree::{Attribute, Expr, ExprKind, ObjectItem, ObjectKey, Word};
+use crate::module_config::file::{ModuleFile, SourcePlace, Syntax};
+use crate::module_config::merge;
+use crate::module_config::{
+    MergedAttribute, MergedBlock, MergedBody, MergedModule, MergedSettings,
+};
+
+/// Merges the files of a module, by the rules of the flavor that they were loaded with.
+///
+/// `files` are those that declare, then those that override; of the former alone it makes what the module was
+/// before. `texts` must be those that they were loaded into.
+#[must_use]
+pub fn effective(files: &[ModuleFile], texts: &Texts, flavor: Flavor) -> EffectiveModule {
+    let merged = merge::merge(files, texts, flavor);
+    let builder = TreeBuilder {
+        texts,
+        flavor,
+        files: files
+            .iter()
+            .enumerate()
+            .map(|(index, file)| (file.id, (index, *file)))
+            .collect(),
+    };
+    builder.module(merged)
+}
+
+/// The order of things: by file, then by place.
+type Position = (usize, usize);
+
+struct TreeBuilder<'a> {
+    texts: &'a Texts,
+    flavor: Flavor,
+    files: BTreeMap<FileId, (usize, ModuleFile)>,
+}
+
+impl TreeBuilder<'_> {
+    fn module(&self, merged: MergedModule) -> EffectiveModule {
+        let mut blocks: Vec<(Position, EffectiveBlock)> = Vec::new();
+        let mut groups: Vec<EffectiveBlock> = Vec::new();
+        for group in &merged.groups {
+            groups.push(EffectiveBlock {
+                kind: group.kind.to_owned(),
+                labels: Vec::new(),
+                origin: group.header,
+                items: Vec::new(),
+                remarks: Vec::new(),
+            });
+        }
+        // Each value goes to the block of its base. What has none goes to the first block of settings.
+        let group_of = |kind: &str, place: SourcePlace| {
+            merged.groups.iter().position(|group| {
+                group.kind == kind
+                    && group.header.file == place.file
+                    && group.span.start <= place.span.start
+                    && place.span.end <= group.span.end
+            })
+        };
+        let first_settings = merged
+            .groups
+            .iter()
+            .position(|group| group.kind == "terraform");
+        let mut added = Vec::new();
+        for (place, item) in self.settings(merged.settings) {
+            let index = group_of("terraform", place).or(first_settings);
+            let Some(group) = index.and_then(|index| groups.get_mut(index)) else {
+                added.push((place, item));
+                continue;
+            };
+            match &item {
+                // Several versions may be required, each by a block of its own.
+                EffectiveItem::Attribute(attribute)
+                    if group.attribute(&attribute.name).is_some() =>
+                {
+                    added.push((place, item));
+                }
+                _ => group.items.push(item),
+            }
+        }
+        for (_, value) in merged.locals {
+            let base = value.replaces.first().copied();
+            let place = base.unwrap_or(value.name_place());
+            if let Some(index) = group_of("locals", place) {
+                let item = self.attribute(&["locals"], value);
+                groups[index].items.push(EffectiveItem::Attribute(item));
+            }
+        }
+        for mut group in groups {
+            self.sort(&mut group.items);
+            if !group.items.is_empty() {
+                blocks.push((self.position(group.origin), group));
+            }
+        }
+        for (place, item) in added {
+            blocks.push((
+                self.position(place),
+                EffectiveBlock {
+                    kind: "terraform".to_owned(),
+                    labels: Vec::new(),
+                    origin: place,
+                    items: vec![item],
+                    remarks: Vec::new(),
+                },
+            ));
+        }
+        for block in merged.blocks {
+            let position = self.position(block.header);
+            blocks.push((position, self.block(&[], block)));
+        }
+        blocks.sort_by_key(|(position, _)| *position);
+        EffectiveModule {
+            blocks: blocks.into_iter().map(|(_, block)| block).collect(),
+        }
+    }
+
+    /// Makes the contents of `terraform` blocks, each with the place that says which block it belongs to.
+    fn settings(&self, settings: MergedSettings) -> Vec<(SourcePlace, EffectiveItem)> {
+        let path = ["terraform"];
+        let mut items = Vec::new();
+        for argument in settings
+            .required_versions
+            .into_iter()
+            .chain(settings.others)
+        {
+            let place = argument.name_place();
+            let item = self.attribute(&path, argument);
+            items.push((place, EffectiveItem::Attribute(item)));
+        }
+        let entries: Vec<EffectiveItem> = settings
+            .required_providers
+            .into_values()
+            .map(|entry| self.attribute(&["terraform", "required_providers"], entry))
+            .map(EffectiveItem::Attribute)
+            .collect();
+        let mut entries = entries;
+        self.sort(&mut entries);
+        if let Some(place) = entries.first().map(first_place) {
+            let block = EffectiveBlock {
+                kind: "required_providers".to_owned(),
+                labels: Vec::new(),
+                origin: place,
+                items: entries,
+                remarks: Vec::new(),
+            };
+            items.push((place, EffectiveItem::Block(block)));
+        }
+        let blocks = settings.backend.into_iter().chain(settings.encryption);
+        for block in blocks.chain(settings.provider_metas) {
+            let place = block.header;
+            items.push((place, EffectiveItem::Block(self.block(&path, block))));
+        }
+        items
+    }
+
+    fn block(&self, path: &[&str], block: MergedBlock) -> EffectiveBlock {
+        let path: Vec<&str> = path.iter().copied().chain([&*block.kind]).collect();
+        let mut items = self.body(&path, block.body);
+        if !block.escaped.is_empty() {
+            let escaped = self.body(&path, block.escaped);
+            let origin = escaped.first().map_or(block.header, first_place);
+            items.push(EffectiveItem::Block(EffectiveBlock {
+                kind: "_".to_owned(),
+                labels: Vec::new(),
+                origin,
+                items: escaped,
+                remarks: Vec::new(),
+            }));
+        }
+        EffectiveBlock {
+            labels: block.labels.into_iter().map(|label| label.text).collect(),
+            origin: block.header,
+            items,
+            remarks: Vec::new(),
+            kind: block.kind,
+        }
+    }
+
+    fn body(&self, path: &[&str], body: MergedBody) -> Vec<EffectiveItem> {
+        let mut items = Vec::new();
+        for argument in body.attributes.into_values() {
+            match self.json_blocks(path, &argument) {
+                Some(blocks) => items.extend(blocks.into_iter().map(EffectiveItem::Block)),
+                None => items.push(EffectiveItem::Attribute(self.attribute(path, argument))),
+            }
+        }
+        for block in body.blocks.into_values().flatten() {
+            items.push(EffectiveItem::Block(self.block(path, block)));
+        }
+        self.sort(&mut items);
+        items
+    }
+
+    fn attribute(&self, path: &[&str], argument: MergedAttribute) -> EffectiveAttribute {
+        let name = &argument.written.name.text;
+        let value = &argument.written.value;
+        EffectiveAttribute {
+            text: match self.syntax(argument.file) {
+                Syntax::Native => {
+                    let bytes = self.texts.bytes(argument.file);
+                    let bytes = &bytes[value.span.start..value.span.end];
+                    String::from_utf8_lossy(bytes).into_owned()
+                }
+                Syntax::Json => native(argument.file, value, meaning(path, name, self.flavor)),
+            },
+            origin: argument.name_place(),
+            name: argument.written.name.text,
+            replaces: argument.replaces,
+        }
+    }
+
+    /// Makes the nested blocks that an argument of a JSON file must be, or is likely to be: what a name means
+    /// there, only the provider knows. A list of objects usually is a list of blocks.
+    fn json_blocks(
+        &self,
+        path: &[&str],
+        argument: &MergedAttribute,
+    ) -> Option<Vec<EffectiveBlock>> {
+        let has_blocks = [
+            "resource",
+            "data",
+            "ephemeral",
+            "action",
+            "provider",
+            "dynamic",
+            "content",
+        ];
+        let is_open = path.first().is_some_and(|kind| has_blocks.contains(kind));
+        if self.syntax(argument.file) == Syntax::Native || !is_open {
+            return None;
+        }
+        let origin = argument.name_place();
+        let name = &*argument.written.name.text;
+        let value = &argument.written.value;
+        match (name, &value.kind) {
+            ("dynamic", ExprKind::Object(items)) => {
+                let mut blocks = Vec::new();
+                for item in items {
+                    for body in objects(&item.value)? {
+                        let labels = vec![key_of(item)?.to_owned()];
+                        blocks.push(self.json_block(path, "dynamic", labels, body, origin));
+                    }
+                }
+                Some(blocks)
+            }
+            ("content", ExprKind::Object(items)) if path.last() == Some(&"dynamic") => {
+                Some(vec![self.json_block(path, name, Vec::new(), items, origin)])
+            }
+            (_, ExprKind::Tuple(items)) if !items.is_empty() => Some(
+                objects(value)?
+                    .into_iter()
+                    .map(|body| self.json_block(path, name, Vec::new(), body, origin))
+                    .collect(),
+            ),
+            _ => None,
+        }
+    }
+
+    fn json_block(
+        &self,
+        path: &[&str],
+        kind: &str,
+        labels: Vec<String>,
+        body: &[ObjectItem],
+        origin: SourcePlace,
+    ) -> EffectiveBlock {
+        let path: Vec<&str> = path.iter().copied().chain([kind]).collect();
+        let mut items = Vec::new();
+        for item in body {
+            let Some(name) = key_of(item).filter(|name| *name != "//") else {
+                continue;
+            };
+            let argument = json_argument(origin.file, name, item);
+            match self.json_blocks(&path, &argument) {
+                Some(blocks) => items.extend(blocks.into_iter().map(EffectiveItem::Block)),
+                None => items.push(EffectiveItem::Attribute(self.attribute(&path, argument))),
+            }
+        }
+        EffectiveBlock {
+            kind: kind.to_owned(),
+            labels,
+            origin,
+            items,
+            remarks: Vec::new(),
+        }
+    }
+
+    fn syntax(&self, file: FileId) -> Syntax {
+        self.files[&file].1.syntax
+    }
+
+    fn position(&self, place: SourcePlace) -> Position {
+        (self.files[&place.file].0, place.span.start)
+    }
+
+    /// Puts items in order: one that replaces others takes their place.
+    fn sort(&self, items: &mut [EffectiveItem]) {
+        items.sort_by_key(|item| self.position(first_place(item)));
+    }
+}
+
+/// Returns the earliest place of an item.
+fn first_place(item: &EffectiveItem) -> SourcePlace {
+    match item {
+        EffectiveItem::Attribute(attribute) => {
+            let base = attribute.replaces.first();
+            base.copied().unwrap_or(attribute.origin)
+        }
+        EffectiveItem::Block(block) => block.origin,
+    }
+}
+
+/// Returns the members of an object, or of each object of a list; `None` if it is anything else.
+fn objects(value: &Expr) -> Option<Vec<&[ObjectItem]>> {
+    match &value.kind {
+        ExprKind::Object(items) => Some(vec![items]),
+        ExprKind::Tuple(items) => items
+            .iter()
+            .map(|item| match &item.kind {
+                ExprKind::Object(items) => Some(&**items),
+                _ => None,
+            })
+            .collect(),
+        _ => None,
+    }
+}
+
+fn key_of(item: &ObjectItem) -> Option<&str> {
+    match &item.key {
+        ObjectKey::Expr(Expr {
+            kind: ExprKind::String(name),
+            ..
+        }) => Some(name),
+        _ => None,
+    }
+}
+
+fn json_argument(file: FileId, name: &str, item: &ObjectItem) -> MergedAttribute {
+    let span = match &item.key {
+        ObjectKey::Expr(key) => key.span,
+        ObjectKey::Name(word) => word.span,
+    };
+    MergedAttribute {
+        file,
+        written: Attribute {
+            name: Word {
+                text: name.to_owned(),
+                span,
+            },
+            value: item.value.clone(),
+            span: Span::new(span.start, item.value.span.end),
+        },
+        replaces: Vec::new(),
+    }
+}
