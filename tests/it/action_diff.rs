@@ -330,7 +330,7 @@ fn changes_of_many_providers_fit_into_a_comment() {
     assert_eq!(pull.diff(0, &[]).output, "Created comment 501\n");
     let [body] = &pull.bodies()[..] else { panic!() };
     assert!((40_000..=65_536).contains(&body.len()), "{}", body.len());
-    body.has(" more would not fit here");
+    body.has(" more (`-v` shows all)\n");
 }
 
 #[test]

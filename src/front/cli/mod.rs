@@ -39,14 +39,10 @@ use commands::CommandLine;
 use project_revision::ProjectRevision;
 
 use crate::completion::{self, Completion};
-use crate::diag::Texts;
 use crate::driver::contained;
 use crate::report::graph::Graph;
-use crate::report::reading::{self, Heading, RootsText, Total};
-use crate::report::shared_table::MAX_ROWS;
-use crate::report::{
-    CommandResult, EscapedIn, Failure, LogWriter, RootResult, TextBlock, harmless_text, markdown,
-};
+use crate::report::reading::Total;
+use crate::report::{CommandResult, EscapedIn, Failure, LogWriter, TextBlock, harmless_text};
 use crate::run::formats::Format;
 use crate::run::options::{Configuration, Options};
 use crate::run::progress::Progress;
@@ -220,39 +216,14 @@ pub(in crate::front::cli) trait Command {
         Vec::new()
     }
 
-    /// Returns what people read of one root on standard output.
-    fn root_text(&self, _root: &RootResult, _look: Look) -> Vec<TextBlock> {
-        Vec::new()
-    }
-
-    /// Says how the results of several roots are distinguished.
-    fn heading(&self) -> Heading {
-        Heading::Path
-    }
-
     /// Says where the line about several roots is printed.
     fn total(&self) -> Total {
         Total::Note
     }
 
-    /// Returns what people read on standard output; a command about roots says it root by root.
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        let is_folded = result.has_many_roots() && !look.verbose;
-        if let Some(blocks) = is_folded.then(|| self.folded(result, look)).flatten() {
-            return blocks;
-        }
-        let text = RootsText {
-            root: &|root| self.root_text(root, look),
-            heading: self.heading(),
-            total: self.total(),
-        };
-        reading::roots(result, text, look.verbose)
-    }
-
-    /// Returns what people read of several roots together, unless they want all of it; `None` for commands
-    /// that say it root by root.
-    fn folded(&self, _result: &CommandResult, _look: Look) -> Option<Vec<TextBlock>> {
-        None
+    /// Returns what people read on standard output.
+    fn text(&self, _result: &CommandResult, _look: Look) -> Vec<TextBlock> {
+        Vec::new()
     }
 
     /// Says what Markdown about roots is made of.
@@ -275,7 +246,7 @@ pub(in crate::front::cli) enum MarkdownText {
     Blocks,
 }
 
-/// The amount of detail that people want to see, and the width of the terminal.
+/// The amount of detail that people want to see.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::front::cli) struct Look {
     /// Notes, hashes and all that repeats itself are shown one by one.
@@ -286,31 +257,6 @@ pub(in crate::front::cli) struct Look {
     pub(in crate::front::cli) markdown: bool,
     /// The width of text, in columns.
     pub(in crate::front::cli) columns: usize,
-    /// The width of the terminal, in columns; `None` where the output goes elsewhere.
-    pub(in crate::front::cli) terminal: Option<usize>,
-    /// Maximum number of lines about many roots; `None` where everything is shown.
-    pub(in crate::front::cli) lines: Option<usize>,
-}
-
-impl Look {
-    /// Returns the number of rows that a table may have beside so many lines.
-    pub(in crate::front::cli) fn rows(&self, beside: usize) -> usize {
-        self.lines
-            .map_or(MAX_ROWS, |lines| lines.saturating_sub(beside))
-            .clamp(1, MAX_ROWS)
-    }
-
-    /// Returns the number of lines of some text.
-    pub(in crate::front::cli) fn height(&self, blocks: &[TextBlock], texts: &Texts) -> usize {
-        let height = |block| {
-            if self.markdown {
-                markdown::height_of(block)
-            } else {
-                block.height(texts)
-            }
-        };
-        blocks.iter().map(height).sum()
-    }
 }
 
 /// Returns the files of the directory that nothing may be read outside of, if one was named.

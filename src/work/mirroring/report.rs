@@ -15,6 +15,7 @@ use crate::platform::Platform;
 use crate::report::json::{
     MirroredLayout, MirroredPackageRow, MirroredProvider, MirroredState, Provider, RootStatus,
 };
+use crate::report::shared::first_names;
 use crate::report::{CommandResult, Failure, ResultEntry, ResultSubject, RootResult, Sentence};
 use crate::run::{World, commands};
 
@@ -139,15 +140,8 @@ fn oci_layout(
 
 /// Names the first of some paths.
 fn names(paths: &[PathBuf]) -> String {
-    let mut names: Vec<String> = paths
-        .iter()
-        .take(MAX_NAMED)
-        .map(|path| path.display().to_string())
-        .collect();
-    if paths.len() > MAX_NAMED {
-        names.push(format!("{} more", paths.len() - MAX_NAMED));
-    }
-    names.join(", ")
+    let names = paths.iter().map(|path| path.display().to_string());
+    first_names(names, MAX_NAMED).join(", ")
 }
 
 /// Names the packages that are wrong or were replaced, with the hash that was expected.

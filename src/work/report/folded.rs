@@ -5,74 +5,45 @@ use std::collections::BTreeSet;
 
 use super::fold::{self, FindingIndex, Fold};
 use super::several::{FaultLine, Several};
+use super::shared::{SharedFact, first_names};
 use super::{
-    CommandResult, FindingDisplay, ResultEntry, RootResult, RootRow, TextBlock, notes, reading,
+    Column, CommandResult, FindingDisplay, ResultEntry, RootNames, RootResult, RootRow, Row, Table,
+    TextBlock, reading,
 };
-use crate::diag::{self, Diagnostic, Finding, Label, Severity, Texts, counted};
+use crate::diag::{self, Diagnostic, Finding, Label, Texts, counted};
 
 /// Maximum number of lines of one cause; more are counted.
 const MAX_LINES: usize = 5;
 
-/// Maximum number of lines of the table, with its head.
-const MAX_TABLE_ROWS: usize = 13;
+/// Maximum number of rows of the table.
+const MAX_ROWS: usize = 12;
 
-/// Number of lines below the blocks, beside the table: what is left out, the sentence about all roots, and the
-/// empty lines between them.
-const LINES_BELOW: usize = 5;
-
-/// Number of lines around the blocks of a root: its name, its verdict, and empty lines.
-const LINES_AROUND_ROOT: usize = 5;
+/// The columns of the table.
+const COLUMNS: &[Column] = &[
+    Column::Key("RULE"),
+    Column::Key("SEVERITY"),
+    Column::Key("ROOTS"),
+    Column::Key("PROVIDERS"),
+    Column::Key("COMMAND"),
+];
 
 /// Maximum number of providers that a line names; more are counted.
 const MAX_NAMES: usize = 2;
 
 /// The findings of a run, as people read them.
 pub struct FoldedFindings {
-    /// The causes that concern several roots, the worst first.
-    pub shared: Vec<TextBlock>,
-    /// The blocks that concern one root each, in the order of the roots.
-    pub own: Vec<Vec<TextBlock>>,
-    /// A row for each cause, the worst first, below a head; empty if there is no finding.
-    pub table: Vec<Vec<String>>,
+    /// The causes: those that concern several roots, the worst first, then those that concern one root each.
+    pub blocks: Vec<TextBlock>,
+    /// A row for each cause, the worst first.
+    pub table: Table,
 }
 
-impl FoldedFindings {
-    /// Leaves out what does not fit into so many lines, the worst last, and the last rows of a long table; the
-    /// table has the other causes all the same. Returns the number of causes that are left out.
-    #[must_use]
-    pub fn limit(&mut self, texts: &Texts, lines: usize) -> usize {
-        if self.table.len() > MAX_TABLE_ROWS {
-            let more = self.table.len() - (MAX_TABLE_ROWS - 1);
-            self.table.truncate(MAX_TABLE_ROWS - 1);
-            self.table.push(vec![format!("... and {more} more")]);
-        }
-        let mut room = lines.saturating_sub(self.table.len() + LINES_BELOW);
-        let mut hidden = 0;
-        let mut fits = |blocks: &[TextBlock], beside: usize| {
-            let heights = blocks.iter().map(|block| block.height(texts));
-            let height = heights.sum::<usize>() + beside;
-            let fits = height <= room;
-            if fits {
-                room -= height;
-            } else {
-                hidden += blocks.len();
-            }
-            fits
-        };
-        self.shared
-            .retain(|block| fits(std::slice::from_ref(block), 0));
-        for own in self.own.iter_mut().filter(|own| !own.is_empty()) {
-            if !fits(own, LINES_AROUND_ROOT) {
-                own.clear();
-            }
-        }
-        hidden
-    }
-}
-
-/// Puts the findings together that are results and at least this severe.
+/// Puts the findings together that are wanted.
 #[must_use]
-pub fn folded(result: &CommandResult, least: Severity) -> FoldedFindings {
+pub fn folded(
+    result: &CommandResult,
+    is_wanted: &dyn Fn(&Diagnostic, FindingDisplay) -> bool,
+) -> FoldedFindings {
     // Roots that share a file come to it by other ways.
     let cleaned = |_: &RootResult, path: &str| reading::cleaned(path);
     let results = result.roots();
@@ -81,30 +52,24 @@ pub fn folded(result: &CommandResult, least: Severity) -> FoldedFindings {
         .map(|root| RootRow::of(root, &result.texts, &cleaned))
         .collect();
     let all: Vec<Vec<(&Finding, FindingDisplay)>> = results.iter().map(shown).collect();
-    let is_wanted = |member: &FindingIndex| {
+    let mut folds = fold::folds(&roots, &|member: &FindingIndex| {
         let (finding, shown) = all[member.root][member.finding];
-        shown == FindingDisplay::Result && finding.diagnostic.severity >= least
-    };
-    let mut folds = fold::folds(&roots, &is_wanted);
+        is_wanted(&finding.diagnostic, shown)
+    });
     let view = View {
         result,
         roots: &roots,
         all: &all,
     };
-    let mut own: Vec<Vec<TextBlock>> = results.iter().map(|_| Vec::new()).collect();
-    // Before sorting: within a root, causes stay in the order of their discovery.
-    for fold in folds.iter().filter(|fold| fold.root_count() == 1) {
-        own[fold.members[0].root].push(view.block(fold));
-    }
+    // Before sorting: within a root, causes stay in the order in which they were found.
+    let mut own: Vec<&Fold> = folds.iter().filter(|fold| fold.root_count() == 1).collect();
+    own.sort_by_key(|fold| fold.members[0].root);
+    let own: Vec<TextBlock> = own.into_iter().map(|fold| view.block(fold)).collect();
     folds.sort_by_key(|fold| Reverse(fold.severity));
+    let shared = folds.iter().filter(|fold| fold.root_count() > 1);
     FoldedFindings {
-        shared: folds
-            .iter()
-            .filter(|fold| fold.root_count() > 1)
-            .map(|fold| view.block(fold))
-            .collect(),
+        blocks: shared.map(|fold| view.block(fold)).chain(own).collect(),
         table: view.table(&folds),
-        own,
     }
 }
 
@@ -197,7 +162,7 @@ impl View<'_> {
             .members
             .iter()
             .map(|member| match &self.finding(*member).diagnostic.primary {
-                Some(label) => notes::place(label, &self.result.texts),
+                Some(label) => place(label, &self.result.texts),
                 None => self.roots[member.root].path.clone(),
             })
             .collect();
@@ -265,14 +230,9 @@ impl View<'_> {
             });
             names.extend(name.filter(|name| !names.contains(name)));
         }
-        let more = names.len().saturating_sub(MAX_NAMES);
-        names.truncate(MAX_NAMES);
-        let mut text = names.join(", ");
-        if more > 0 {
-            text += &format!(" and {more} more");
-        }
+        let mut text = first_names(names.into_iter(), MAX_NAMES).join(", ");
         // Without a title for several and without a provider, only the own title says what is wrong.
-        if diag::named(fold.rule).together.is_none() && names.is_empty() {
+        if diag::named(fold.rule).together.is_none() && text.is_empty() {
             text.clone_from(&self.finding(own[0]).diagnostic.title);
         }
         if text.is_empty() && own.len() > 1 {
@@ -286,24 +246,18 @@ impl View<'_> {
 
     /// Names the roots that have the very same finding.
     fn roots_in_words(&self, by_root: &[&[FindingIndex]]) -> String {
-        let shown: Vec<&str> = by_root
+        let roots = by_root
             .iter()
             .map(|own| &*self.roots[own[0].root].path)
-            .take(MAX_LINES)
             .collect();
-        let more = match by_root.len() - shown.len() {
-            0 => String::new(),
-            n => format!(" and {n} more (-v shows each)"),
-        };
-        format!("in the roots {}{more}", shown.join(", "))
+        format!(
+            "in the roots {}",
+            SharedFact { fact: (), roots }.names(false)
+        )
     }
 
-    /// Returns a row for each cause, below a head.
-    fn table(&self, folds: &[Fold]) -> Vec<Vec<String>> {
-        if folds.is_empty() {
-            return Vec::new();
-        }
-        let head = ["rule", "severity", "roots", "providers", "command"];
+    /// Returns a row for each cause.
+    fn table(&self, folds: &[Fold]) -> Table {
         let command = |fold: &Fold| {
             let page = || format!("lockctl explain {}", fold.rule);
             fold.command.clone().unwrap_or_else(page)
@@ -323,18 +277,33 @@ impl View<'_> {
             let providers: BTreeSet<_> = members()
                 .filter_map(|member| self.finding(*member).provider.as_ref())
                 .collect();
-            vec![
-                same[0].rule.to_owned(),
-                same[0].severity.name().to_owned(),
-                roots.len().to_string(),
-                match providers.len() {
-                    0 => "-".to_owned(),
-                    n => n.to_string(),
-                },
-                command(same[0]),
-            ]
+            let providers = match providers.len() {
+                0 => "-".to_owned(),
+                n => n.to_string(),
+            };
+            let cells = [
+                same[0].rule.into(),
+                same[0].severity.name().into(),
+                roots.len().to_string().into(),
+                providers.into(),
+                command(same[0]).into(),
+            ];
+            Row::new("", cells)
         });
-        let head = head.map(str::to_owned).to_vec();
-        std::iter::once(head).chain(rows).collect()
+        Table::new(COLUMNS, rows)
+            .naming(RootNames::Hidden)
+            .at_most(MAX_ROWS)
+    }
+}
+
+/// Names a place with the remark on it, as in `live/a/main.tf:5:17: no such variable`.
+fn place(label: &Label, texts: &Texts) -> String {
+    let at = texts.position(label.file, label.span.start);
+    let name = reading::cleaned(texts.name(label.file));
+    let place = format!("{name}:{}:{}", at.line, at.column);
+    if label.note.is_empty() {
+        place
+    } else {
+        format!("{place}: {}", label.note)
     }
 }

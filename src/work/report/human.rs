@@ -2,80 +2,213 @@
 
 use std::io::{self, Write};
 
-use super::narrow::fitted;
-use super::style::{BOLD, FAINT, aligned, harmless, style, styled};
+use super::reading;
+use super::sheet::{
+    Fact, Item, Piece, Room, RootNames, Screen, Table, cut, facts, in_roots, laid_out, root_names,
+    without_empty_columns,
+};
+use super::style::{BOLD, FAINT, harmless, plain, style, styled};
 use super::tree::TreeLine;
-use super::{Failure, TextBlock, Tone, changes, page, several, snippet, tree};
+use super::{Column, Failure, Sentence, TextBlock, Tone};
+use super::{page, several, snippet, tree};
 use crate::diag::Texts;
 
 pub use super::style::Colors;
 
-/// Writes blocks one after the other.
-///
-/// # Errors
-/// What the writer says.
-pub fn render(
-    out: &mut dyn Write,
-    blocks: &[TextBlock],
-    texts: &Texts,
-    colors: Colors,
-) -> io::Result<()> {
+/// Columns by which what is below a row is set in.
+const STEP: &str = "    ";
+
+/// Returns a sheet as text; what does not fit on the screen is counted.
+#[must_use]
+pub fn text(blocks: &[TextBlock], texts: &Texts, colors: Colors, screen: Screen) -> String {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut is_after_finding = false;
     for block in blocks {
         match block {
-            TextBlock::Heading(text) => writeln!(out, "{}", styled(colors, BOLD, &harmless(text)))?,
-            TextBlock::Diagnostic(diagnostic) => {
-                writeln!(out, "{}\n", snippet::render(diagnostic, texts, colors))?;
-            }
-            TextBlock::Several(several) => several::render(out, several, texts, colors)?,
-            TextBlock::Failure(failure) => render_failure(out, failure, None, colors)?,
-            TextBlock::SharedFailure(failure, roots) => {
-                render_failure(out, failure, Some(roots), colors)?;
-            }
-            TextBlock::Table(rows) => {
-                for line in aligned(rows) {
-                    writeln!(out, "{line}")?;
+            TextBlock::Table(all) => {
+                let mut table = table(all, colors, screen);
+                // A head directly below other lines would look like one of them.
+                if all.has_head && !table.items.is_empty() && !is_apart(&pieces) {
+                    table.head.insert(0, '\n');
                 }
+                pieces.push(table);
             }
-            TextBlock::Lines(lines) => {
-                for line in lines {
-                    writeln!(out, "{}", harmless(line))?;
-                }
+            TextBlock::Verdicts(names, all) => pieces.push(verdicts(*names, all, colors, screen)),
+            // Findings that follow one another share the room.
+            block if block.is_finding() => {
+                let text = rendered(block, texts, colors);
+                Piece::add(&mut pieces, is_after_finding, text, block.tone());
             }
-            TextBlock::Changes(all) => changes::render(out, all, colors)?,
-            TextBlock::Tree(tree) => {
-                for (marks, line) in tree::lines(tree) {
-                    write!(out, "{marks}")?;
-                    render_line(out, &line, colors)?;
-                }
-            }
-            TextBlock::Page(text, columns) => page::render(out, text, *columns, colors)?,
-            TextBlock::Remark(tone, text) => {
-                let word = word(*tone);
-                writeln!(
-                    out,
-                    "{}: {}",
-                    styled(colors, style(*tone), word),
-                    harmless(text)
-                )?;
-            }
-            TextBlock::Verdict(tone, text) => {
-                writeln!(out, "{}", styled(colors, style(*tone), &harmless(text)))?;
-            }
+            block => pieces.push(Piece::fixed(rendered(block, texts, colors))),
         }
+        is_after_finding = block.is_finding();
     }
-    Ok(())
+    let room = screen.lines.map(|lines| Room {
+        bytes: usize::MAX,
+        lines,
+    });
+    cut(pieces, room, &|left_out| {
+        format!("… and {} more (-v shows all)\n", left_out.len())
+    })
 }
 
-/// Lays tables out anew that have lines of more than so many columns.
-pub fn fit(blocks: &mut [TextBlock], columns: usize) {
-    for block in blocks {
-        match block {
-            // A terminal would break long lines within words.
-            TextBlock::Table(rows) => *block = TextBlock::Lines(fitted(rows, columns)),
-            TextBlock::Changes(changes) => changes.columns = Some(columns),
-            _ => {}
+/// Returns true if nothing, or an empty line, is above what follows.
+fn is_apart(above: &[Piece]) -> bool {
+    let texts = above.iter().rev().flat_map(|piece| {
+        let items = piece.items.iter().rev().map(|item| &item.text);
+        std::iter::once(&piece.end)
+            .chain(items)
+            .chain([&piece.head])
+    });
+    let mut texts = texts.filter(|text| !text.is_empty());
+    texts
+        .next()
+        .is_none_or(|last| last == "\n" || last.ends_with("\n\n"))
+}
+
+/// Writes a block that is shown as a whole.
+fn rendered(block: &TextBlock, texts: &Texts, colors: Colors) -> String {
+    let mut out = Vec::new();
+    render(&mut out, block, texts, colors).expect("memory takes everything");
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn render(out: &mut dyn Write, block: &TextBlock, texts: &Texts, colors: Colors) -> io::Result<()> {
+    match block {
+        TextBlock::Table(_) | TextBlock::Verdicts(..) => Ok(()),
+        TextBlock::Heading(text) => writeln!(out, "{}", styled(colors, BOLD, &harmless(text))),
+        TextBlock::Diagnostic(diagnostic) => {
+            writeln!(out, "{}\n", snippet::render(diagnostic, texts, colors))
+        }
+        TextBlock::Several(several) => several::render(out, several, texts, colors),
+        TextBlock::Failure(failure) => render_failure(out, failure, None, colors),
+        TextBlock::SharedFailure(failure, roots) => {
+            render_failure(out, failure, Some(roots), colors)
+        }
+        TextBlock::Lines(lines) => lines
+            .iter()
+            .try_for_each(|line| writeln!(out, "{}", harmless(line))),
+        TextBlock::Tree(tree) => tree::lines(tree).into_iter().try_for_each(|(marks, line)| {
+            write!(out, "{marks}")?;
+            render_line(out, &line, colors)
+        }),
+        TextBlock::Page(text, columns) => page::render(out, text, *columns, colors),
+        TextBlock::Remark(tone, text) => {
+            let word = styled(colors, style(*tone), word(*tone));
+            writeln!(out, "{word}: {}", harmless(text))
+        }
+        TextBlock::Verdict(tone, text) => {
+            writeln!(out, "{}", styled(colors, style(*tone), &harmless(text)))
         }
     }
+}
+
+/// Lays out the facts of a table.
+fn table(table: &Table, colors: Colors, screen: Screen) -> Piece {
+    let facts = facts(table);
+    if facts.is_empty() {
+        return Piece::default();
+    }
+    let names_roots = table.roots == RootNames::Columns && screen.roots > 1;
+    let mut titles: Vec<String> = table
+        .columns
+        .iter()
+        .map(|column| column.title().to_owned())
+        .collect();
+    if names_roots {
+        titles.extend(["ROOTS", "WHERE"].map(str::to_owned));
+    }
+    let rows = facts.iter().map(|fact| {
+        let mut cells: Vec<String> = fact.cells.iter().map(|cell| cell.text(screen)).collect();
+        if names_roots {
+            cells.push(fact.roots.len().to_string());
+            cells.push(root_names(&fact.roots, screen));
+        }
+        cells
+    });
+    let (mut rows, shown) = without_empty_columns(std::iter::once(titles).chain(rows).collect());
+    let is_flexible = |at: &usize| {
+        let column = table.columns.get(shown[*at]);
+        column.is_none_or(|column| matches!(column, Column::Long(_) | Column::Joined(_)))
+    };
+    // Whoever wants everything gets more lines instead.
+    let flexible: Vec<usize> = (0..shown.len())
+        .filter(|at| is_flexible(at) && !screen.verbose)
+        .collect();
+    if !table.has_head {
+        rows.remove(0);
+    }
+    let mut lines = laid_out(&rows, &flexible, screen.terminal).into_iter();
+    let head = if table.has_head {
+        lines.next().unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    let items = facts.iter().zip(lines).map(|(fact, lines)| Item {
+        text: row(table, fact, &lines, colors, screen),
+        rank: table.rank(fact),
+    });
+    let head = head.iter().map(|line| format!("{line}\n")).collect();
+    table.piece(head, items.collect(), String::new())
+}
+
+/// Writes a fact: its row, and what is below it.
+fn row(table: &Table, fact: &Fact, lines: &[String], colors: Colors, screen: Screen) -> String {
+    let mut text = String::new();
+    let grade = fact
+        .cells
+        .first()
+        .map_or_else(String::new, |cell| cell.text(screen));
+    for line in lines {
+        // The columns were counted without the marks of colour.
+        match (fact.tone, line.strip_prefix(&grade)) {
+            (Some(tone), Some(rest)) if !grade.is_empty() => {
+                text += &format!("{}{rest}\n", styled(colors, style(tone), &grade));
+            }
+            _ => text += &format!("{line}\n"),
+        }
+    }
+    let noun = match table.roots {
+        RootNames::Below(noun) => noun,
+        RootNames::Columns | RootNames::Hidden => "root",
+    };
+    let mut below = Vec::new();
+    if matches!(table.roots, RootNames::Below(_)) && screen.roots > 1 {
+        below.push(in_roots(&fact.roots, noun, screen));
+    }
+    for deviation in &fact.deviations {
+        let place = in_roots(&deviation.roots, noun, screen);
+        below.push(format!("{place}: {}", deviation.content));
+    }
+    for details in &fact.details {
+        if details.roots.len() < fact.roots.len() {
+            below.push(format!("{}:", in_roots(&details.roots, noun, screen)));
+        }
+        below.extend(details.content.iter().cloned());
+    }
+    for line in below {
+        let shown = match (line.get(..2), harmless(&line)) {
+            (Some("+ "), line) => styled(colors, plain(Tone::Good), &line),
+            (Some("- "), line) => styled(colors, plain(Tone::Bad), &line),
+            (_, line) => line,
+        };
+        text += &format!("{STEP}{shown}\n");
+    }
+    text
+}
+
+/// Writes the verdicts on single roots, equal ones once.
+fn verdicts(names: RootNames, all: &[(String, Sentence)], colors: Colors, screen: Screen) -> Piece {
+    let items = reading::shared_verdicts(names, all, screen)
+        .into_iter()
+        .map(|(count, sentence)| Item {
+            text: format!(
+                "{}\n",
+                styled(colors, style(sentence.tone), &harmless(&sentence.text))
+            ),
+            rank: std::cmp::Reverse((Some(sentence.tone), count)),
+        });
+    Piece::of_items(items.collect())
 }
 
 fn render_line(out: &mut dyn Write, line: &TreeLine<'_>, colors: Colors) -> io::Result<()> {
@@ -129,13 +262,13 @@ fn word(tone: Tone) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::LineTree;
+    use crate::report::{Cell, LineTree, Row};
 
     #[track_caller]
     fn check(block: TextBlock, wanted: impl snapbox::IntoData) {
-        let mut out = Vec::new();
-        render(&mut out, &[block], &Texts::default(), Colors::Off).expect("memory");
-        snapbox::assert_data_eq!(String::from_utf8(out).expect("text"), wanted);
+        let texts = Texts::default();
+        let text = text(&[block], &texts, Colors::Off, Screen::UNLIMITED);
+        snapbox::assert_data_eq!(text, wanted);
     }
 
     #[test]
@@ -157,17 +290,52 @@ error: it failed
     }
 
     #[test]
-    fn tables_are_aligned_without_trailing_space() {
-        check(
-            TextBlock::Table(vec![
-                vec!["a".into(), "bb".into()],
-                vec!["ccc".into(), "d".into()],
-            ]),
+    fn equal_rows_are_one_with_their_roots() {
+        const COLUMNS: &[Column] = &[Column::Key("A"), Column::Joined("B"), Column::Prose("C")];
+        let row = |root: &str, cells: [&str; 3]| Row::new(root, cells.map(Cell::from));
+        let rows = [
+            row("z", ["a", "", ""]),
+            row("x", ["ccc", "d", "often"]),
+            row("y", ["ccc", "e", "often"]),
+            row("z", ["ccc", "d", "seldom"]),
+        ];
+        let table = TextBlock::Table(Table::new(COLUMNS, rows));
+        let texts = Texts::default();
+        let text = |screen| super::text(std::slice::from_ref(&table), &texts, Colors::Off, screen);
+        let of_three = Screen {
+            roots: 3,
+            ..Screen::UNLIMITED
+        };
+        snapbox::assert_data_eq!(
+            text(of_three),
             snapbox::str![[r#"
-a    bb
-ccc  d
+A    B     ROOTS  WHERE
+a          1      z
+ccc  d, e  3      x, y, z
+    in 2 roots: x, y: often
+    in z: seldom
 
-"#]],
+"#]]
+        );
+        let narrow = Screen {
+            lines: Some(2),
+            terminal: Some(20),
+            verbose: false,
+            ..of_three
+        };
+        // The fact of most roots is shown, however small the screen is.
+        snapbox::assert_data_eq!(
+            text(narrow),
+            snapbox::str![[r#"
+A    B     ROOTS
+    WHERE
+ccc  d, e  3
+    x, y, z
+    in 2 roots: x, y: often
+    in z: seldom
+… and 1 more (-v shows all)
+
+"#]]
         );
     }
 

@@ -3,13 +3,11 @@
 //! A command makes a [`CommandResult`], which holds every fact once, and nothing here depends on a command.
 //! [`json`] renders it for programs. What programs of CI read ([`CHECK_FORMATS`]) and the Markdown of
 //! checks are rendered from [`Checked`], the same with places resolved. People read [`TextBlock`]s, which
-//! each command computes from its result: [`reading`] puts those of several roots together, [`human`]
+//! each command computes from its result: [`sheet`] puts equal facts of several roots together, [`human`]
 //! and [`markdown`] print them, [`graph`] draws. Everything that came from outside is made harmless for
 //! a terminal here, and only here.
 
-mod changes;
 mod checked;
-mod counted_lines;
 pub mod fold;
 mod folded;
 mod formats;
@@ -21,7 +19,6 @@ pub mod json;
 pub mod junit;
 mod log_writer;
 pub mod markdown;
-mod narrow;
 pub mod notes;
 pub mod page;
 pub mod reading;
@@ -31,7 +28,7 @@ pub mod rows;
 pub mod sarif;
 mod several;
 pub mod shared;
-pub mod shared_table;
+pub mod sheet;
 mod snippet;
 mod style;
 #[cfg(test)]
@@ -41,9 +38,7 @@ mod version;
 
 use crate::diag::{self, Diagnostic};
 
-pub use changes::{ChangeLine, Changes, Details, Linked, Remark};
 pub use checked::Checked;
-pub use counted_lines::CountedLines;
 pub use folded::{FoldedFindings, folded};
 pub use formats::{CHECK_FORMATS, CheckFormat};
 pub use log_writer::{EscapedIn, LogWriter, harmless_text};
@@ -53,6 +48,7 @@ pub use result::{
 };
 pub use root::{Naming, RootRow};
 pub use several::{FaultLine, Several};
+pub use sheet::{Cell, Column, RootNames, Row, Screen, Table};
 pub use tree::LineTree;
 pub use version::VERSION_TEXT;
 
@@ -69,12 +65,12 @@ pub enum TextBlock {
     Failure(Failure),
     /// An operation that failed in many roots, and which these are.
     SharedFailure(Failure, String),
-    /// Rows of cells, in columns.
-    Table(Vec<Vec<String>>),
+    /// Facts about roots, in columns.
+    Table(Table),
+    /// The verdicts on single roots, each with the root; bad ones are named in any case.
+    Verdicts(RootNames, Vec<(String, Sentence)>),
     /// Lines that are printed as they are.
     Lines(Vec<String>),
-    /// The changes of a file.
-    Changes(Changes),
     /// Lines that hang below one another.
     Tree(LineTree),
     /// A page of documentation, in Markdown of the kind that [`page`] reads, to be wrapped at this many
@@ -87,6 +83,18 @@ pub enum TextBlock {
 }
 
 impl TextBlock {
+    /// Returns true for something that was found, of which the worst is shown where not everything fits.
+    fn is_finding(&self) -> bool {
+        matches!(
+            self,
+            Self::Diagnostic(_)
+                | Self::Several(_)
+                | Self::Failure(_)
+                | Self::SharedFailure(..)
+                | Self::Remark(..)
+        )
+    }
+
     /// Returns whether it is worth knowing, and no more.
     #[must_use]
     pub fn is_note(&self) -> bool {

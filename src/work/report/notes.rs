@@ -1,51 +1,32 @@
 //! The text beside results, for standard error; of several roots equal notes once, the worst first, on one screen.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::collections::BTreeSet;
 
+use super::folded::folded;
 use super::groups::grouped;
-use super::human::{self, Colors};
-use super::reading::{self, Total, cleaned};
+use super::reading::{self, Total};
 use super::rows::PackageRow;
 use super::several::{FaultLine, Several};
 use super::shared::{MAX_ROOTS, SharedFact, first_names, shared, unseen_state};
 use super::{
-    CommandResult, CountedLines, Failure, FileResult, FindingDisplay, PackageResult, ResultEntry,
-    ResultSubject, RootResult, Sentence, TextBlock, Tone,
+    CommandResult, Failure, FileResult, FindingDisplay, PackageResult, ResultEntry, ResultSubject,
+    RootResult, Sentence, TextBlock, Tone,
 };
-use crate::diag::{Diagnostic, Label, Severity, Texts, counted, counted_as, rules};
+use crate::diag::{Diagnostic, Severity, counted, rules};
 use crate::review::FileComparison;
 
-/// Maximum and minimum number of lines about single roots of many. In between, results decide how many are left.
-const MAX_LINES: usize = 40;
-const MIN_LINES: usize = 8;
+/// Maximum number of packages of modules that are named; more are counted.
+const MAX_PACKAGES: usize = 5;
 
-/// Maximum number of packages of modules that are named, and where few lines are left; more are counted.
-const MAX_PACKAGES: usize = 10;
-const FEW_PACKAGES: usize = 3;
-
-/// Number of lines that are few.
-const FEW_LINES: usize = 24;
-
-/// Returns the text beside the results, in the order of the discovery.
+/// Returns what is printed beside the results, in the order in which it was found; of several roots the worst first.
 ///
-/// Failures that roots share are named once, in the place of the first. Of several roots, so many lines are
-/// shown, unless all are wanted.
+/// Failures that roots share are named once, in the place of the first.
 #[must_use]
-pub fn notes(
-    result: &CommandResult,
-    total_at: Total,
-    verbose: bool,
-    lines: usize,
-) -> Vec<TextBlock> {
+pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<TextBlock> {
     let of_run = of_run(result, total_at, verbose);
     let mut blocks = match &result.subject {
-        ResultSubject::Roots(roots) if roots.len() > 1 && !verbose => {
-            let height = |block: &TextBlock| block.height(&result.texts);
-            let left = lines.saturating_sub(of_run.iter().map(height).sum());
-            of_many(result, roots, left)
-        }
+        ResultSubject::Roots(roots) if roots.len() > 1 && !verbose => of_many(result, roots),
         ResultSubject::Roots(roots) => of_roots(result, roots, verbose),
         ResultSubject::Packages(packages) => {
             let of_package = |package: &PackageResult| {
@@ -229,9 +210,9 @@ fn of_roots(result: &CommandResult, roots: &[RootResult], verbose: bool) -> Vec<
     blocks
 }
 
-/// Shows a failure of some roots of a run.
-#[must_use]
-pub fn failure_of(failure: &Failure, roots: Vec<&str>, of: usize, verbose: bool) -> TextBlock {
+/// Shows a failure of some roots of a run. Few are named before it; of many, some are named below it, since
+/// nobody would find the title behind their names.
+fn failure_of(failure: &Failure, roots: Vec<&str>, of: usize, verbose: bool) -> TextBlock {
     if roots.len() <= MAX_ROOTS {
         let title = format!("{}: {}", roots.join(", "), failure.title);
         return TextBlock::Failure(Failure {
@@ -247,35 +228,27 @@ pub fn failure_of(failure: &Failure, roots: Vec<&str>, of: usize, verbose: bool)
 
 /// Shows what is known of several roots beside their results: faults, failures and remarks, equal ones once,
 /// then what is not visible.
-fn of_many(result: &CommandResult, roots: &[RootResult], lines: usize) -> Vec<TextBlock> {
-    let texts = &result.texts;
-    let (packages, faults): (Vec<_>, Vec<_>) =
-        roots
-            .iter()
-            .flat_map(faults)
-            .partition(|fault: &SeenFault<'_>| {
-                let diagnostic = &fault.diagnostic;
-                diagnostic.package.is_some() || diagnostic.code == rules::MODULE_NOT_VISIBLE
-            });
-    let (unread, unseen): (Vec<_>, Vec<_>) = packages
-        .into_iter()
-        .partition(|fault| fault.diagnostic.severity > Severity::Note);
-    let packages = if lines < FEW_LINES {
-        FEW_PACKAGES
-    } else {
-        MAX_PACKAGES
+fn of_many(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
+    let is_about_package = |diagnostic: &Diagnostic| {
+        diagnostic.package.is_some() || diagnostic.code == rules::MODULE_NOT_VISIBLE
     };
-    let mut blocks = by_package(&unread, roots.len(), packages);
-    blocks.extend(folded(&faults, texts));
-    blocks.extend(failures(result, roots.len()));
+    let (unread, unseen): (Vec<_>, Vec<_>) = roots
+        .iter()
+        .flat_map(faults)
+        .filter(|fault| is_about_package(fault.diagnostic))
+        .partition(|fault| fault.diagnostic.severity > Severity::Note);
+    let faults = folded(result, &|diagnostic, display| {
+        display == FindingDisplay::Note
+            && diagnostic.code != rules::STATE_NOT_VISIBLE
+            && !is_about_package(diagnostic)
+    });
+    let mut blocks = by_package(&unread, roots.len());
+    blocks.extend(faults.blocks);
+    blocks.extend(failures(result, false));
     blocks.extend(remarks(roots));
     blocks.sort_by_key(|block| Reverse(block.tone()));
-    let mut unseen = by_package(&unseen, roots.len(), packages);
-    unseen.extend(unseen_states(roots));
-    let height: usize = unseen.iter().map(|block| block.height(texts)).sum();
-    let left = lines.saturating_sub(height + 1).clamp(MIN_LINES, MAX_LINES);
-    let mut blocks = on_a_screen(blocks, texts, left);
-    blocks.extend(unseen);
+    blocks.extend(by_package(&unseen, roots.len()));
+    blocks.extend(unseen_states(roots));
     blocks
 }
 
@@ -286,8 +259,6 @@ struct SeenFault<'a> {
     /// The configuration of the root was only asked a question, which the command can repeat with modules.
     is_asked: bool,
 }
-
-impl SeenFault<'_> {}
 
 /// Lists the faults of a root that are shown beside its results.
 fn faults(root: &RootResult) -> impl Iterator<Item = SeenFault<'_>> {
@@ -309,63 +280,18 @@ fn faults(root: &RootResult) -> impl Iterator<Item = SeenFault<'_>> {
     })
 }
 
-/// Shows faults of one kind as one, those with the most places first.
-fn folded(faults: &[SeenFault<'_>], texts: &Texts) -> Vec<TextBlock> {
-    let mut kinds = grouped(faults.iter().map(|fault| {
-        let Diagnostic {
-            code,
-            severity,
-            title,
-            help,
-            ..
-        } = fault.diagnostic;
-        ((*severity, *code, title, help), fault)
-    }));
-    kinds.sort_by_key(|(_, members)| Reverse(members.len()));
-    kinds
-        .into_iter()
-        .map(|(_, members)| {
-            let first = members[0].diagnostic;
-            if members.len() == 1 {
-                return TextBlock::Diagnostic(first.clone());
-            }
-            // Roots share modules, which each of them reads by a path of its own.
-            let places: BTreeSet<String> = members
-                .iter()
-                .map(|fault| match &fault.diagnostic.primary {
-                    Some(label) => place(label, texts),
-                    None => fault.root.to_owned(),
-                })
-                .collect();
-            let hidden = places.len().saturating_sub(MAX_ROOTS);
-            let lines = places.into_iter().take(MAX_ROOTS).map(FaultLine::Name);
-            TextBlock::Several(Several {
-                more: (hidden > 0).then(|| format!("and {hidden} more (-v shows each)")),
-                ..Several::of(first, lines.collect())
-            })
-        })
-        .collect()
-}
-
-/// Names a place with the remark on it, as in `live/a/main.tf:5:17: no such variable`.
-pub(super) fn place(label: &Label, texts: &Texts) -> String {
-    let at = texts.position(label.file, label.span.start);
-    let name = cleaned(texts.name(label.file));
-    let place = format!("{name}:{}:{}", at.line, at.column);
-    if label.note.is_empty() {
-        place
-    } else {
-        format!("{place}: {}", label.note)
-    }
-}
-
-/// Shows the failures, those of the most roots first.
-fn failures(result: &CommandResult, of: usize) -> Vec<TextBlock> {
+/// Shows the failures of all roots, each once, those of the most roots first.
+#[must_use]
+pub fn failures(result: &CommandResult, verbose: bool) -> Vec<TextBlock> {
+    let of = result.roots().len();
     let mut failures = result.failures();
     failures.sort_by_key(|(_, roots)| Reverse(roots.len()));
     failures
         .into_iter()
-        .map(|(failure, roots)| failure_of(failure, roots, of, false))
+        .map(|(failure, roots)| match of {
+            1 => TextBlock::Failure(failure.clone()),
+            _ => failure_of(failure, roots, of, verbose),
+        })
         .collect()
 }
 
@@ -402,7 +328,7 @@ fn remarks(roots: &[RootResult]) -> Vec<TextBlock> {
 }
 
 /// Shows modules that could not be read: a line for each package, by host and repository.
-fn by_package(faults: &[SeenFault<'_>], of: usize, most: usize) -> Vec<TextBlock> {
+fn by_package(faults: &[SeenFault<'_>], of: usize) -> Vec<TextBlock> {
     let kinds = grouped(
         faults
             .iter()
@@ -418,8 +344,8 @@ fn by_package(faults: &[SeenFault<'_>], of: usize, most: usize) -> Vec<TextBlock
                     .map(|fault| (fault.diagnostic.package.as_deref(), *fault)),
             );
             packages.sort_by_key(|(_, calls)| Reverse(calls.len()));
-            let hidden = packages.len().saturating_sub(most);
-            let lines = packages.iter().take(most).map(|(package, calls)| {
+            let hidden = packages.len().saturating_sub(MAX_PACKAGES);
+            let lines = packages.iter().take(MAX_PACKAGES).map(|(package, calls)| {
                 let package = package.unwrap_or("a source that is not known");
                 let cause = cause(calls[0].diagnostic).map_or_else(String::new, |cause| {
                     format!(": {}", cause.lines().next().unwrap_or_default())
@@ -484,36 +410,6 @@ fn unseen_states(roots: &[RootResult]) -> Option<TextBlock> {
     Some(TextBlock::Remark(Tone::Note, text))
 }
 
-/// Leaves out what does not fit into so many lines, and counts it.
-fn on_a_screen(blocks: Vec<TextBlock>, texts: &Texts, mut room: usize) -> Vec<TextBlock> {
-    let mut shown = Vec::new();
-    let mut left_out: BTreeMap<Reverse<Tone>, usize> = BTreeMap::new();
-    for block in blocks {
-        let lines = block.height(texts);
-        if lines <= room || shown.is_empty() {
-            room = room.saturating_sub(lines);
-            shown.push(block);
-        } else {
-            // What is less bad must not take the place of what is worse.
-            room = 0;
-            *left_out.entry(Reverse(block.tone())).or_default() += 1;
-        }
-    }
-    let counts: Vec<String> = left_out
-        .iter()
-        .map(|(Reverse(tone), count)| match tone {
-            Tone::Bad => counted_as(*count, "more error", "more errors"),
-            Tone::Warning => counted_as(*count, "more warning", "more warnings"),
-            Tone::Note | Tone::Good => counted_as(*count, "more note", "more notes"),
-        })
-        .collect();
-    if let Some((Reverse(worst), _)) = left_out.first_key_value() {
-        let text = format!("{} (-v shows them)", counts.join(", "));
-        shown.push(TextBlock::Remark(*worst, text));
-    }
-    shown
-}
-
 impl TextBlock {
     /// Returns whether it is about a fault or a failure.
     #[must_use]
@@ -522,7 +418,7 @@ impl TextBlock {
     }
 
     /// Returns how bad the news are.
-    fn tone(&self) -> Tone {
+    pub(super) fn tone(&self) -> Tone {
         match self {
             Self::Diagnostic(diagnostic) => reading::tone(diagnostic.severity),
             Self::Several(several) => reading::tone(several.severity),
@@ -530,15 +426,5 @@ impl TextBlock {
             Self::Remark(tone, _) | Self::Verdict(tone, _) => *tone,
             _ => Tone::Good,
         }
-    }
-
-    /// Returns the number of its lines on a terminal.
-    #[must_use]
-    pub fn height(&self, texts: &Texts) -> usize {
-        let mut nowhere = io::sink();
-        let mut out = CountedLines::new(&mut nowhere);
-        // Nothing fails there.
-        let _ = human::render(&mut out, std::slice::from_ref(self), texts, Colors::Off);
-        out.count()
     }
 }

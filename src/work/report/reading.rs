@@ -1,4 +1,4 @@
-//! The text of a result: blocks for standard output.
+//! Sentences about all roots of a result.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -6,33 +6,10 @@ use std::path::{Component, Path, PathBuf};
 use super::checked::statuses;
 use super::result::{CommandResult, RootResult, RootStatus, Sentence};
 use super::rows;
-use super::{TextBlock, Tone};
+use super::shared::{SharedFact, shared};
+use super::sheet::Screen;
+use super::{RootNames, TextBlock, Tone};
 use crate::diag::{Counts, Severity, counted};
-
-/// The parts of the text about roots.
-#[derive(Clone, Copy)]
-pub struct RootsText<'a> {
-    /// Returns what is printed of one root.
-    pub root: &'a dyn Fn(&RootResult) -> Vec<TextBlock>,
-    /// The heading that distinguishes several roots.
-    pub heading: Heading,
-    /// The place of the line about all roots.
-    pub total: Total,
-}
-
-/// The heading that distinguishes the results of several roots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heading {
-    /// The name of the root is above its results.
-    Path,
-    /// As [`Heading::Path`], with an empty line around, unless a verdict that names the root is all
-    /// there is: most of many roots come to nothing else.
-    PathApart,
-    /// The results name their root.
-    Own,
-    /// As [`Heading::Own`], with an empty line between roots.
-    OwnApart,
-}
 
 /// The place of the line about all roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,52 +20,6 @@ pub enum Total {
     ResultWithCounts,
     /// A note, if roots were searched for.
     Note,
-}
-
-/// Returns the results about roots, one root after the other, and the line about all of them.
-///
-/// `verbose` says that directories without a root are named beside it.
-#[must_use]
-pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<TextBlock> {
-    let all = result.roots();
-    let own = all.iter().map(|root| (text.root)(root)).collect();
-    let mut blocks = each(all, own, text.heading);
-    if text.total != Total::Note {
-        blocks.extend(total(result, text.total, verbose).map(verdict));
-    }
-    blocks
-}
-
-/// Returns the results about roots, one root after the other; `own` are those of each root.
-#[must_use]
-pub fn each(roots: &[RootResult], own: Vec<Vec<TextBlock>>, heading: Heading) -> Vec<TextBlock> {
-    let gap = || TextBlock::Lines(vec![String::new()]);
-    let mut blocks = Vec::new();
-    for (root, own) in roots.iter().zip(own) {
-        let is_named = match heading {
-            Heading::Own | Heading::OwnApart => true,
-            Heading::Path => false,
-            Heading::PathApart => matches!(own[..], [TextBlock::Verdict(..)]),
-        };
-        if roots.len() == 1 || is_named || own.is_empty() {
-            if heading == Heading::OwnApart && !blocks.is_empty() && !own.is_empty() {
-                blocks.push(gap());
-            }
-            blocks.extend(own);
-            continue;
-        }
-        let is_apart = heading == Heading::PathApart;
-        // Roots that follow one another share the empty line between them.
-        if is_apart && blocks.last().is_some_and(|last| *last != gap()) {
-            blocks.push(gap());
-        }
-        blocks.push(TextBlock::Heading(root.path.clone()));
-        blocks.extend(own);
-        if is_apart {
-            blocks.push(gap());
-        }
-    }
-    blocks
 }
 
 /// Says how all roots came out, if that is not said by the results themselves.
@@ -186,6 +117,34 @@ pub fn cleaned(path: &str) -> String {
 #[must_use]
 pub fn verdict(sentence: Sentence) -> TextBlock {
     TextBlock::Verdict(sentence.tone, sentence.text)
+}
+
+/// Returns verdicts on single roots, equal ones once, each with the number of its roots; the first ones are named.
+pub(super) fn shared_verdicts(
+    names: RootNames,
+    verdicts: &[(String, Sentence)],
+    screen: Screen,
+) -> Vec<(usize, Sentence)> {
+    let facts = verdicts
+        .iter()
+        .map(|(root, Sentence { tone, text })| ((*tone, text), &**root));
+    let sentence = |same: SharedFact<'_, (Tone, &String)>| {
+        let (tone, text) = same.fact;
+        let count = same.roots.len();
+        let text = match count {
+            _ if screen.roots == 1 => text.clone(),
+            all if all == screen.roots || names == RootNames::Hidden && tone <= Tone::Note => {
+                format!("{}: {text}", same.count(screen.roots))
+            }
+            1 => format!("{}: {text}", same.roots[0]),
+            _ => {
+                let names = same.names(screen.verbose);
+                format!("{}: {text}: {names}", same.count(screen.roots))
+            }
+        };
+        (count, Sentence { tone, text })
+    };
+    shared(facts).into_iter().map(sentence).collect()
 }
 
 pub(super) fn remark(sentence: &Sentence) -> TextBlock {

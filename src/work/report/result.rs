@@ -16,10 +16,7 @@ use crate::flavor::Flavor;
 use crate::requirement::MissingValues;
 use crate::review::{FileComparison, Verdict};
 
-/// Maximum number of roots that were named whose results are shown root by root.
-const MAX_NAMED_ROOTS: usize = 5;
-
-/// Everything that a command found, in the order of the discovery.
+/// Everything that a command found, in the order in which it found it.
 ///
 /// All formats are renderings of this value; none of them changes it or adds to it.
 #[derive(Clone, Debug)]
@@ -358,19 +355,13 @@ impl CommandResult {
         }
     }
 
-    /// Returns true if there are so many roots, or lock files, that people read about all of them together:
-    /// several that were searched for, or more than anybody looks at one by one.
+    /// Returns the number of roots, or of lock files that were compared.
     #[must_use]
-    pub fn has_many_roots(&self) -> bool {
-        if let ResultSubject::Files(all) = &self.subject {
-            return all.files.len() > MAX_NAMED_ROOTS;
+    pub fn root_count(&self) -> usize {
+        match &self.subject {
+            ResultSubject::Files(all) => all.files.len(),
+            _ => self.roots().len(),
         }
-        let most = if self.not_locked.is_some() {
-            1
-        } else {
-            MAX_NAMED_ROOTS
-        };
-        self.roots().len() > most
     }
 
     /// Returns what is printed unchanged, in the format for people only.

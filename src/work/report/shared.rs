@@ -54,23 +54,6 @@ impl<F> SharedFact<'_, F> {
     }
 }
 
-impl<F> SharedFact<'_, F> {
-    /// Names some of the roots, as [`names`](Self::names) does, and fewer where that has more than so many columns; at
-    /// least one.
-    #[must_use]
-    pub fn names_within(&self, columns: usize) -> String {
-        let shown = |most: usize| {
-            let names = self.roots.iter().map(|root| (*root).to_owned());
-            first_names(names, most).join(", ")
-        };
-        (1..=MAX_ROOTS)
-            .rev()
-            .map(shown)
-            .find(|names| names.chars().count() <= columns)
-            .unwrap_or_else(|| shown(1))
-    }
-}
-
 /// Says of how many roots the state is not visible.
 pub(super) fn unseen_state(count: &str) -> String {
     format!("the state of {count} is not visible, so providers that only it needs are not known")

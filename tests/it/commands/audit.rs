@@ -51,12 +51,11 @@ fn roots_fold_to_one_advisory() {
         );
     }
     audit(&lab, &["-r"]).exits(1).stdout_eq(str![[r#"
-GO-1999-0003 CVE-1999-0003: Custom range below an open main range
-  acme/custom 5.3.0, 5.4.0 in 2 roots: a, b
-    fixed in 5.5.0: `lockctl update -r . --flavor terraform@1.11 acme/custom@5.5.0`
-  acme/custom 5.4.0 in 1 root: c
-    fixed in 5.5.0, which the recorded constraint ~> 5.4.0 excludes
-
+ADVISORY      PROVIDER     VERSION       FIXED  HOW                                                                                ROOTS  WHERE
+GO-1999-0003  acme/custom  5.3.0, 5.4.0  5.5.0  `lockctl update -r . --flavor terraform@1.11 acme/custom@5.5.0`  2      a, b
+    CVE-1999-0003: Custom range below an open main range
+GO-1999-0003  acme/custom  5.4.0         5.5.0  the recorded constraint ~> 5.4.0 excludes it                                       1      c
+    CVE-1999-0003: Custom range below an open main range
 1 advisory about providers concerns 2 of 4 provider versions
 
 "#]]);
@@ -98,8 +97,7 @@ fn roots_with_one_constraint_fold_wherever_it_is() {
         lab.write(&format!("{root}/main.tf"), format!("{above}{required}"));
     }
     let outcome = audit(&lab, &["-r"]).exits(1);
-    let folded = "  acme/custom 5.4.0 in 2 roots: a, b\n    \
-                  fixed in 5.5.0, which the constraint < 5.5.0 excludes\n";
+    let folded = "  the constraint < 5.5.0 excludes it  2      a, b\n";
     outcome.stdout_has(folded);
 }
 
@@ -136,9 +134,9 @@ fn an_unknown_verdict_is_mentioned_and_does_not_count() {
     let lab = Lab::new();
     lab.write(LOCK, lock_of(&[("acme/pseudo", "7.14.0", "")]));
     audit(&lab, &[]).exits(0).stdout_eq(str![[r#"
-GO-1999-0004: Pseudo-version as the limit
-  acme/pseudo 7.14.0: unknown, because its version cannot be compared
-
+ADVISORY      PROVIDER     VERSION  FIXED  HOW
+GO-1999-0004  acme/pseudo  7.14.0   -      unknown, because its version cannot be compared
+    Pseudo-version as the limit
 no advisory is known to concern 1 provider version; 1 advisory unknown
 
 "#]]);

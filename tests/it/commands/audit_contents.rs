@@ -39,7 +39,6 @@ LEVEL       MODULE       VERSION   FIXED   ADVISORIES  IN
 stdlib      stdlib       go1.22.3  1.22.4  GO-1        acme/lab 1.0.0
 dependency  a.example/a  1.2.3     1.2.4   GO-3        acme/lab 1.0.0
 dependency  b.example/b  (devel)   -       GO-5        acme/lab 1.0.0
-
 1 advisory about the standard library concerns 1 of 1 provider version; 1 advisory about modules concerns 1 of 1 provider version; 1 advisory unknown
 
 "#]]);
@@ -104,10 +103,9 @@ fn a_fork_is_judged_as_the_module_that_it_is() {
         "2.0.0",
     );
     audit(&lab, &[]).exits(0).stdout_eq(str![[r#"
-GO-1: About github.com/acme/terraform-provider-lab
-  acme/lab 1.0.0: unknown, because the program is built from another module
-    fixed in 2.0.0
-
+ADVISORY  PROVIDER  VERSION  FIXED  HOW
+GO-1      acme/lab  1.0.0    2.0.0  unknown, because the program is built from another module
+    About github.com/acme/terraform-provider-lab
 no advisory is known to concern 1 provider version; 1 advisory unknown
 
 "#]]);
@@ -118,14 +116,11 @@ no advisory is known to concern 1 provider version; 1 advisory unknown
         "2.0.0",
     );
     audit(&lab, &[]).exits(1).stdout_eq(str![[r#"
-GO-2: About github.com/other/terraform-provider-lab
-  acme/lab 1.0.0
-    fixed in 2.0.0, which the constraint 1.0.0 (main.tf:3) excludes
-
-GO-1: About github.com/acme/terraform-provider-lab
-  acme/lab 1.0.0: unknown, because the program is built from another module
-    fixed in 2.0.0
-
+ADVISORY  PROVIDER  VERSION  FIXED  HOW
+GO-2      acme/lab  1.0.0    2.0.0  the constraint 1.0.0 (main.tf:3) excludes it
+    About github.com/other/terraform-provider-lab
+GO-1      acme/lab  1.0.0    2.0.0  unknown, because the program is built from another module
+    About github.com/acme/terraform-provider-lab
 1 advisory about providers concerns 1 of 1 provider version; 1 advisory unknown
 
 "#]]);

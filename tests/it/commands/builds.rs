@@ -257,9 +257,9 @@ fn changes_of_builds_are_lines_with_a_risk() {
     update(&lab, "1.1.0");
     run(&lab, &["diff", "old.hcl", LOCK]).stdout_eq(str![[r#"
 warning  acme/lab  1.0.0 → 1.1.0  upgraded (minor), constraints-changed  the constraints changed (1.0.0 → 1.1.0); the constraint in main.tf:3 is 1.1.0
-    warning: the program is built from an older commit: 2024-05-06T07:08:09Z → 2020-05-06T07:08:09Z
-    warning: the program is built with an older Go: go1.22.3 → go1.9
-    notice: the source of the program differs from its commit, which it did not before (darwin_arm64, linux_amd64)
+warning  acme/lab  1.0.0 → 1.1.0  older-commit                           the program is built from an older commit: 2024-05-06T07:08:09Z → 2020-05-06T07:08:09Z
+warning  acme/lab  1.0.0 → 1.1.0  older-go                               the program is built with an older Go: go1.22.3 → go1.9
+notice   acme/lab  1.0.0 → 1.1.0  became-dirty                           the source of the program differs from its commit, which it did not before (darwin_arm64, linux_amd64)
 1 provider upgraded with new constraints; warning: acme/lab
 
 "#]]);

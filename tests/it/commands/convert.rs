@@ -24,7 +24,7 @@ fn a_lock_file_is_converted_and_back() {
     let before = lab.read(LOCK);
     let outcome = convert(&lab, "opentofu", &[]).exits(0);
     steady(&registry, &(outcome.stdout + &outcome.stderr)).reads(str![[r#"
-acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes added  signed, key ID KEYID
+acme/demo  1.0.0  ~> 1.0.0  converted  2 platforms  0 hashes added  signed, key ID KEYID
 updated .terraform.lock.hcl for OpenTofu; 1 entry converted
 note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 
@@ -52,8 +52,8 @@ fn nothing_is_written_with_check_or_dry_run() {
     convert(&lab, "opentofu", &["--check"]).exits(1);
     let outcome = convert(&lab, "opentofu", &["--dry-run"]).exits(0);
     steady(&registry, &outcome.stdout).reads(str![[r#"
-acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes to add  signed, key ID KEYID
-notice: the header is that of `tofu init` now
+acme/demo  1.0.0  ~> 1.0.0  converted  2 platforms  0 hashes to add  signed, key ID KEYID
+notice  the header is that of `tofu init` now
 notice  registry.opentofu.org/acme/demo  1.0.0  host-switched  now from registry.opentofu.org
     - provider = registry.terraform.io/acme/demo
     + provider = registry.opentofu.org/acme/demo
@@ -141,10 +141,13 @@ fn what_cannot_be_converted_is_listed() {
     lab.write(".lockctl.hcl", "flavor = \"terraform@1.11\"\n");
     let outcome = convert(&lab, "opentofu", &[]).exits(0);
     steady(&registry, &outcome.stdout).reads(str![[r#"
-acme/demo  1.0.0  any version  kept  2 platforms  6 hashes added  signed, key ID KEYID
-example.com/acme/local 0.1.0 stays as it is: it is on another registry
-registry.terraform.io/acme/other 1.0.0 stays as it is: main.tf:4 names its registry
-updated .terraform.lock.hcl for OpenTofu; 1 entry converted; 6 hashes added: 4 signed, 2 proven
+example.com/acme/local            0.1.0               stays as it is
+    it is on another registry
+acme/demo                         1.0.0  any version  converted       2 platforms  6 hashes added  signed, key ID KEYID
+registry.terraform.io/acme/other  1.0.0               stays as it is
+    main.tf:4 names its registry
+6 hashes added: 4 signed, 2 proven
+updated .terraform.lock.hcl for OpenTofu; 1 entry converted
 
 "#]]);
     steady(&registry, &outcome.stderr).reads(str![[r#"
@@ -220,8 +223,8 @@ fn the_state_may_keep_an_entry_where_it_is() {
 "provider": "provider[\"registry.opentofu.org/acme/demo\"]", "instances": []}], "check_results": null}"#;
     lab.write("terraform.tfstate", state);
     let outcome = convert(&lab, "terraform", &[]).exits(0);
-    let says = "registry.opentofu.org/acme/demo 1.0.0 stays as it is: the state names its registry \
-                (terraform.tfstate); `terraform state replace-provider` changes that";
+    let says = "stays as it is\n    the state names its registry (terraform.tfstate); `terraform state \
+                replace-provider` changes that\n";
     outcome.stdout_has(says);
     let lock = lab.read(LOCK);
     for host in ["registry.terraform.io", "registry.opentofu.org"] {
@@ -277,6 +280,6 @@ fn roots_that_were_searched_for_need_no_lock_file() {
         "{lines:?}"
     );
     // All addresses change, so this is no change of layout.
-    assert!(lines.contains("1 root: lock file updated for OpenTofu"));
+    assert!(lines.contains("1 root: updated lock file for OpenTofu; 1 entry converted"));
     assert!(!lab.path("live/a").join(LOCK).exists());
 }

@@ -77,16 +77,16 @@ fn markdown_has_a_table_and_folded_details() {
     diff(&text(OLD), &text(NEW), &["--format", "markdown"]).exits(0).stdout_eq(str![[r#"
 **1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: registry.terraform.io/hashicorp/null**
 
-| Risk | Provider | Version | Change |
-|---|---|---|---|
-| **danger** | [`registry.terraform.io/hashicorp/null`](https://registry.terraform.io/providers/hashicorp/null/latest) | [`3.2.1`](https://registry.terraform.io/providers/hashicorp/null/3.2.1) | hashes-replaced: 1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering |
-| notice | `example.com/a/new` | `1.0.0` | added |
-| notice | [`registry.terraform.io/hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`6.0.0`](https://registry.terraform.io/providers/hashicorp/aws/6.0.0) | upgraded (major), constraints-changed: the constraints changed (/~> 5.0 → /~> 6.0) |
-| routine | [`registry.terraform.io/a/gone`](https://registry.terraform.io/providers/a/gone/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/gone/1.0.0) | removed |
+| RISK | PROVIDER | VERSION | CHANGE | REMARK |
+|---|---|---|---|---|
+| **danger** | [`registry.terraform.io/hashicorp/null`](https://registry.terraform.io/providers/hashicorp/null/latest) | [`3.2.1`](https://registry.terraform.io/providers/hashicorp/null/3.2.1) | `hashes-replaced` | 1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering |
+| notice | `example.com/a/new` | `1.0.0` | `added` |  |
+| notice | [`registry.terraform.io/hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0 → 6.0.0`](https://registry.terraform.io/providers/hashicorp/aws/6.0.0) | `upgraded (major), constraints-changed` | the constraints changed (/~> 5.0 → /~> 6.0) |
+| routine | [`registry.terraform.io/a/gone`](https://registry.terraform.io/providers/a/gone/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/gone/1.0.0) | `removed` |  |
 
-<details><summary>Constraints and hashes</summary>
+<details><summary>Details</summary>
 
-`registry.terraform.io/hashicorp/null`
+`registry.terraform.io/hashicorp/null 3.2.1`
 
 ```diff
 - h1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=
@@ -95,7 +95,7 @@ fn markdown_has_a_table_and_folded_details() {
 + zh:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
 ```
 
-`example.com/a/new`
+`example.com/a/new 1.0.0`
 
 ```diff
 + provider = example.com/a/new
@@ -104,7 +104,7 @@ fn markdown_has_a_table_and_folded_details() {
 + h1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=
 ```
 
-`registry.terraform.io/hashicorp/aws`
+`registry.terraform.io/hashicorp/aws 5.31.0 → 6.0.0`
 
 ```diff
 - version = 5.31.0
@@ -117,7 +117,7 @@ fn markdown_has_a_table_and_folded_details() {
 + zh:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
 ```
 
-`registry.terraform.io/a/gone`
+`registry.terraform.io/a/gone 1.0.0`
 
 ```diff
 - provider = registry.terraform.io/a/gone
@@ -225,25 +225,25 @@ fn what_happened_to_the_file_is_shown() {
     check_file(
         &plain.replace('\n', "\r\n"),
         &plain,
-        "routine: the same is locked, written in another form\n\
+        "routine  the same is locked, written in another form\n\
          nothing but the formatting changed, nothing alarming",
     );
     check_file(
         &plain.replace("  version", "  # keep\n  # this\n  version"),
         &plain,
-        "notice: 2 comments of an author were removed: the programs keep none\n\
+        "notice  2 comments of an author were removed: the programs keep none\n\
          no entry of a provider changed, nothing alarming",
     );
     check_file(
         &plain,
         &plain.replace("terraform init", "tofu init"),
-        "notice: the header is that of `tofu init` now\n\
+        "notice  the header is that of `tofu init` now\n\
          no entry of a provider changed, nothing alarming",
     );
     check_file(
         &plain.replace(HEADER, ""),
         &plain,
-        "routine: a program wrote its header above the file\n\
+        "routine  a program wrote its header above the file\n\
          no entry of a provider changed, nothing alarming",
     );
 }
@@ -259,7 +259,7 @@ fn a_file_may_come_or_go() {
     let gone = lab.run(&["diff", "full", "empty", "--fail-on", "warning"]);
     assert_exit(&gone, 1);
     gone.stdout_eq(str![[r#"
-warning: the file was removed, so the next init selects versions anew and accepts any package
+warning  the file was removed, so the next init selects versions anew and accepts any package
 routine  a/x  1.0.0  removed  the configuration no longer requires it
 1 provider removed; warning: the file itself
 
@@ -270,7 +270,7 @@ routine  a/x  1.0.0  removed  the configuration no longer requires it
     }
     let came = lab.run(&["diff", "/dev/null", "full"]).exits(0);
     came.stdout_eq(str![[r#"
-routine: the file is new
+routine  the file is new
 notice  a/x  1.0.0  added
 1 provider added, nothing alarming
 
@@ -285,7 +285,7 @@ fn what_can_be_read_of_a_broken_file_is_compared() {
     let broken = text(NEW).replacen("version     = \"1.0.0\"", "version = ", 1);
     let outcome = diff(&text(OLD), &broken, &[]).exits(2);
     outcome.stdout_eq(str![[r#"
-warning: the file is broken: only what can be read is compared
+warning  the file is broken: only what can be read is compared
 danger   hashicorp/null  3.2.1           hashes-replaced                        1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering
 notice   hashicorp/aws   5.31.0 → 6.0.0  upgraded (major), constraints-changed  the constraints changed (~> 5.0 → ~> 6.0)
 routine  a/gone          1.0.0           removed
@@ -304,13 +304,13 @@ fn hostile_text_stays_text() {
     diff(&plain, &evil, &["--format", "markdown"]).exits(0).stdout_eq(str![[r#"
 1 provider with more hashes, nothing alarming
 
-| Risk | Provider | Version | Change |
-|---|---|---|---|
-| notice | [`a/x`](https://registry.terraform.io/providers/a/x/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/x/1.0.0) | hashes-added: hashes of the unknown scheme 9 were added or removed |
+| RISK | PROVIDER | VERSION | CHANGE | REMARK |
+|---|---|---|---|---|
+| notice | [`a/x`](https://registry.terraform.io/providers/a/x/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/x/1.0.0) | `hashes-added` | hashes of the unknown scheme 9 were added or removed |
 
-<details><summary>Constraints and hashes</summary>
+<details><summary>Details</summary>
 
-`a/x`
+`a/x 1.0.0`
 
 ````diff
 + 9:a|b`<b>@all�[31m``` www.evil.example

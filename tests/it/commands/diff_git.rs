@@ -56,9 +56,12 @@ routine  hashicorp/aws  5.40.0  hashes-added  1 platform was added
     let (code, said) = below(&repo, "changed", &["diff"]);
     assert_eq!(code, Some(0));
     said.reads(str![[r#"
-routine: untracked/.terraform.lock.hcl: the file is new
-notice   hashicorp/aws  5.31.0  added         in untracked/.terraform.lock.hcl
-routine  hashicorp/aws  5.40.0  hashes-added  in changed/.terraform.lock.hcl: 1 platform was added
+routine  the file is new
+    in untracked/.terraform.lock.hcl
+notice   hashicorp/aws  5.31.0  added
+    in untracked/.terraform.lock.hcl
+routine  hashicorp/aws  5.40.0  hashes-added  1 platform was added
+    in changed/.terraform.lock.hcl
 1 provider added, 1 with more hashes in 2 lock files, nothing alarming
 
 "#]]);
@@ -95,12 +98,18 @@ fn every_lock_file_that_differs_is_shown() {
     let Some(repo) = history() else { return };
     let outcome = repo.run(&["diff", "main..feature"]).exits(0);
     outcome.stdout_eq(str![[r#"
-warning: gone/.terraform.lock.hcl: the file was removed, so the next init selects versions anew and accepts any package
-routine: elsewhere/.terraform.lock.hcl: the file was moved from moved/.terraform.lock.hcl
-routine: new/.terraform.lock.hcl: the file is new
-notice   registry.terraform.io/hashicorp/aws  5.31.0           added             in new/.terraform.lock.hcl
-routine  example.com/a/x                      1.0.0            removed           in gone/.terraform.lock.hcl
-routine  registry.terraform.io/hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor)  in changed/.terraform.lock.hcl
+warning  the file was removed, so the next init selects versions anew and accepts any package
+    in gone/.terraform.lock.hcl
+routine  the file was moved
+    in elsewhere/.terraform.lock.hcl
+routine  the file is new
+    in new/.terraform.lock.hcl
+notice   registry.terraform.io/hashicorp/aws  5.31.0           added
+    in new/.terraform.lock.hcl
+routine  example.com/a/x                      1.0.0            removed
+    in gone/.terraform.lock.hcl
+routine  registry.terraform.io/hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor)
+    in changed/.terraform.lock.hcl
 1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform.lock.hcl
 
 "#]]);
@@ -116,17 +125,17 @@ routine  registry.terraform.io/hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor
     markdown.stdout.split("<details>").next().unwrap().reads(str![[r#"
 **1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform.lock.hcl**
 
-**warning**: `gone/.terraform.lock.hcl`: the file was removed, so the next init selects versions anew and accepts any package
+| RISK | FILE | ROOTS | WHERE |
+|---|---|---|---|
+| **warning** | `the file was removed, so the next init selects versions anew and accepts any package` | 1 | `gone/.terraform.lock.hcl` |
+| routine | `the file was moved` | 1 | `elsewhere/.terraform.lock.hcl` |
+| routine | `the file is new` | 1 | `new/.terraform.lock.hcl` |
 
-routine: `elsewhere/.terraform.lock.hcl`: the file was moved from moved/.terraform.lock.hcl
-
-routine: `new/.terraform.lock.hcl`: the file is new
-
-| Risk | Provider | Version | Change | Lock files |
-|---|---|---|---|---|
-| notice | [`registry.terraform.io/hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) | added | `new/.terraform.lock.hcl` |
-| routine | `example.com/a/x` | `1.0.0` | removed | `gone/.terraform.lock.hcl` |
-| routine | [`registry.terraform.io/hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`5.40.0`](https://registry.terraform.io/providers/hashicorp/aws/5.40.0) | upgraded (minor) | `changed/.terraform.lock.hcl` |
+| RISK | PROVIDER | VERSION | CHANGE | ROOTS | WHERE |
+|---|---|---|---|---|---|
+| notice | [`registry.terraform.io/hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) | `added` | 1 | `new/.terraform.lock.hcl` |
+| routine | `example.com/a/x` | `1.0.0` | `removed` | 1 | `gone/.terraform.lock.hcl` |
+| routine | [`registry.terraform.io/hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0 → 5.40.0`](https://registry.terraform.io/providers/hashicorp/aws/5.40.0) | `upgraded (minor)` | 1 | `changed/.terraform.lock.hcl` |
 
 
 "#]]);
@@ -165,8 +174,9 @@ error: nowhere cannot be compared
     assert_eq!(repo.try_git(&["merge", "feature"]).0, Some(1));
     repo.run(&["diff"]).exits(2).stdout_has("file is broken");
     let outcome = repo.run(&["diff", "--staged"]).exits(2);
-    let wanted =
-        format!("warning: {at}: a merge of the file is not finished: run `lockctl resolve`\n");
+    let wanted = format!(
+        "warning  a merge of the file is not finished: run `lockctl resolve`\n    in {at}\n"
+    );
     outcome.stdout_has(&wanted);
 }
 

@@ -28,8 +28,8 @@ fn the_h1_of_a_platform_is_removed_and_the_signed_list_stays() {
     let outcome = lock(&lab, DROP).exits(0);
     steady(&registry, &outcome.stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  1 platform  0 hashes added, 1 removed  self-signed, key ID KEYID
-acme/demo 1.0.0: 1 h1: hash of a platform that is not wanted any more is removed
-  h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
+    1 h1: hash of a platform that is not wanted any more is removed
+      h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
 updated .terraform.lock.hcl; 1 hash removed
 
 "#]]);
@@ -54,8 +54,8 @@ fn it_works_offline_and_can_be_tried() {
     assert_eq!(lab.read(LOCK), before);
     offline(&["--dry-run"]).exits(0).stdout_eq(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  1 platform  0 hashes to add, 1 to remove, 3 kept
-acme/demo 1.0.0: 1 h1: hash of a platform that is not wanted any more would be removed
-  h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
+    1 h1: hash of a platform that is not wanted any more would be removed
+      h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
 warning  acme/demo  1.0.0  hashes-removed  1 h1: was removed, so fewer platforms are locked
     - h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
 .terraform.lock.hcl would change; 1 hash removed; nothing was written

@@ -72,14 +72,14 @@ fn a_package_is_downloaded_once_whatever_the_roots_and_runs() {
     assert_eq!(lab.read(LOCK), lab.read(&format!("other/{LOCK}")));
     timeless(&registry, &again.stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  selected  2 platforms  6 hashes added  self-signed, key ID KEYID
-acme/demo 1.0.0
-  h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  proven, linux_amd64, kept since TIME
-  h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  proven, darwin_arm64, kept since TIME
-  zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e  signed, terraform-provider-demo_1.0.0_windows_amd64.zip
-  zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  signed, terraform-provider-demo_1.0.0_linux_arm64.zip
-  zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  proven, terraform-provider-demo_1.0.0_linux_amd64.zip, kept since TIME
-  zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  proven, terraform-provider-demo_1.0.0_darwin_arm64.zip, kept since TIME
-created other/.terraform.lock.hcl; 6 hashes added: 2 signed, 4 proven by an earlier run
+    h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  proven, linux_amd64, kept since TIME
+    h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  proven, darwin_arm64, kept since TIME
+    zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e  signed, terraform-provider-demo_1.0.0_windows_amd64.zip
+    zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  signed, terraform-provider-demo_1.0.0_linux_arm64.zip
+    zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  proven, terraform-provider-demo_1.0.0_linux_amd64.zip, kept since TIME
+    zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  proven, terraform-provider-demo_1.0.0_darwin_arm64.zip, kept since TIME
+6 hashes added: 2 signed, 4 proven by an earlier run
+created other/.terraform.lock.hcl
 
 "#]]);
     steady(&registry, &lock(&lab, TWO).stdout).reads(str![[r#"
@@ -263,7 +263,8 @@ acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes added, 2 kept
     let outcome = lock(&lab, &[&["--offline"], TWO].concat()).exits(0);
     outcome.stdout_eq(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  2 hashes added, 2 kept
-updated .terraform.lock.hcl; 2 hashes added: 2 proven by an earlier run
+2 hashes added: 2 proven by an earlier run
+updated .terraform.lock.hcl
 
 "#]]);
     assert_eq!(lab.read(LOCK), complete);

@@ -72,13 +72,12 @@ fn show_says_which_platform_a_hash_belongs_to() {
     show(&["-v"]).reads(str![[r#"
 PROVIDER   VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS
 acme/demo  1.0.0    ~> 1.0.0     2   4   0      darwin_arm64 linux_amd64
-acme/demo 1.0.0
-  h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  linux_amd64
-  h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
-  zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e  windows_amd64
-  zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  linux_arm64
-  zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  linux_amd64
-  zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  darwin_arm64
+    h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  linux_amd64
+    h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
+    zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e  windows_amd64
+    zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  linux_arm64
+    zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  linux_amd64
+    zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  darwin_arm64
 
 "#]]);
     show(&["--no-cache"]).reads(str![[r#"

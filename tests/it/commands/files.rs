@@ -54,9 +54,8 @@ fn show_lists_what_is_locked() {
     lab.run(&["show", "-v"]).exits(0).stdout_eq(str![[r#"
 PROVIDER         VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS
 example.com/t/x  1.1.0    ~> 1.0       2   0   0      linux_amd64
-example.com/t/x 1.1.0
-  h1:NnL+qI4e2PY7BWBHHIZlJ0CEMhmgX29u+TcOT8Bq5xY=  linux_amd64
-  h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=
+    h1:NnL+qI4e2PY7BWBHHIZlJ0CEMhmgX29u+TcOT8Bq5xY=  linux_amd64
+    h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=
 
 "#]]);
 }

@@ -63,6 +63,7 @@ fn roots_that_agree_have_one_line() {
     }
     let outcome = lock(&lab, &["./x", "./y"]).exits(0);
     summary(&outcome).reads(str![[r#"
+all 2 roots: updated lock file
 2 roots lock 2 providers, each at one version
 2 roots: 2 clean
 
@@ -70,6 +71,7 @@ fn roots_that_agree_have_one_line() {
     root(&lab, "z", &[("b", "")], &[]);
     let outcome = lock(&lab, &["-r", "."]);
     summary(&outcome).reads(str![[r#"
+1 root: created lock file
 3 roots lock 2 providers, each at one version
 3 roots: 3 clean
 
@@ -101,13 +103,14 @@ fn roots_that_differ_have_a_row_for_each_version() {
     );
     let outcome = lock(&lab, &["./x", "./y", "./z"]).exits(0);
     summary(&outcome).reads(str![[r#"
+all 3 roots: updated lock file
 
-provider         version  roots  where
+PROVIDER         VERSION  ROOTS  WHERE
 example.com/t/a  1.2.0    1      ./z
-                 1.1.0    1      ./y
-                 1.0.0    1      ./x
+example.com/t/a  1.1.0    1      ./y
+example.com/t/a  1.0.0    1      ./x
 example.com/t/b  2.0.0    2      ./x, ./z
-                 1.0.0    1      ./y
+example.com/t/b  1.0.0    1      ./y
 2 providers are locked at different versions
 3 roots: 3 clean
 
@@ -121,13 +124,15 @@ fn what_would_be_locked_counts_where_nothing_is_written() {
     root(&lab, "y", &[("a", "")], &[("a", "1.2.0")]);
     for (option, code) in [("--dry-run", 0), ("--check", 1)] {
         let outcome = lock(&lab, &["./x", "./y", option]).exits(code);
-        let rows = "example.com/t/a  2.0.0    1      ./x\n                 1.2.0    1      ./y\n";
+        let rows = "example.com/t/a  2.0.0    1      ./x\nexample.com/t/a  1.2.0    1      ./y\n";
         outcome.stdout_has(rows);
         assert!(!lab.path(&format!("x/{LOCK}")).exists());
     }
     // `update` moves both.
     let outcome = run(&lab, &["update"], &["./x", "./y"]);
     summary(&outcome).reads(str![[r#"
+1 root: created lock file
+1 root: updated lock file
 2 roots lock 1 provider, at one version
 2 roots: 2 clean
 
@@ -151,6 +156,7 @@ fn only_named_providers_are_compared_where_some_are_named() {
     );
     let outcome = run(&lab, &["update"], &["./x", "./y", "a"]).exits(0);
     summary(&outcome).reads(str![[r#"
+all 2 roots: updated lock file
 2 roots lock 1 provider, at one version
 2 roots: 2 clean
 
@@ -176,6 +182,7 @@ fn providers_of_other_hosts_names_and_programs_are_others() {
     }
     let outcome = lock(&lab, &["./x", "./y", "./z"]);
     summary(&outcome).reads(str![[r#"
+all 3 roots: created lock file
 3 roots lock 3 providers, each at one version
 3 roots: 3 clean
 
@@ -209,12 +216,13 @@ fn providers_of_other_hosts_names_and_programs_are_others() {
     let args = [&["lock", "-r", "both", "--no-state"], ONE].concat();
     let outcome = program(&lab, &args).exits(0);
     summary(&outcome).reads(str![[r#"
+all 4 roots: updated lock file
 
-provider                     version  roots  where
+PROVIDER                     VERSION  ROOTS  WHERE
 example.com/t/a (Terraform)  2.0.0    1      both/t2
-                             1.0.0    1      both/t1
+example.com/t/a (Terraform)  1.0.0    1      both/t1
 example.com/t/a (OpenTofu)   2.0.0    1      both/o2
-                             1.0.0    1      both/o1
+example.com/t/a (OpenTofu)   1.0.0    1      both/o1
 2 providers are locked at different versions
 4 roots: 4 clean
 

@@ -23,11 +23,12 @@ fn many_roots_have_a_table() {
     let args = [&["lock", "-r", "live", "--no-state"], ONE].concat();
     let outcome = program(&lab, &args).exits(0);
     summary(&outcome).reads(str![[r#"
+all 13 roots: updated lock file
 
-provider         version  roots  where
+PROVIDER         VERSION  ROOTS  WHERE
 example.com/t/a  2.0.0    3      live/even/00, live/even/02, live/odd/01
-                 1.1.0    9      live/even/04, live/even/06, live/even/08 and 6 more
-                 1.0.0    1      live/old
+example.com/t/a  1.1.0    9      live/even/04, live/even/06, live/even/08, live/even/10, live/odd/03 and 4 more
+example.com/t/a  1.0.0    1      live/old
 1 provider is locked at different versions, 1 at one version each
 13 roots: 13 clean
 
@@ -62,26 +63,27 @@ fn a_comment_shows_many_roots_in_short() {
     let args = [&["lock", "-r", "live", "--no-state"], ONE].concat();
     let outcome = program(&lab, &args).exits(2);
     summary(&outcome).reads(str![[r#"
+26 roots: updated lock file
 
-provider         version  roots  where
+PROVIDER         VERSION  ROOTS  WHERE
 example.com/t/a  2.0.0    1      live/00
-                 1.1.0    25     live/01, live/02, live/03 and 22 more
+example.com/t/a  1.1.0    25     live/01, live/02, live/03, live/04, live/05 and 20 more
 1 provider is locked at different versions; 1 root that could not be locked is left out
 27 roots: 26 clean, 1 failed
 
 "#]]);
 
     program(&lab, &[&args[..], &["--format", "markdown"]].concat()).stdout_eq(str![[r#"
-| provider | version | roots | where |
+**Error**: live/zz: the mirror in mirror has no package of example.com/t/gone<br>cause: required in live/zz/main.tf:3<br>help: check the source address, or add the provider to the mirror
+
+| PROVIDER | VERSION | ROOTS | WHERE |
 |---|---|---|---|
-| `example.com/t/a` | `2.0.0` | `1` | `live/00` |
-|  | `1.1.0` | `25` | `live/01, live/02, live/03 and 22 more` |
+| `example.com/t/a` | `2.0.0` | 1 | `live/00` |
+| `example.com/t/a` | `1.1.0` | 25 | `live/01, live/02, live/03, live/04, live/05 and 20 more` |
 
 1 provider is locked at different versions; 1 root that could not be locked is left out
 
-**Error**: live/zz: the mirror in mirror has no package of example.com/t/gone<br>cause: required in live/zz/main.tf:3<br>help: check the source address, or add the provider to the mirror
-
-26 roots: lock file up to date
+26 roots: lock file is up to date
 
 **27 roots: 26 clean, 1 failed**
 

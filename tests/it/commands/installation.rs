@@ -45,14 +45,14 @@ fn platforms_may_come_from_different_methods() {
     let outcome = lock(&lab, "terraform", &more).exits(0);
     steady(&registry, &outcome.stdout).reads(str![[r#"
 acme/demo  1.0.0  1.0.0  selected  2 platforms  6 hashes added  self-signed, key ID KEYID
-acme/demo 1.0.0
-  h1:YF/rE9wrxJ2Wk095aeZC4hqfY7/nnxD2JIUQqjmAGZY=  computed, linux_amd64
-  h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  proven, darwin_arm64
-  zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e  signed, terraform-provider-demo_1.0.0_windows_amd64.zip
-  zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  signed, terraform-provider-demo_1.0.0_linux_arm64.zip
-  zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  signed, terraform-provider-demo_1.0.0_linux_amd64.zip
-  zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  signed, terraform-provider-demo_1.0.0_darwin_arm64.zip
-created .terraform.lock.hcl; 5 hashes added: 4 signed, 1 proven; 1 more hash was computed from a mirror and not covered by a signature
+    h1:YF/rE9wrxJ2Wk095aeZC4hqfY7/nnxD2JIUQqjmAGZY=  computed, linux_amd64
+    h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  proven, darwin_arm64
+    zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e  signed, terraform-provider-demo_1.0.0_windows_amd64.zip
+    zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  signed, terraform-provider-demo_1.0.0_linux_arm64.zip
+    zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  signed, terraform-provider-demo_1.0.0_linux_amd64.zip
+    zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  signed, terraform-provider-demo_1.0.0_darwin_arm64.zip
+6 hashes added: 4 signed, 1 proven, 1 computed and not covered by a signature
+created .terraform.lock.hcl
 
 "#]]);
 }

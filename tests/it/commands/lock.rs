@@ -8,7 +8,8 @@ fn lock_creates_then_leaves_alone() {
     let outcome = lock(&lab, BOTH).exits(0);
     outcome.stdout_eq(str![[r#"
 example.com/t/x  1.1.0  ~> 1.0  selected  2 platforms  2 hashes added
-created .terraform.lock.hcl; the 2 added hashes were computed from a mirror and are not covered by a signature
+2 hashes added: 2 computed and not covered by a signature
+created .terraform.lock.hcl
 
 "#]]);
     outcome.stderr_eq(str![[r#"
@@ -74,13 +75,14 @@ fn check_and_dry_run_write_nothing() {
     let dry = lock(&lab, &[BOTH, &["--dry-run"]].concat()).exits(0);
     dry.stdout_eq(str![[r#"
 example.com/t/x  1.1.0  ~> 1.0  selected  2 platforms  2 hashes to add
-routine: the file is new
+routine  the file is new
 notice  example.com/t/x  1.1.0  added
     + provider = example.com/t/x
     + version = 1.1.0
     + constraints = ~> 1.0
     + h1:NnL+qI4e2PY7BWBHHIZlJ0CEMhmgX29u+TcOT8Bq5xY=  linux_amd64
     + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=  darwin_arm64
+2 hashes to add: 2 computed and not covered by a signature
 .terraform.lock.hcl would be created; nothing was written
 
 "#]]);
@@ -96,6 +98,7 @@ routine  example.com/t/x  1.1.0  constraints-changed, hashes-added  1 h1: was ad
     - constraints = ~> 1.0
     + constraints = >= 1.0.0
     + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=  darwin_arm64
+1 hash to add: 1 computed and not covered by a signature
 .terraform.lock.hcl would change; nothing was written
 
 "#]]);

@@ -77,10 +77,10 @@ fn the_history_follows_renames_and_marks_alarms() {
     DATE        COMMIT      AUTHOR       PROVIDER        VERSION        CHANGE
     2024-05-06  @drop       Ann          hashicorp/aws   5.1.0 → -      removed
 !!  2024-05-06  @repair     Eve�[31m �x  hashicorp/aws   5.1.0          hashes-replaced
+    2 of 2 zh: were replaced, but the version did not change: the release was published again, or the lock file was tampered with
     2024-05-06  @upgrade    Bob          hashicorp/aws   5.0.0 → 5.1.0  upgraded
     2024-05-06  @upgrade    Bob          hashicorp/null  3.2.0          added
     2024-05-06  @first      Ann          hashicorp/aws   5.0.0          added
-!!  @repair    hashicorp/aws: 2 of 2 zh: were replaced, but the version did not change: the release was published again, or the lock file was tampered with
 5 changes of 2 providers in 4 commits, 1 alarming
 
 "#]]);
@@ -90,8 +90,8 @@ warning: @break    :live/.terraform.lock.hcl could not be read and is skipped: U
 "#]]);
     let of_null = repo.run(&["log", "null", "live"]);
     named(&repo, &of_null.stdout).reads(str![[r#"
-   DATE        COMMIT      AUTHOR  PROVIDER        VERSION  CHANGE
-   2024-05-06  @upgrade    Bob     hashicorp/null  3.2.0    added
+DATE        COMMIT      AUTHOR  PROVIDER        VERSION  CHANGE
+2024-05-06  @upgrade    Bob     hashicorp/null  3.2.0    added
 1 change of 1 provider in 1 commit, nothing alarming
 
 "#]]);
@@ -218,12 +218,12 @@ fn without_a_root_every_lock_file_is_listed() {
     let Some(repo) = two_roots() else { return };
     let outcome = repo.run(&["log"]).exits(0);
     named(&repo, &outcome.stdout).reads(str![[r#"
-   DATE        COMMIT      AUTHOR  PROVIDER        VERSION        CHANGE    ROOT
-   2024-05-06  @removed    Bob     hashicorp/null  3.2.0 → -      removed   b
-   2024-05-06  @third      Ann     hashicorp/null  3.2.0 → 3.2.1  upgraded  a
-   2024-05-06  @second     Bob     hashicorp/null  3.1.0 → 3.2.0  upgraded  b
-   2024-05-06  @first      Ann     hashicorp/null  3.2.0          added     a
-   2024-05-06  @first      Ann     hashicorp/null  3.1.0          added     b
+DATE        COMMIT      AUTHOR  PROVIDER        VERSION        CHANGE    ROOTS  WHERE
+2024-05-06  @removed    Bob     hashicorp/null  3.2.0 → -      removed   1      b
+2024-05-06  @third      Ann     hashicorp/null  3.2.0 → 3.2.1  upgraded  1      a
+2024-05-06  @second     Bob     hashicorp/null  3.1.0 → 3.2.0  upgraded  1      b
+2024-05-06  @first      Ann     hashicorp/null  3.2.0          added     1      a
+2024-05-06  @first      Ann     hashicorp/null  3.1.0          added     1      b
 5 changes of 1 provider in 4 commits, nothing alarming
 
 "#]]);
@@ -243,10 +243,10 @@ fn removed_roots_and_bare_repositories_have_a_history() {
     let Some(repo) = two_roots() else { return };
     let removed = repo.run(&["log", "./b"]).exits(0);
     named(&repo, &removed.stdout).reads(str![[r#"
-   DATE        COMMIT      AUTHOR  PROVIDER        VERSION        CHANGE
-   2024-05-06  @removed    Bob     hashicorp/null  3.2.0 → -      removed
-   2024-05-06  @second     Bob     hashicorp/null  3.1.0 → 3.2.0  upgraded
-   2024-05-06  @first      Ann     hashicorp/null  3.1.0          added
+DATE        COMMIT      AUTHOR  PROVIDER        VERSION        CHANGE
+2024-05-06  @removed    Bob     hashicorp/null  3.2.0 → -      removed
+2024-05-06  @second     Bob     hashicorp/null  3.1.0 → 3.2.0  upgraded
+2024-05-06  @first      Ann     hashicorp/null  3.1.0          added
 3 changes of 1 provider in 3 commits, nothing alarming
 
 "#]]);

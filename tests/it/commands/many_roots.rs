@@ -227,11 +227,11 @@ fn the_history_of_two_hundred_roots_is_one_screen() {
     }
     let outcome = repo.run(&["log"]).exits(0);
     assert!(outcome.stdout.lines().count() <= 60, "{}", outcome.stdout);
-    outcome.stdout_has(" older (-n N shows those of N commits, -v all)");
+    outcome.stdout_has(" more (-v shows all)\n");
     let newest = repo.run(&["log", "-n", "1"]);
     // Two roots move together, and two by themselves.
     assert_eq!(
-        newest.stdout.matches("2 roots: live/").count(),
+        newest.stdout.matches("  2      live/").count(),
         5,
         "{}",
         newest.stdout

@@ -37,7 +37,7 @@ fn check_lines(outcome: &Outcome, hides: bool) {
     let lines = outcome.stdout.lines().count() + outcome.stderr.lines().count();
     assert!(lines <= LINES, "{lines} lines: {outcome:#?}");
     assert_eq!(
-        outcome.stdout.contains("(-v shows them)"),
+        outcome.stdout.contains("(-v shows all)"),
         hides,
         "{outcome:#?}"
     );

@@ -20,10 +20,10 @@ fn the_output_says_how_hashes_are_known() {
     assert_exit(&outcome, 0);
     steady(&registry, &outcome.stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  selected  1 platform  2 hashes added
-acme/demo 1.0.0
-  h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  computed, linux_amd64
-  zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  computed
-created .terraform.lock.hcl; the 2 added hashes were computed from a mirror and are not covered by a signature
+    h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  computed, linux_amd64
+    zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  computed
+2 hashes added: 2 computed and not covered by a signature
+created .terraform.lock.hcl
 
 "#]]);
 }

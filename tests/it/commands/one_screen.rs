@@ -137,14 +137,14 @@ fn two_hundred_roots_fit_on_a_screen_in_every_state() {
 fn what_roots_share_is_said_once_and_what_did_not_change_is_counted() {
     let lab = repository(&[State::Incomplete]);
     let outcome = run(&lab, &["lock"], &[]).exits(0);
-    let line = "example.com/t/aws 1.1.0: 2 platforms added in 100 roots\n  live/team-0/root-007, ";
+    let line = "  2 platforms  2 hashes added  100    live/team-0/root-007, ";
     outcome.stdout_has(line);
-    outcome.stdout_has("\nall 200 roots: lock file updated\n");
+    outcome.stdout_has("\nall 200 roots: updated lock file\n");
     let again = run(&lab, &["lock"], &[]);
     assert!(
         again
             .stdout
-            .starts_with("all 200 roots: lock file up to date\n"),
+            .starts_with("all 200 roots: lock file is up to date\n"),
         "{}",
         again.stdout
     );
@@ -153,7 +153,7 @@ fn what_roots_share_is_said_once_and_what_did_not_change_is_counted() {
     let json = run(&lab, &["lock"], &["--format", "json"]);
     assert_eq!(json.stdout.matches("\"path\": \"").count(), 200);
     let verbose = run(&lab, &["lock"], &["-v"]);
-    assert_eq!(verbose.stdout.matches("is up to date\n").count(), 200);
+    assert_eq!(verbose.stdout.matches("live/team-0/root-007").count(), 10);
     verbose.stderr_has("is available");
 }
 
@@ -253,7 +253,7 @@ fn different_changes_of_many_files_are_one_screen() {
         "{}",
         outcome.stdout
     );
-    outcome.stdout_has("\n… and 252 more changes: 252 notice (-v shows each)\n");
+    outcome.stdout_has(" more (-v shows all)\n");
     let all = repo.run(&["diff", "-v"]).stdout;
     assert_eq!(all.matches("upgraded (major)").count(), 267);
 }
@@ -270,8 +270,7 @@ fn quiet_prints_failures_only() {
         &["-q", "--check"],
     );
     assert_exit(&check, 1);
-    let wanted =
-        "all 200 roots: lock file would change; nothing was written: live/team-0/root-000, ";
+    let wanted = "all 200 roots: lock file would change; nothing was written\n";
     assert!(check.stdout.starts_with(wanted), "{}", check.stdout);
     assert_eq!(check.stdout.lines().count(), 2, "{}", check.stdout);
     assert_eq!(check.stderr, "");
@@ -291,8 +290,7 @@ fn modules_that_are_not_visible_have_a_line_for_each_repository() {
         assert_eq!(notes, 1, "{}", outcome.stderr);
         for line in [
             "note[module-not-visible]: Module not installed: 200 calls in all 200 roots\n",
-            "--> git.example.com/team-3/net: 7 calls in 7 roots\n",
-            "... and 20 more packages (-v shows each call)\n",
+            "... and 25 more packages (-v shows each call)\n",
         ] {
             outcome.stderr_has(line);
         }

@@ -95,10 +95,13 @@ PROVIDER         LOCKED  ALLOWED        NEWEST         STATE           EXCLUDED 
 example.com/t/a  1.0.0   1.4.0 (minor)  2.0.0 (major)  can be updated  "~> 1.0" at main.tf:3, "!= 2.0.0" at child/main.tf:3 (module.child)
 example.com/t/b  1.0.0   1.0.0          1.1.0 (minor)  held back       "~> 1.0.0" at main.tf:4
 example.com/t/d  -       0.2.0          0.2.0          not locked
-.terraform.lock.hcl: of 4 providers, 1 can be updated (`lockctl update . --flavor terraform@1.11`), 1 is held back by constraints, 1 is not locked (`lockctl lock . --flavor terraform@1.11`)
+.terraform.lock.hcl: 4 providers: 1 up to date, 1 can be updated, 1 held back, 1 not locked
 
 "#]]);
-    outcome.stderr_eq(str![]);
+    outcome.stderr_eq(str![[r#"
+note: `lockctl update . --flavor terraform@1.11` moves what can be updated; `lockctl lock . --flavor terraform@1.11` locks what is not
+
+"#]]);
     outdated(&lab, &["-v"]).stdout_has("1.0.0          up to date\n");
 }
 
@@ -183,11 +186,12 @@ PROVIDER                        LOCKED  ALLOWED        NEWEST         STATE
 example.com/t/a                 1.0.0   1.1.0 (minor)  1.1.0 (minor)  can be updated
 example.com/t/old               1.0.0   -              -              not required
 terraform.io/builtin/terraform  -       -              -              built in
-.terraform.lock.hcl: the only provider can be updated (`lockctl update . --flavor terraform@1.11`)
+.terraform.lock.hcl: 1 provider: 1 can be updated
 
 "#]]);
     outcome.stderr_eq(str![[r#"
 warning: the locked version 1.0.0 of example.com/t/a is not offered any more: `lock` and `init` fail until `lockctl update example.com/t/a` moves it
+note: `lockctl update . --flavor terraform@1.11` moves what can be updated
 
 "#]]);
     let rows = rows(&lab, &[]);
@@ -215,7 +219,7 @@ PROVIDER            LOCKED  ALLOWED  NEWEST         STATE        EXCLUDED BY
 example.com/t/a     1.0.0   1.0.0    2.0.0 (major)  held back    "< 2.0.0" at .terraform.lock.hcl:3
 example.com/t/b     1.0.0   1.0.0    2.0.0 (major)  not visible  "< 2.0.0" at .terraform.lock.hcl:8
 example.com/t/gone  1.0.0   -        -              failed
-.terraform.lock.hcl: of 3 providers, 1 is held back by constraints, 1 may be required by what cannot be seen, 1 could not be compared
+.terraform.lock.hcl: 3 providers: 1 held back, 1 not visible, 1 failed
 
 "#]]);
     outcome.stderr_eq(str![[r#"
@@ -238,6 +242,10 @@ fn markdown_has_the_table_the_failures_and_the_verdict() {
     let lab = several();
     lab.write("child/main.tf", requires(&[("a", ">= 3.0"), ("gone", "")]));
     outdated(&lab, &["--format", "markdown"]).exits(2).stdout_eq(str![[r#"
+**Error**: no offered version of example.com/t/a meets the constraints "/~> 1.0, >= 3.0.0"<br>cause: "/~> 1.0" at main.tf:3 and ">= 3.0.0" at child/main.tf:3 (module.child) exclude each other<br>cause: the newest offered version that each allows: 1.4.0 by "/~> 1.0", none by ">= 3.0.0"<br>help: to select 1.4.0, change ">= 3.0.0" at child/main.tf:3 (module.child)
+
+**Error**: the mirror in mirror has no package of example.com/t/gone<br>cause: required in child/main.tf:4<br>help: check the source address, or add the provider to the mirror
+
 | PROVIDER | LOCKED | ALLOWED | NEWEST | STATE | EXCLUDED BY |
 |---|---|---|---|---|---|
 | `example.com/t/a` | `1.0.0` | `-` | `2.0.0 (major)` | `conflict` | `"~> 1.0" at main.tf:3, ">= 3.0.0" at child/main.tf:3 (module.child)` |
@@ -245,11 +253,7 @@ fn markdown_has_the_table_the_failures_and_the_verdict() {
 | `example.com/t/d` | `-` | `0.2.0` | `0.2.0` | `not locked` |  |
 | `example.com/t/gone` | `-` | `-` | `-` | `failed` |  |
 
-**Error**: no offered version of example.com/t/a meets the constraints "/~> 1.0, >= 3.0.0"<br>cause: "/~> 1.0" at main.tf:3 and ">= 3.0.0" at child/main.tf:3 (module.child) exclude each other<br>cause: the newest offered version that each allows: 1.4.0 by "/~> 1.0", none by ">= 3.0.0"<br>help: to select 1.4.0, change ">= 3.0.0" at child/main.tf:3 (module.child)
-
-**Error**: the mirror in mirror has no package of example.com/t/gone<br>cause: required in child/main.tf:4<br>help: check the source address, or add the provider to the mirror
-
-**.terraform.lock.hcl: of 5 providers, 1 is held back by constraints, 1 is not locked (/`lockctl lock . --flavor terraform&#64;<!-- -->1.11/`), 1 has no version that its constraints allow, 1 could not be compared**
+**.terraform.lock.hcl: 5 providers: 1 up to date, 1 held back, 1 conflict, 1 not locked, 1 failed**
 
 
 "#]]);
@@ -272,7 +276,7 @@ fn each_list_of_versions_is_fetched_once_for_all_roots() {
     run(&["-r"]).exits(0).stdout_eq(str![[r#"
 PROVIDER   LOCKED  ALLOWED  NEWEST                     STATE      EXCLUDED BY  ROOTS  WHERE
 acme/demo  1.0.0   1.0.0    1.2.0 (minor, 3 days ago)  held back  "~> 1.0.0"   3      one, three, two
-3 roots: 3 outdated; 1 directory with configuration is not locked (-v names it)
+3 roots, 3 providers: 3 held back; 1 directory with configuration is not locked (-v names it)
 
 "#]]);
     let requests = registry.requests();
@@ -309,14 +313,15 @@ fn roots_are_counted_by_how_they_compare() {
     root("down", &[("a", "< 1.1.0")], &[("a", "1.1.0")]);
     root("partly", &[("a", ""), ("b", "")], &[("a", "1.1.0")]);
     root("bad", &[("gone", "")], &[]);
-    let wanted = "6 roots: 1 up to date, 3 outdated, 1 not locked completely, 1 failed";
+    let wanted = "6 roots, 7 providers: 2 up to date, 1 can be updated, 1 held back, 1 not allowed, 1 not locked, 1 failed; 1 root \
+                  failed";
     assert_eq!(total(&["-r"]).as_deref(), Some(wanted));
     assert_eq!(
         total(&["now", "held", "--fail-on", "minor"]).as_deref(),
-        Some("2 roots: 1 up to date, 1 outdated")
+        Some("2 roots, 2 providers: 1 up to date, 1 held back")
     );
     let markdown = outdated(&lab, &["now", "partly", "--format", "markdown"]);
-    markdown.stdout_has("**2 roots: 1 up to date, 1 not locked completely**");
+    markdown.stdout_has("**2 roots, 3 providers: 2 up to date, 1 not locked**");
 }
 
 #[test]
@@ -335,7 +340,7 @@ fn providers_that_are_run_from_a_directory_are_not_compared() {
     outcome.stdout_eq(str![[r#"
 PROVIDER   LOCKED  ALLOWED  NEWEST  STATE
 acme/demo  -       -        -       dev override
-.terraform.lock.hcl: the only provider is run from a directory
+.terraform.lock.hcl: 1 provider: 1 dev override
 
 "#]]);
     assert!(registry.requests().is_empty());
@@ -349,7 +354,7 @@ fn a_root_without_configuration_is_compared_by_its_lock_file() {
     outcome.stdout_eq(str![[r#"
 PROVIDER         LOCKED  ALLOWED        NEWEST         STATE
 example.com/t/a  1.0.0   2.0.0 (major)  2.0.0 (major)  not visible
-.terraform.lock.hcl: the only provider may be required by what cannot be seen
+.terraform.lock.hcl: 1 provider: 1 not visible
 
 "#]]);
     outcome.stderr_eq(str![[r#"
@@ -379,13 +384,14 @@ fn a_registry_that_fails_hides_no_other_provider() {
 PROVIDER   LOCKED  ALLOWED             NEWEST              STATE       EXCLUDED BY
 acme/demo  -       1.0.0 (3 days ago)  1.2.0 (3 days ago)  not locked  "~> 1.0.0" at main.tf:8
 acme/gone  -       -                   -                   failed
-.terraform.lock.hcl: of 2 providers, 1 is not locked (`lockctl lock . --flavor terraform@1.11`), 1 could not be compared
+.terraform.lock.hcl: 2 providers: 1 not locked, 1 failed
 
 "#]]);
     outcome.stderr_eq(str![[r#"
 error: the registry of registry.terraform.io has no provider registry.terraform.io/acme/gone
   cause: required in main.tf:3
   help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
+note: `lockctl lock . --flavor terraform@1.11` locks what is not
 
 "#]]);
 }

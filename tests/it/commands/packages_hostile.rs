@@ -309,7 +309,10 @@ fn a_package_that_roots_share_is_hashed_once() {
     let disk = Changed(Counting {
         opened: Mutex::default(),
     });
-    let outcome = lab.run_on(&disk, &["verify", "a", "b", "c", "--only", "packages"]);
+    let outcome = lab.run_on(
+        &disk,
+        &["verify", "a", "b", "c", "--only", "packages", "-v"],
+    );
     assert_exit(&outcome, 0);
     assert_eq!(
         outcome

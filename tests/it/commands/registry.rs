@@ -75,7 +75,8 @@ fn what_is_signed_and_proven_is_reported() {
     let outcome = lock(&lab, TWO).exits(0);
     steady(&registry, &outcome.stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  selected  2 platforms  6 hashes added  self-signed, key ID KEYID
-created .terraform.lock.hcl; 6 hashes added: 4 signed, 2 proven
+6 hashes added: 4 signed, 2 proven
+created .terraform.lock.hcl
 
 "#]]);
     outcome.stderr_eq(str![[r#"

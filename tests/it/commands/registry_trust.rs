@@ -234,13 +234,13 @@ fn a_release_of_opentofu_s_registry_without_keys_is_shown_as_what_it_is() {
     let said: String = lines.map(|line| format!("{line}\n")).collect();
     steady(&registry, &said).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  selected  1 platform  5 hashes added
-acme/demo 1.0.0
-  h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  computed, linux_amd64
-  zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e  claimed
-  zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  claimed
-  zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  computed
-  zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  claimed
-created .terraform.lock.hcl; 5 hashes added: 2 computed, 3 claimed
+    h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  computed, linux_amd64
+    zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e  claimed
+    zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  claimed
+    zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  computed
+    zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  claimed
+5 hashes added: 3 claimed, 2 computed and not covered by a signature
+created .terraform.lock.hcl
 terraform-provider-demo_1.0.0_linux_amd64.zip: complete, 305 bytes
 warning: acme/demo 1.0.0 is not signed: registry.opentofu.org names no key, and OpenTofu accepts that
 note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0

@@ -44,9 +44,10 @@ fn is_locked(lab: &Lab, dir: &str) -> bool {
 fn all_roots_below_are_locked_and_nothing_else() {
     let lab = repository();
     lock(&lab, &["-r"]).exits(0).stdout_eq(str![[r#"
-example.com/t/x 1.1.0: selected, 1 platform added in all 2 roots
-all 2 roots: lock file created
+PROVIDER         VERSION  CONSTRAINTS  STATE     PLATFORMS   HASHES        ROOTS  WHERE
+example.com/t/x  1.1.0    ~> 1.0       selected  1 platform  1 hash added  2      live/a, live/b
 2 hashes added: 2 computed and not covered by a signature
+all 2 roots: created lock file
 2 roots lock 1 provider, at one version
 2 roots: 2 clean; 1 directory with configuration is not locked (-v names it)
 
@@ -62,16 +63,15 @@ fn verify_tells_about_each_root_and_sums_up() {
     let lab = repository();
     assert_exit(&lock(&lab, &["live/a"]), 0);
     lab.run(&["verify", "--recursive"]).exits(1).stdout_eq(str![[r#"
-live/a/.terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 1 platform, no package installed
-
-live/b
 error[lock-missing]: There is no live/b/.terraform.lock.hcl
-...
+ --> live/b/main.tf:8:17
+  |
+8 |       version = "~> 1.0"
+  |                 ^^^^^^^^ example.com/t/x is required here
+  |
   = help: run `lockctl lock live/b` to create it
 
-live/b/.terraform.lock.hcl: 1 error
-
-2 roots: 1 clean, 1 with findings (1 error); 1 directory with configuration is not locked (-v names it)
+2 roots: 1 clean, 1 with findings (1 error); 1 directory with configuration is not locked (-v names it); complete by count: 1
 
 "#]]);
     let outcome = lab.run(&["verify", "-r", "--format", "json"]).exits(1);
@@ -105,8 +105,8 @@ fn a_broken_root_stops_no_other() {
     assert!(is_locked(&lab, "live/a") && is_locked(&lab, "live/b"));
     let people = lab.run(&["verify", "-r"]);
     // A broken lock file is a finding of `verify`; broken configuration keeps it from its job.
-    people.stdout_has("live/ab/.terraform.lock.hcl: ");
-    people.stdout_has("live/b/.terraform.lock.hcl: complete by count");
+    people.stdout_has(" --> live/ab/.terraform.lock.hcl:1:1\n");
+    people.stdout_has("complete by count: 2\n");
 }
 
 #[test]
@@ -124,7 +124,9 @@ error: nowhere: nowhere cannot be read
 
 "#]]);
     assert!(
-        outcome.stdout.ends_with("3 roots: 2 clean, 1 failed\n"),
+        outcome
+            .stdout
+            .ends_with("3 roots: 2 clean, 1 failed; complete by count: 2\n"),
         "{}",
         outcome.stdout
     );

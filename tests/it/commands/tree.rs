@@ -221,6 +221,6 @@ fn calls_that_are_not_visible_are_counted_as_in_the_note() {
             [call("one"), call("two")].concat(),
         );
     }
-    let outcome = lab.run(&["tree", "a", "b"]);
+    let outcome = lab.run(&["tree", "a"]);
     outcome.stdout_has("5 modules (2 not visible, of 1 call)");
 }

@@ -110,19 +110,11 @@ flowchart LR
     let outcome = lab.run(&[&["tree", "nowhere"], &roots[..]].concat());
     assert_exit(&outcome, 2);
     outcome.stdout_eq(str![[r#"
-app/deep
-└─ acme/x  >= 1.3.0
-1 module, 1 provider
-
-tests/setup
-├─ hashicorp/random  any version
-└─ terraform.io/builtin/terraform  built in
-1 module, 2 providers
-
-app
-└─ module.deep  ./deep
-   └─ acme/x  >= 1.3.0
-2 modules, 1 provider
+PROVIDER                        CONSTRAINTS  ROOTS  WHERE
+acme/x                          >= 1.3.0     2      app/deep, app
+hashicorp/random                any version  1      tests/setup
+terraform.io/builtin/terraform  built in     1      tests/setup
+4 modules, 3 providers
 
 "#]]);
     outcome.stderr_has("nowhere cannot be read");

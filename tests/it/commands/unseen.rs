@@ -85,7 +85,8 @@ fn a_provider_of_the_state_stays_and_is_locked_without_constraints() {
         outcome.stdout_eq(str![[r#"
 example.com/t/old  1.0.0  any version  kept      2 platforms  2 hashes added
 example.com/t/x    1.1.0  ~> 1.0       selected  2 platforms  2 hashes added
-updated .terraform.lock.hcl; the 4 added hashes were computed from a mirror and are not covered by a signature
+4 hashes added: 4 computed and not covered by a signature
+updated .terraform.lock.hcl
 
 "#]]);
         assert!(holds_old(&lab), "{path}");

@@ -100,7 +100,7 @@ fn a_directory_is_named_as_in_other_commands() {
     }
     // Nothing is left to move there.
     let outcome = update(&lab, &["live/team3/svc5", "live/team3/eu/svc6"]);
-    outcome.stdout_has("2 roots: no version to move, lock file up to date");
+    outcome.stdout_has("2 roots: lock file is up to date");
     let outcome = run(&lab, "outdated", &["y", "live/team3/svc5", "."]).exits(0);
     outcome.stdout_lacks("example.com/t/x");
     outcome.stdout_has("example.com/t/y");
@@ -197,7 +197,8 @@ fn it_says_what_moved_and_what_holds_the_rest_back() {
     format!("{}---\n{}", outcome.stdout, outcome.stderr).reads(str![[r#"
 example.com/t/x  1.0.9 → 1.4.0 (minor)  ~> 1.0    moved  2 platforms  2 hashes added
 example.com/t/y  0.2.0                  >= 0.1.0  kept   2 platforms  0 hashes added
-updated .terraform.lock.hcl; 1 version moved; the 2 added hashes were computed from a mirror and are not covered by a signature
+2 hashes added: 2 computed and not covered by a signature
+updated .terraform.lock.hcl; 1 version moved
 ---
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.4.0; the constraints "~> 1.0" do not allow it
 
@@ -233,7 +234,8 @@ fn a_version_goes_down_only_where_it_must() {
     format!("{}---\n{}", outcome.stdout, outcome.stderr).reads(str![[r#"
 example.com/t/x  1.4.0 → 1.1.0 (downgrade)  < 1.4.0   moved  2 platforms  2 hashes added
 example.com/t/y  0.2.0                      >= 0.1.0  kept   2 platforms  0 hashes added
-updated .terraform.lock.hcl; 1 version moved; the 2 added hashes were computed from a mirror and are not covered by a signature
+2 hashes added: 2 computed and not covered by a signature
+updated .terraform.lock.hcl; 1 version moved
 ---
 note: example.com/t/x went down to 1.1.0: 1.4.0 does not meet the constraints "< 1.4.0"
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0; the constraints "< 1.4.0" do not allow it
@@ -334,11 +336,11 @@ fn roots_that_do_not_require_it_are_left_alone() {
     lab.write("b/main.tf", other);
     let outcome = update(&lab, &["x", "./a", "b/"]).exits(0);
     outcome.stdout_eq(str![[r#"
-example.com/t/x 1.0.0 → 1.4.0 (minor): moved, 2 platforms added in 1 root
-  ./a
-1 root: lock file updated
-1 root: no provider that is named is required
+PROVIDER         VERSION                CONSTRAINTS  STATE  PLATFORMS    HASHES          ROOTS  WHERE
+example.com/t/x  1.0.0 → 1.4.0 (minor)  ~> 1.0       moved  2 platforms  2 hashes added  1      ./a
 2 hashes added: 2 computed and not covered by a signature
+1 root: updated lock file
+1 root: requires no provider that is named
 2 roots: 2 clean
 
 "#]]);

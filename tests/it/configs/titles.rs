@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lockctl::config;
 use lockctl::diag::{Diagnostic, Severity};
 use lockctl::flavor::Flavor;
-use lockctl::report::{TextBlock, human};
+use lockctl::report::{Screen, TextBlock, human};
 use lockctl::world::mem::MemFiles;
 use serde_json::Value;
 
@@ -100,10 +100,9 @@ fn message(said: &Said, title: &str) -> Option<String> {
 }
 
 fn rendered(said: &Said, found: &Diagnostic) -> String {
-    let mut out = Vec::new();
     let block = TextBlock::Diagnostic(found.clone());
-    human::render(&mut out, &[block], &said.texts, human::Colors::Off).unwrap();
-    let text = String::from_utf8(out).unwrap();
+    let screen = Screen::UNLIMITED;
+    let text = human::text(&[block], &said.texts, human::Colors::Off, screen);
     text.replace(&format!("{}/", said.root.display()), "")
 }
 

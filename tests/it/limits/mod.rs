@@ -61,8 +61,6 @@ const NO_LIMITS_OF_INPUT: &[&str] = &[
     "project::audit::MAX_ID_BYTES",
     "project::submodules::MAX_PATH_BYTES",
     "report::markdown::MAX_BYTES",
-    "report::markdown::MAX_TABLE_BYTES",
-    "report::markdown::checks::MAX_BYTES",
     "sources::modules::directory::MAX_ADDRESS_BYTES",
     "sources::modules::registry::MAX_ADDRESS_BYTES",
     "sources::oci::session::MAX_PING_BYTES",

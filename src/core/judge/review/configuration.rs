@@ -157,19 +157,6 @@ impl ConfigurationCause {
         renamed
     }
 
-    /// Returns it with the place that it names as seen from the directory of a file, if it is below.
-    #[must_use]
-    pub fn seen_from(&self, file: &str) -> Self {
-        let mut seen = self.clone();
-        let dir = file.rsplit_once('/').map(|(dir, _)| format!("{dir}/"));
-        if let (Some(place), Some(dir)) = (seen.place_mut(), dir)
-            && let Some(below) = place.strip_prefix(&dir)
-        {
-            *place = below.to_owned();
-        }
-        seen
-    }
-
     fn place_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::NoLongerRequired | Self::NotRequired => None,

@@ -31,7 +31,6 @@ mod diff;
 mod explain;
 mod faults;
 mod file;
-mod folded;
 mod history;
 mod markers;
 mod merge;
@@ -54,7 +53,6 @@ pub use configuration::{ConfigurationCause, ConfigurationSides};
 pub use diff::{ChangeKind, FaultChange, LockDiff, ProviderChange, ProviderSide, Sides, diff};
 pub use explain::{Explained, ExplainedChange, JudgedHashes, explain};
 pub use file::{FileCause, FileReview, review};
-pub use folded::{FoldedCause, FoldedChange, FoldedChanges, FoldedRemark, fold};
 pub use history::{HistoryChange, HistoryFilter, HistoryStep, history};
 pub use markers::{
     MARKER_SIZE, MarkerError, MarkerFault, Markers, Parted, part, write_merged, write_whole,

@@ -13,7 +13,7 @@ use crate::hcl::tree::{Expr, ExprKind, ObjectItem, ObjectKey};
 pub(super) enum StringMeaning {
     /// Text as it is.
     Literal,
-    /// A template.
+    /// A string with templates, as source text.
     Template,
     /// A reference, a keyword or a type, as native syntax has it without quotes.
     Expression,

@@ -16,7 +16,7 @@ pub struct EffectiveModule {
 pub struct EffectiveBlock {
     /// The type of block.
     pub kind: String,
-    /// The labels, decoded.
+    /// The labels, with escapes decoded.
     pub labels: Vec<String>,
     /// The header of the block, or of the block that it is generated from.
     pub origin: SourcePlace,
@@ -31,7 +31,7 @@ pub struct EffectiveBlock {
 pub enum EffectiveItem {
     /// An argument: `name = value`.
     Attribute(EffectiveAttribute),
-    /// A nested block.
+    /// A block inside the block.
     Block(EffectiveBlock),
 }
 

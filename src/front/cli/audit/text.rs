@@ -9,17 +9,28 @@ use crate::diag::{counted, counted_as};
 use crate::report::json::{
     AdvisoryRow, AdvisoryStatus, AuditedAdvisory, AuditedProvider, Provider,
 };
-use crate::report::shared::{MAX_ROOTS, first_names};
-use crate::report::{CommandResult, RootResult, TextBlock, Tone};
+use crate::report::{
+    Cell, Column, CommandResult, RootNames, RootResult, Row, Table, TextBlock, Tone,
+};
 
-/// The heads of the table of the lower levels.
-const TITLES: [&str; 6] = ["LEVEL", "MODULE", "VERSION", "FIXED", "ADVISORIES", "IN"];
+/// The columns about providers themselves.
+const PROVIDERS: &[Column] = &[
+    Column::Key("ADVISORY"),
+    Column::Key("PROVIDER"),
+    Column::Joined("VERSION"),
+    Column::Key("FIXED"),
+    Column::Key("HOW"),
+];
 
-/// Number of lines that the table and the verdict need beside their rows.
-const LINES_BESIDE: usize = 4;
-
-/// Maximum number of lines of an advisory about a provider.
-const LINES_PER_ADVISORY: usize = 5;
+/// The columns about the lower levels.
+const LOWER: &[Column] = &[
+    Column::Key("LEVEL"),
+    Column::Key("MODULE"),
+    Column::Key("VERSION"),
+    Column::Key("FIXED"),
+    Column::Joined("ADVISORIES"),
+    Column::Joined("IN"),
+];
 
 /// A row of a provider in a root, with the path of the root.
 type Located<'r> = (&'r str, &'r AuditedProvider, &'r AuditedAdvisory);
@@ -37,34 +48,16 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
         .collect();
     let name = naming(roots);
     let name = |row: &AuditedProvider| name(&row.provider);
-    let (own, lower): (Vec<Located<'_>>, Vec<Located<'_>>) = all
-        .iter()
-        .copied()
-        .partition(|(_, _, found)| found.advisory.level == "provider");
-    let mut blocks = Vec::new();
     let is_quiet = look.quiet && result.exit == 0;
+    let mut blocks = Vec::new();
     if !is_quiet {
-        let by_advisory = grouped(own, |(_, _, found)| {
-            (found.advisory.status, &found.advisory.id)
-        });
-        let most = match look.lines {
-            Some(lines) if !look.verbose => (lines / 2 / LINES_PER_ADVISORY).max(1),
-            _ => usize::MAX,
-        };
-        let hidden = by_advisory.len().saturating_sub(most);
-        for members in by_advisory.into_values().take(most) {
-            blocks.push(TextBlock::Lines(advisory(
-                &members,
-                roots.len(),
-                look,
-                &name,
-            )));
-        }
-        if hidden > 0 {
-            let text = format!("… and {} more (-v shows each)", counted_advisories(hidden));
-            blocks.push(TextBlock::Lines(vec![text, String::new()]));
-        }
-        blocks.extend(lower_levels(lower, look, &name));
+        let (own, lower): (Vec<Located<'_>>, Vec<Located<'_>>) = all
+            .iter()
+            .copied()
+            .partition(|(_, _, found)| found.advisory.level == "provider");
+        let rows = own.iter().map(|found| advisory(found, roots.len(), &name));
+        blocks.push(TextBlock::Table(Table::sorted(PROVIDERS, rows)));
+        blocks.push(lower_levels(&lower, &name));
     }
     let releases: BTreeSet<_> = audited(roots)
         .map(|(_, row)| (&row.provider, &row.version))
@@ -91,150 +84,94 @@ fn audited(roots: &[RootResult]) -> impl Iterator<Item = (&str, &AuditedProvider
     })
 }
 
-/// Shows an advisory about providers, with the providers, the roots and the route to a fixed version.
-fn advisory(
-    members: &[Located<'_>],
+/// Shows an advisory about a provider with the route to a fixed version.
+fn advisory<'r>(
+    (path, row, found): &Located<'r>,
     of: usize,
-    look: Look,
     name: &dyn Fn(&AuditedProvider) -> String,
-) -> Vec<String> {
-    let (_, _, AuditedAdvisory { advisory, .. }) = members[0];
-    let mut names = vec![advisory.id.clone()];
-    names.extend(advisory.aliases.iter().cloned());
-    let mut lines = vec![format!("{}: {}", names.join(" "), advisory.summary)];
-    // Roots rarely differ in their route to a fixed version, so each route has one line.
-    let by_route = grouped(members.to_vec(), |(_, row, found)| {
-        let excluded = found.constraint.clone();
-        let fixed = found.advisory.fixed.clone();
-        (name(row), fixed, excluded, found.command.is_some())
-    });
-    for ((provider, fixed, excluded, has_command), members) in by_route {
-        let versions: BTreeSet<_> = members.iter().map(|(_, row, _)| &row.version).collect();
-        let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
-        let mut line = format!(
-            "  {provider} {}{}",
-            versions.join(", "),
-            place(&members, of, look)
-        );
-        if let Some(reason) = advisory.reason {
-            line += &format!(": unknown, because {reason}");
-        }
-        lines.push(line);
-        let Some(fixed) = fixed else {
-            if advisory.status == AdvisoryStatus::Affected {
-                lines.push("    no fixed version is known".to_owned());
-            }
-            continue;
-        };
-        let how = match (excluded, has_command) {
-            (Some(constraint), _) => {
-                let places: BTreeSet<_> = members
-                    .iter()
-                    .map(|(_, _, found)| &found.excluded_by)
-                    .collect();
-                let by = match places.first() {
-                    Some(Some(by)) if places.len() == 1 => by,
-                    _ => &constraint,
-                };
-                format!(", which {by} excludes")
-            }
-            (None, true) => {
-                let roots: BTreeSet<&str> = members.iter().map(|(path, _, _)| *path).collect();
-                let (_, _, found) = members[0];
-                let command = if roots.len() > 1 {
-                    &found.command_for_all
-                } else {
-                    &found.command
-                };
-                command
-                    .as_ref()
-                    .map_or_else(String::new, |command| format!(": `{command}`"))
-            }
-            (None, false) => String::new(),
-        };
-        lines.push(format!("    fixed in {fixed}{how}"));
-    }
-    lines.push(String::new());
-    lines
-}
-
-/// Names the roots of some rows; empty if the run has one root only.
-fn place(members: &[Located<'_>], of: usize, look: Look) -> String {
-    let paths: BTreeSet<&str> = members.iter().map(|(path, _, _)| *path).collect();
-    if of <= 1 {
-        return String::new();
-    }
-    // `first_names` adds 1 to the number, which would overflow.
-    let most = if look.verbose {
-        usize::MAX - 1
+) -> ((AdvisoryStatus, &'r str, String), Row) {
+    let AdvisoryRow {
+        id,
+        aliases,
+        status,
+        reason,
+        fixed,
+        summary,
+        ..
+    } = &*found.advisory;
+    // In words that roots share, where they are several.
+    let (excluded, command) = if of > 1 {
+        (&found.constraint, &found.command_for_all)
     } else {
-        MAX_ROOTS
+        (&found.excluded_by, &found.command)
     };
-    let count = counted(paths.len(), "root");
-    let names = paths.iter().map(|path| (*path).to_owned());
-    format!(" in {count}: {}", first_names(names, most).join(", "))
+    let how = match (fixed, excluded, command) {
+        (_, Some(constraint), _) => format!("{constraint} excludes it"),
+        (Some(_), None, Some(command)) => format!("`{command}`"),
+        (None, ..) if *status == AdvisoryStatus::Affected => "no fixed version is known".to_owned(),
+        _ => String::new(),
+    };
+    let unknown = reason.map(|reason| format!("unknown, because {reason}"));
+    let how: Vec<String> = unknown
+        .into_iter()
+        .chain(Some(how).filter(|how| !how.is_empty()))
+        .collect();
+    let provider = name(row);
+    let cells = [
+        id.as_str().into(),
+        provider.clone().into(),
+        row.version.to_string().into(),
+        Cell::or_dash(fixed.clone().unwrap_or_default()),
+        how.into(),
+    ];
+    let names = match &**aliases {
+        [] => String::new(),
+        aliases => format!("{}: ", aliases.join(" ")),
+    };
+    let row = Row {
+        details: vec![format!("{names}{summary}")],
+        ..Row::new(path, cells)
+    };
+    ((*status, id, provider), row)
 }
 
 /// Shows advisories about standard libraries and modules, each version once.
-fn lower_levels(
-    lower: Vec<Located<'_>>,
-    look: Look,
-    name: &dyn Fn(&AuditedProvider) -> String,
-) -> Vec<TextBlock> {
-    let groups = grouped(lower, |(_, _, found)| {
+fn lower_levels(lower: &[Located<'_>], name: &dyn Fn(&AuditedProvider) -> String) -> TextBlock {
+    // The standard library first: a newer version of Go fixes all its advisories.
+    let key = |row: &AdvisoryRow| {
         let AdvisoryRow {
             level,
             module,
             module_version,
             ..
-        } = &*found.advisory;
-        // The standard library first: a newer version of Go fixes all its advisories.
-        (*level != "stdlib", module, module_version)
-    });
-    if groups.is_empty() {
-        return Vec::new();
-    }
-    let most = if look.verbose {
-        groups.len()
-    } else {
-        look.rows(LINES_BESIDE + LINES_PER_ADVISORY)
+        } = row;
+        (*level != "stdlib", module.clone(), module_version.clone())
     };
-    let hidden = groups.len().saturating_sub(most);
-    let mut table = vec![TITLES.map(str::to_owned).to_vec()];
-    for ((is_module, module, version), members) in groups.into_iter().take(most) {
-        let ids: BTreeSet<&str> = members
-            .iter()
-            .map(|(_, _, found)| &*found.advisory.id)
-            .collect();
-        let providers: BTreeSet<String> = members
-            .iter()
-            .map(|(_, row, _)| format!("{} {}", name(row), row.version))
-            .collect();
-        let fixed = members
-            .iter()
-            .filter_map(|(_, _, found)| GoVersion::parse(found.advisory.fixed.as_ref()?))
-            .max();
-        let shown = if look.verbose { usize::MAX - 1 } else { 1 };
-        let ids = first_names(ids.into_iter().map(str::to_owned), shown);
-        let most = if look.verbose { usize::MAX - 1 } else { 2 };
-        table.push(vec![
-            if is_module { "dependency" } else { "stdlib" }.to_owned(),
-            module.clone(),
-            version.clone(),
-            fixed.map_or_else(|| "-".to_owned(), |fixed| fixed.to_string()),
-            ids.join(", "),
-            first_names(providers.into_iter().collect::<Vec<_>>().into_iter(), most).join(", "),
-        ]);
+    let mut newest: BTreeMap<_, GoVersion> = BTreeMap::new();
+    for (_, _, found) in lower {
+        let fixed = found.advisory.fixed.as_ref();
+        if let Some(fixed) = fixed.and_then(|fixed| GoVersion::parse(fixed)) {
+            let newest = newest
+                .entry(key(&found.advisory))
+                .or_insert_with(|| fixed.clone());
+            *newest = fixed.max(newest.clone());
+        }
     }
-    let mut blocks = vec![TextBlock::Table(table)];
-    let mut lines = Vec::new();
-    if hidden > 0 {
-        let rows = counted(hidden, "more row");
-        lines.push(format!("… and {rows} (-v shows each)"));
-    }
-    lines.push(String::new());
-    blocks.push(TextBlock::Lines(lines));
-    blocks
+    let rows = lower.iter().map(|(path, row, found)| {
+        let key = key(&found.advisory);
+        let level = if key.0 { "dependency" } else { "stdlib" };
+        let fixed = newest.get(&key).map(ToString::to_string);
+        let cells = [
+            level.into(),
+            key.1.clone().into(),
+            key.2.clone().into(),
+            Cell::or_dash(fixed.unwrap_or_default()),
+            found.advisory.id.as_str().into(),
+            format!("{} {}", name(row), row.version).into(),
+        ];
+        (key, Row::new(path, cells))
+    });
+    TextBlock::Table(Table::sorted(LOWER, rows).naming(RootNames::Hidden))
 }
 
 /// Counts advisories and versions on each level; never states that a version is safe.
@@ -302,16 +239,4 @@ fn identifiers<'r>(found: impl Iterator<Item = &'r AuditedAdvisory>) -> BTreeSet
 
 fn counted_advisories(count: usize) -> String {
     counted_as(count, "advisory", "advisories")
-}
-
-/// Groups rows by a key.
-fn grouped<'r, K: Ord>(
-    rows: Vec<Located<'r>>,
-    key: impl Fn(&Located<'r>) -> K,
-) -> BTreeMap<K, Vec<Located<'r>>> {
-    let mut groups: BTreeMap<K, Vec<Located<'r>>> = BTreeMap::new();
-    for row in rows {
-        groups.entry(key(&row)).or_default().push(row);
-    }
-    groups
 }

@@ -3,13 +3,19 @@
 use super::import::named;
 use crate::diag::{counted, counted_as};
 use crate::report::json::{ExportedFacts, ImportedFile, RemovedFacts, StoreReport, StoreStats};
-use crate::report::{TextBlock, Tone};
+use crate::report::{Column, Row, Table, TextBlock, Tone};
+
+const COLUMNS: &[Column] = &[Column::Key("WHAT"), Column::Key("VALUE")];
 
 /// Returns what people read of a result; what is printed unchanged is not part of it.
 pub(super) fn blocks(report: &StoreReport) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     if let Some(stats) = &report.stats {
-        blocks.push(TextBlock::Table(rows(&report.dir, stats)));
+        let rows = rows(&report.dir, stats);
+        let rows = rows
+            .into_iter()
+            .map(|(name, value)| Row::new("", [name.into(), value.into()]));
+        blocks.push(TextBlock::Table(Table::new(COLUMNS, rows).without_head()));
     }
     let imported = report.imported.iter().filter_map(imported);
     let exported = report.exported.iter().filter_map(exported);
@@ -23,7 +29,7 @@ pub(super) fn blocks(report: &StoreReport) -> Vec<TextBlock> {
     blocks
 }
 
-fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
+fn rows(dir: &str, stats: &StoreStats) -> Vec<(&'static str, String)> {
     let StoreStats {
         facts,
         computed,
@@ -73,9 +79,7 @@ fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
         let bytes = counted(advisories.bytes as usize, "byte");
         rows.push(("advisories", format!("{documents}: {bytes}")));
     }
-    rows.into_iter()
-        .map(|(name, value)| vec![name.to_owned(), value])
-        .collect()
+    rows
 }
 
 fn imported(file: &ImportedFile) -> Option<String> {

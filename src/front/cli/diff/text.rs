@@ -1,56 +1,65 @@
 //! The text of `lockctl diff`, of files and of their changes.
 
+use std::cmp::Reverse;
+
 use crate::addr::ProviderAddr;
 use crate::cli::Look;
 use crate::cli::session::provider;
 use crate::hash::{Hash, Scheme};
 use crate::platform;
 use crate::report::{
-    ChangeLine, Changes, CommandResult, Details, Linked, Remark, ResultSubject, TextBlock, Tone,
+    Cell, Column, CommandResult, ResultSubject, RootNames, Row, Table, TextBlock, Tone,
 };
 use crate::review::{
-    Cause, ChangeKind, ExplainedChange, FileComparison, FileReview, FoldedRemark, ProviderSide,
-    Risk, fold, registry_page,
+    Cause, ChangeKind, ExplainedChange, FileCause, FileComparison, ProviderSide, Risk,
+    registry_page,
 };
 
-/// Number of lines of the verdict.
-const LINES_BELOW: usize = 2;
+const COLUMNS: &[Column] = &[
+    Column::Key("RISK"),
+    Column::Key("PROVIDER"),
+    Column::Key("VERSION"),
+    Column::Key("CHANGE"),
+    Column::Prose("REMARK"),
+];
 
-/// Returns what people read of a result: equal changes of several files once, unless every detail is
-/// wanted on a terminal.
+const NAMES: RootNames = RootNames::Below("lock file");
+
+/// The name for the place of a requirement where several are meant.
+const ANYWHERE: &str = "the configuration";
+
+/// Returns what people read of a result: equal changes of several files once.
 pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let ResultSubject::Files(all) = &result.subject else {
         return Vec::new();
     };
-    let is_folded = all.files.len() > 1 && (look.markdown || !look.verbose);
-    let mut blocks: Vec<TextBlock> = if is_folded {
-        let all: Vec<&FileComparison> = all.files.iter().map(|file| &file.comparison).collect();
-        let mut changes = folded(&all, look);
-        let more = look
-            .lines
-            .filter(|_| !look.markdown)
-            .and_then(|lines| changes.limit(lines.saturating_sub(LINES_BELOW), look.terminal));
-        let more = more.map(|more| TextBlock::Lines(vec![more]));
-        let mut blocks = vec![TextBlock::Changes(changes)];
-        blocks.extend(more);
-        blocks
+    let files: Vec<&FileComparison> = all.files.iter().map(|file| &file.comparison).collect();
+    let mut blocks = Vec::new();
+    if let ([file], true) = (&*files, all.are_named) {
+        blocks.push(TextBlock::Heading(file.path.clone()));
+    }
+    let details = if look.verbose || look.markdown {
+        Details::All
     } else {
-        let with_details = look.verbose || look.markdown;
-        let compared: Vec<&FileComparison> =
-            all.files.iter().map(|file| &file.comparison).collect();
-        let name = naming(&compared);
-        all.files
-            .iter()
-            .map(|file| changes(&file.comparison, &name, all.are_named, with_details))
-            .map(TextBlock::Changes)
-            .collect()
+        Details::None
     };
+    blocks.push(TextBlock::Table(causes(&files)));
+    blocks.push(TextBlock::Table(table(&files, details)));
     let verdict = &all.verdict;
     let verdict = TextBlock::Verdict(tone(verdict.risk), verdict.text.clone());
     // A terminal shows the end of a long text, a comment its beginning.
     let at = if look.markdown { 0 } else { blocks.len() };
     blocks.insert(at, verdict);
     blocks
+}
+
+/// The lines below each change: constraints and single hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::front::cli) enum Details {
+    All,
+    /// Only if all changes together have no more lines than this.
+    AtMost(usize),
+    None,
 }
 
 /// Returns how the providers of comparisons are named.
@@ -70,61 +79,6 @@ pub(in crate::front::cli) fn naming(
     }
 }
 
-/// Lists what changed in several files, equal changes together.
-pub(in crate::front::cli) fn folded(files: &[&FileComparison], look: Look) -> Changes {
-    let reviews: Vec<(&str, &FileReview)> = files
-        .iter()
-        .map(|file| (&*file.path, &file.review))
-        .collect();
-    let name = naming(files);
-    let folded = fold(&reviews);
-    let remarks = folded.causes.iter().map(|cause| Remark {
-        files: cause.files.iter().map(|file| (*file).to_owned()).collect(),
-        ..remark(cause.cause.risk(), cause.text())
-    });
-    let rows = folded.changes.iter().map(|change| {
-        let mut row = row(change.first, &name);
-        let risk = change.first.explained.risk;
-        row.remark = with_files(risk, &change.remark);
-        row.deviations = change
-            .deviations
-            .iter()
-            .map(|said| with_files(risk, said))
-            .collect();
-        if look.markdown {
-            // Files with the very same details share them.
-            for (file, change) in change.files() {
-                let (lines, file) = (details(change), file.to_owned());
-                match row.details.iter_mut().find(|known| known.lines == lines) {
-                    Some(known) => known.files.push(file),
-                    None => row.details.push(Details {
-                        files: vec![file],
-                        lines,
-                    }),
-                }
-            }
-        }
-        row
-    });
-    Changes {
-        file: None,
-        remarks: remarks.collect(),
-        rows: rows.collect(),
-        columns: None,
-    }
-}
-
-fn with_files(risk: Risk, said: &FoldedRemark<'_>) -> Remark {
-    Remark {
-        files: said
-            .files
-            .iter()
-            .map(|(file, _)| (*file).to_owned())
-            .collect(),
-        ..remark(risk, said.text.clone())
-    }
-}
-
 /// Returns the tone for a risk.
 pub(in crate::front::cli) fn tone(risk: Risk) -> Tone {
     match risk {
@@ -135,53 +89,104 @@ pub(in crate::front::cli) fn tone(risk: Risk) -> Tone {
     }
 }
 
-/// Lists what changed in a file.
-pub(in crate::front::cli) fn changes(
-    comparison: &FileComparison,
-    name: &dyn Fn(&ProviderAddr) -> String,
-    is_named: bool,
-    with_details: bool,
-) -> Changes {
-    let remarks = comparison
-        .review
-        .causes
-        .iter()
-        .map(|cause| remark(cause.risk(), comparison.review.clause(*cause)));
-    let rows = comparison.review.providers.iter().map(|provider| {
-        let mut row = row(provider, name);
-        if with_details {
-            row.details = vec![Details {
-                files: Vec::new(),
-                lines: details(provider),
-            }];
-        }
-        row
+/// Lists what happened to files as a whole.
+pub(in crate::front::cli) fn causes(files: &[&FileComparison]) -> Table {
+    let rows = files.iter().flat_map(|file| {
+        file.review.causes.iter().map(|cause| {
+            let text = match cause {
+                // The old path and the number of comments differ from file to file.
+                FileCause::Renamed if files.len() > 1 => "the file was moved".to_owned(),
+                FileCause::CommentsLost if files.len() > 1 => {
+                    "comments of an author were removed: the programs keep none".to_owned()
+                }
+                cause => file.review.clause(*cause),
+            };
+            let row = Row {
+                tone: Some(tone(cause.risk())),
+                ..Row::new(&file.path, [cause.risk().name().into(), text.into()])
+            };
+            (Reverse(cause.risk()), row)
+        })
     });
-    Changes {
-        file: is_named.then(|| comparison.path.clone()),
-        remarks: remarks.collect(),
-        rows: rows.collect(),
-        columns: None,
-    }
+    Table::sorted(&[Column::Key("RISK"), Column::Key("FILE")], rows)
+        .without_head()
+        .naming(NAMES)
 }
 
-fn remark(risk: Risk, text: String) -> Remark {
-    Remark {
-        tone: tone(risk),
-        grade: risk.name(),
-        text,
-        files: Vec::new(),
+/// Lists what changed in the entries of files.
+pub(in crate::front::cli) fn table(files: &[&FileComparison], details: Details) -> Table {
+    let name = naming(files);
+    let are_many = files.len() > 1;
+    let mut rows = Vec::new();
+    for file in files {
+        for provider in &file.review.providers {
+            let key = |risk| (Reverse(risk), provider.change.addr());
+            let [subject, version, kinds] = cells(provider, &name);
+            let mut provider_now = provider.clone();
+            if are_many {
+                // Each file has its own configuration, so the places differ where all else is the same.
+                provider_now.configuration = provider
+                    .configuration
+                    .as_ref()
+                    .map(|cause| cause.at(ANYWHERE));
+            }
+            let risk = provider.explained.risk;
+            let mut change = row(
+                file,
+                risk,
+                [subject.clone(), version.clone(), kinds],
+                provider_now.remarks(),
+            );
+            change.details = lines(provider);
+            rows.push((key(risk), change));
+            for build in &provider.builds {
+                let cells = [subject.clone(), version.clone(), build.name().into()];
+                rows.push((
+                    key(risk),
+                    row(file, build.risk(), cells, vec![build.to_string()]),
+                ));
+            }
+        }
     }
-}
-
-fn row(provider: &ExplainedChange, name: &dyn Fn(&ProviderAddr) -> String) -> ChangeLine {
-    let change = &provider.change;
-    let addr = change.addr();
-    let version = |side: &ProviderSide| Linked {
-        text: side.lock.version.to_string(),
-        url: registry_page(&side.addr, Some(&side.lock.version)),
+    let mut table = Table::sorted(COLUMNS, rows).without_head().naming(NAMES);
+    let count: usize = table.rows.iter().map(|row| row.details.len()).sum();
+    let are_shown = match details {
+        Details::All => true,
+        Details::AtMost(most) => count <= most,
+        Details::None => false,
     };
-    let (old, new) = (change.before().map(version), change.now().map(version));
+    if !are_shown {
+        table.rows.iter_mut().for_each(|row| row.details.clear());
+    }
+    table
+}
+
+fn row(
+    file: &FileComparison,
+    risk: Risk,
+    [subject, version, kinds]: [Cell; 3],
+    remark: Vec<String>,
+) -> Row {
+    let cells = [risk.name().into(), subject, version, kinds, remark.into()];
+    Row {
+        tone: Some(tone(risk)),
+        ..Row::new(&file.path, cells)
+    }
+}
+
+/// Returns the cells about the provider, its versions, and in what it changed.
+fn cells(provider: &ExplainedChange, name: &dyn Fn(&ProviderAddr) -> String) -> [Cell; 3] {
+    let change = &provider.change;
+    let version = |side: &ProviderSide| side.lock.version.to_string();
+    let mut versions: Vec<String> = change
+        .before()
+        .into_iter()
+        .chain(change.now())
+        .map(version)
+        .collect();
+    versions.dedup();
+    let shown = change.now().or(change.before());
+    let page = shown.and_then(|side| registry_page(&side.addr, Some(&side.lock.version)));
     let kinds = change
         .kinds
         .iter()
@@ -191,23 +196,11 @@ fn row(provider: &ExplainedChange, name: &dyn Fn(&ProviderAddr) -> String) -> Ch
             }
             _ => kind.name().to_owned(),
         });
-    ChangeLine {
-        remark: remark(provider.explained.risk, provider.remark()),
-        deviations: Vec::new(),
-        beside: provider
-            .builds
-            .iter()
-            .map(|change| remark(change.risk(), change.to_string()))
-            .collect(),
-        subject: Linked {
-            text: subject(provider, name),
-            url: registry_page(addr, None),
-        },
-        new: new.filter(|new| old.as_ref().is_none_or(|old| old.text != new.text)),
-        old,
-        kinds: kinds.collect(),
-        details: Vec::new(),
-    }
+    [
+        Cell::linked(subject(provider, name), registry_page(change.addr(), None)),
+        Cell::linked(versions.join(" → "), page),
+        kinds.collect::<Vec<_>>().join(", ").into(),
+    ]
 }
 
 /// Names the provider; one that replaces another publisher's, or comes from another registry than those of
@@ -227,7 +220,7 @@ fn subject(provider: &ExplainedChange, name: &dyn Fn(&ProviderAddr) -> String) -
 
 /// Lists constraints and single hashes, those that were added and those that were removed, with their
 /// platforms where these are known.
-fn details(provider: &ExplainedChange) -> Vec<String> {
+fn lines(provider: &ExplainedChange) -> Vec<String> {
     let change = &provider.change;
     let mut lines = Vec::new();
     let mut both = |name: &str, value: &dyn Fn(&ProviderSide) -> String| {

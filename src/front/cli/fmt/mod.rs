@@ -8,8 +8,7 @@ use clap::Args;
 
 use crate::cli::{Command, Look};
 use crate::report::json::RootStatus;
-use crate::report::reading::Heading;
-use crate::report::{CommandResult, RootResult, TextBlock};
+use crate::report::{CommandResult, TextBlock};
 use crate::run::line_ends;
 use crate::run::options::{RootArgs, examples};
 use crate::run::session::Session;
@@ -75,22 +74,11 @@ impl Command for FmtArgs {
         result
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         // A lock file that was rewritten is no failure.
         if look.quiet && !self.check {
             return Vec::new();
         }
-        text::of_root(root)
-    }
-
-    fn heading(&self) -> Heading {
-        Heading::Own
-    }
-
-    fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
-        if look.quiet && !self.check {
-            return Some(Vec::new());
-        }
-        Some(text::folded(result.roots()))
+        text::of_all(result.roots())
     }
 }

@@ -6,31 +6,22 @@ use crate::diag::counted;
 use crate::lockfile;
 use crate::report::json::RootStatus;
 use crate::report::shared::SharedFact;
-use crate::report::shared_table::MAX_ROWS;
-use crate::report::{RootResult, Sentence, TextBlock};
+use crate::report::{Column, RootNames, RootResult, Row, Sentence, Table, TextBlock};
 use crate::run::root;
 
-/// Names the lock file if it was, or would be, rewritten.
-pub(super) fn of_root(root: &RootResult) -> Vec<TextBlock> {
-    if root.changed != Some(true) || root.status == RootStatus::Failed {
-        return Vec::new();
-    }
-    let path = root::shown(Path::new(&root.path)).join(lockfile::FILE_NAME);
-    vec![TextBlock::Lines(vec![path.display().to_string()])]
-}
-
-/// Names the lock files of several roots that were, or would be, rewritten; of many the first ones.
-pub(super) fn folded(roots: &[RootResult]) -> Vec<TextBlock> {
-    let mut blocks: Vec<TextBlock> = roots.iter().flat_map(of_root).collect();
-    let more = blocks.len().saturating_sub(MAX_ROWS);
-    // "… and 1 more" would be no shorter than the last name.
-    if more > 1 {
-        blocks.truncate(MAX_ROWS);
-        blocks.push(TextBlock::Lines(vec![format!(
-            "… and {more} more (-v lists all)"
-        )]));
-    }
-    blocks
+/// Names the lock files that were, or would be, rewritten.
+pub(super) fn of_all(roots: &[RootResult]) -> Vec<TextBlock> {
+    let rows = roots
+        .iter()
+        .filter(|root| root.changed == Some(true) && root.status != RootStatus::Failed)
+        .map(|root| {
+            let path = root::shown(Path::new(&root.path)).join(lockfile::FILE_NAME);
+            Row::new(&root.path, [path.display().to_string().into()])
+        });
+    let table = Table::new(&[Column::Key("LOCK FILE")], rows);
+    vec![TextBlock::Table(
+        table.without_head().naming(RootNames::Hidden),
+    )]
 }
 
 /// Says how many comments the rewrite of lock files drops, each given with its path; nothing if there are none.

@@ -79,8 +79,8 @@ impl Command for GitArgs {
         run(session, self)
     }
 
-    fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
-        text::of_root(root)
+    fn text(&self, result: &CommandResult, _: Look) -> Vec<TextBlock> {
+        result.roots().iter().flat_map(text::of_root).collect()
     }
 }
 

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::git::{self, EffectiveSetting, SettingKind, WiringGoal, WiringPlan};
-use crate::report::reading;
-use crate::report::{RootDetail, RootResult, TextBlock};
+use crate::report::{Column, RootDetail, RootResult, Row, Table, TextBlock, reading};
+
+const COLUMNS: &[Column] = &[Column::Key("SETTING"), Column::Key("STATE")];
 
 pub(super) fn of_root(root: &RootResult) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
@@ -19,9 +20,9 @@ pub(super) fn of_root(root: &RootResult) -> Vec<TextBlock> {
                 SettingKind::Config => setting.name.clone(),
                 SettingKind::Attribute => format!("attribute {}", setting.name),
             };
-            vec![name, state]
+            Row::new(&root.path, [name.into(), state.into()])
         });
-        blocks.push(TextBlock::Table(rows.collect()));
+        blocks.push(TextBlock::Table(Table::new(COLUMNS, rows).without_head()));
     }
     if let Some(verdict) = &root.verdict {
         if let RootDetail::GitChanges(lines) = &root.detail {

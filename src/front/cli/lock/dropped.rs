@@ -83,13 +83,13 @@ pub(super) fn remarks(result: &mut RootResult, outcome: &ProviderOutcome, name: 
     }
 }
 
-/// Names a provider with its dropped platforms, and lists the hashes that these had.
-pub(super) fn lines(name: &str, dropped: &[DroppedHash], are: &str) -> Vec<String> {
+/// Lists the hashes that dropped platforms had.
+pub(super) fn lines(dropped: &[DroppedHash], are: &str) -> Vec<String> {
     let count = match dropped.len() {
         1 => "1 h1: hash of a platform that is".to_owned(),
         n => format!("{n} h1: hashes of platforms that are"),
     };
-    let mut lines = vec![format!("{name}: {count} not wanted any more {are} removed")];
+    let mut lines = vec![format!("{count} not wanted any more {are} removed")];
     for row in dropped {
         lines.push(format!("  {}  {}", row.hash, row.platforms.join(" and ")));
     }

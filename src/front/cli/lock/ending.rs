@@ -1,6 +1,5 @@
 //! The last sentence about a root, and the comparison of its lock file before and after.
 
-use super::provenance;
 use super::rows;
 use crate::diag::counted_as;
 use crate::hash::Hash;
@@ -20,112 +19,86 @@ pub(super) enum LockEnding {
     WouldWrite,
 }
 
-/// Says how it ended.
-pub(super) fn verdict(
+/// Reports how it ended: of the file by its name, and in words that many roots share.
+pub(super) fn report(
+    result: &mut RootResult,
     ending: LockEnding,
     locked: &Locked,
     goals: &Goals,
     root: &Root,
     written: &str,
-) -> Sentence {
-    let path = root.lock_path.display();
-    let adds_nothing = locked
-        .providers
-        .iter()
-        .all(|outcome| outcome.added.is_empty());
-    let text = match (ending, &root.lock) {
-        // Nothing is known of the entries that were left alone.
-        (LockEnding::UpToDate, _) if goals.others.is_none() => {
-            let names: Vec<String> = locked
-                .providers
-                .iter()
-                .map(|outcome| outcome.provider.short(root.flavor))
-                .collect();
-            format!("{path} is up to date for {}", names.join(", "))
+) {
+    let (what, moved) = (
+        changes(ending, locked, goals, root, written),
+        moved(ending, locked),
+    );
+    let text = |file: &str| match (ending, &root.lock) {
+        (LockEnding::UpToDate, _) => format!("{file} is up to date{what}"),
+        (LockEnding::Written, Some(_)) => format!("updated {file}{what}"),
+        (LockEnding::Written, None) => format!("created {file}{what}"),
+        (LockEnding::WouldWrite, Some(_)) => {
+            format!("{file} would change{what}; nothing was written")
         }
-        (LockEnding::UpToDate, _) => format!("{path} is up to date"),
-        (LockEnding::Written, Some(old)) if adds_nothing => {
-            format!("updated {path}{}", changes(old, locked, written))
-        }
-        (LockEnding::Written, old) => {
-            let verb = if old.is_some() { "updated" } else { "created" };
-            let moved = locked
-                .providers
-                .iter()
-                .filter(|outcome| outcome.moved_from.is_some());
-            let versions = match moved.count() {
-                0 => String::new(),
-                n => format!("; {}", counted_as(n, "version moved", "versions moved")),
-            };
-            format!("{verb} {path}{versions}{}", provenance::added(locked))
-        }
-        (LockEnding::WouldWrite, old) => {
-            let verb = match old {
-                Some(old) if adds_nothing => format!("change{}", changes(old, locked, written)),
-                Some(_) => "change".to_owned(),
-                None => "be created".to_owned(),
-            };
-            let text = format!("{path} would {verb}; nothing was written");
-            return Sentence::warning(text);
+        (LockEnding::WouldWrite, None) => {
+            format!("{file} would be created{what}; nothing was written")
         }
     };
     // A package that matches nothing recorded is no error (`locker` rules 2.4), but no good news either.
-    let has_unexplained = locked
-        .providers
-        .iter()
-        .any(|outcome| outcome.unexplained > 0);
-    let tone = if has_unexplained {
-        Tone::Warning
-    } else {
-        Tone::Good
-    };
-    Sentence { tone, text }
+    let mut outcomes = locked.providers.iter();
+    let is_bad =
+        ending == LockEnding::WouldWrite || outcomes.any(|outcome| outcome.unexplained > 0);
+    let tone = if is_bad { Tone::Warning } else { Tone::Good };
+    let path = root.lock_path.display().to_string();
+    conclude(result, tone, text("lock file"), text(&path) + &moved);
 }
 
-/// Says how it ended in words that many roots share.
-pub(super) fn outcome(
-    ending: LockEnding,
-    locked: &Locked,
-    goals: &Goals,
-    root: &Root,
-    text: &str,
-) -> String {
-    let adds_nothing = locked
+/// Sets the verdict on a root, and the same in words that many roots share.
+pub(in crate::front::cli) fn conclude(
+    result: &mut RootResult,
+    tone: Tone,
+    shared: String,
+    text: String,
+) {
+    result.lock_mut().outcome = Some(shared);
+    result.verdict = Some(Sentence { tone, text });
+}
+
+/// Counts the versions that moved.
+fn moved(ending: LockEnding, locked: &Locked) -> String {
+    let moved = locked
         .providers
         .iter()
-        .all(|outcome| outcome.added.is_empty());
-    match (ending, &root.lock) {
-        (LockEnding::UpToDate, _) if goals.move_something() => {
-            "no version to move, lock file up to date".to_owned()
-        }
-        (LockEnding::UpToDate, _) => "lock file up to date".to_owned(),
-        (LockEnding::Written, Some(old)) if adds_nothing => {
-            format!("lock file updated{}", changes(old, locked, text))
-        }
-        (LockEnding::Written, Some(_)) => "lock file updated".to_owned(),
-        (LockEnding::Written, None) => "lock file created".to_owned(),
-        (LockEnding::WouldWrite, Some(old)) if adds_nothing => {
-            let changes = changes(old, locked, text);
-            format!("lock file would change{changes}; nothing was written")
-        }
-        (LockEnding::WouldWrite, Some(_)) => {
-            "lock file would change; nothing was written".to_owned()
-        }
-        (LockEnding::WouldWrite, None) => {
-            "lock file would be created; nothing was written".to_owned()
-        }
+        .filter(|outcome| outcome.moved_from.is_some());
+    match moved.count() {
+        0 => String::new(),
+        _ if ending != LockEnding::Written => String::new(),
+        n => format!("; {}", counted_as(n, "version moved", "versions moved")),
     }
 }
 
-/// Lists the changes of a lock file without any added hash.
-fn changes(before: &LockText, locked: &Locked, text: &str) -> String {
+/// Lists the changes of a lock file to which no hash was added; the entries show the others.
+fn changes(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root, text: &str) -> String {
+    let mut outcomes = locked.providers.iter();
+    let before = match (ending, &root.lock) {
+        // Nothing is known of the entries that were left alone.
+        (LockEnding::UpToDate, _) if goals.others.is_none() => {
+            let names = outcomes.map(|outcome| outcome.provider.short(root.flavor));
+            return format!(" for {}", names.collect::<Vec<_>>().join(", "));
+        }
+        (LockEnding::Written | LockEnding::WouldWrite, Some(before))
+            if outcomes.all(|outcome| outcome.added.is_empty()) =>
+        {
+            before
+        }
+        _ => return String::new(),
+    };
     let old = &before.document.lock;
     let stale = locked.providers.iter().filter(|outcome| {
         let new = &locked.lock.providers[&outcome.provider];
         let old = old.providers.get(&outcome.provider);
         old.is_some_and(|old| old.constraints != new.constraints)
     });
-    let mut parts: Vec<String> = provenance::taken_out(locked).collect();
+    let mut parts: Vec<String> = taken_out(locked).collect();
     match stale.count() {
         0 => {}
         1 => parts.push("the constraints of 1 provider".to_owned()),
@@ -141,6 +114,22 @@ fn changes(before: &LockText, locked: &Locked, text: &str) -> String {
     } else {
         format!("; {}", parts.join(", "))
     }
+}
+
+/// Counts the hashes that were replaced, and those that were dropped.
+fn taken_out(locked: &Locked) -> impl Iterator<Item = String> {
+    let (mut replaced, mut dropped) = (0, 0);
+    for outcome in &locked.providers {
+        replaced += outcome.replaced.len();
+        dropped += outcome.dropped.hashes.len();
+    }
+    [
+        (replaced, "wrong hash replaced", "wrong hashes replaced"),
+        (dropped, "hash removed", "hashes removed"),
+    ]
+    .into_iter()
+    .filter(|(count, ..)| *count > 0)
+    .map(|(count, singular, plural)| counted_as(count, singular, plural))
 }
 
 /// Says how the text differs that locks the same.
@@ -206,35 +195,30 @@ pub(super) fn comparison(root: &Root, locked: &Locked, text: &str) -> FileCompar
 /// Reports a root that requires no provider that is to move.
 pub(super) fn not_concerned(result: &mut RootResult, root: &Root) {
     result.changed = Some(false);
-    result.lock_mut().outcome = Some("no provider that is named is required".to_owned());
-    result.verdict = Some(Sentence::good(format!(
-        "{}: requires no provider that is named",
-        root.dir.display()
-    )));
+    let text = "requires no provider that is named".to_owned();
+    let of_root = format!("{}: {text}", root.dir.display());
+    conclude(result, Tone::Good, text, of_root);
 }
 
 /// Reports a root in whose visible configuration nothing requires a provider.
 pub(super) fn nothing_required(result: &mut RootResult, root: &Root, unseen: &UnseenParts<'_>) {
-    let dir = root.dir.display();
     let remark = if unseen.loaded.requirements.unseen_calls.is_empty() {
         None
     } else {
         unseen.remark(CallNames::Listed, "and may require providers")
     };
     result.changed = Some(false);
-    result.lock_mut().outcome = Some(
-        match remark {
-            None => "no provider is required, so there is nothing to lock",
-            Some(_) => "no visible module requires a provider, so nothing was locked",
-        }
-        .to_owned(),
-    );
-    result.verdict = Some(match remark {
-        None => Sentence::good(format!(
-            "{dir}: no provider is required, so there is nothing to lock"
-        )),
-        Some(remark) => Sentence::warning(format!(
-            "{dir}: no visible module requires a provider, so nothing was locked; {remark}"
-        )),
-    });
+    let (tone, text) = match remark {
+        None => (
+            Tone::Good,
+            "no provider is required, so there is nothing to lock",
+        ),
+        Some(_) => (
+            Tone::Warning,
+            "no visible module requires a provider, so nothing was locked",
+        ),
+    };
+    let remark = remark.map_or_else(String::new, |remark| format!("; {remark}"));
+    let of_root = format!("{}: {text}{remark}", root.dir.display());
+    conclude(result, tone, text.to_owned(), of_root);
 }

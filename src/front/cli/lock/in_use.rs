@@ -5,18 +5,17 @@
 //! provider, or one with other versions.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
-use crate::cli::Look;
+use crate::cli::session::provider;
 use crate::diag::{counted, counted_as};
-use crate::flavor::{Flavor, Program};
+use crate::flavor::Program;
 use crate::locker::Locked;
 use crate::report::json::{ProviderInUse, RootStatus, VersionInUse, VersionsInUse};
-use crate::report::{CommandResult, RootResult, TextBlock, Tone};
+use crate::report::{Column, CommandResult, RootResult, Row, Table, TextBlock, Tone};
 use crate::resolve::Goals;
 use crate::run::root::Root;
-use crate::run::unseen::some_of;
 use crate::version::Version;
 
 /// The roots that were locked, by their paths in the results.
@@ -91,80 +90,38 @@ impl LockedRoots {
     }
 }
 
-/// Maximum number of versions in the table, below its head.
+/// Maximum number of versions in the table.
 const MAX_ROWS: usize = 10;
 
+const COLUMNS: &[Column] = &[Column::Key("PROVIDER"), Column::Key("VERSION")];
+
 /// Shows which versions the roots lock; where all agree there is one line.
-pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
+pub(super) fn blocks(result: &CommandResult) -> Vec<TextBlock> {
     let Some(all) = &result.versions_in_use else {
         return Vec::new();
     };
-    let mut blocks = Vec::new();
-    if !all.differing.is_empty() {
-        if !look.markdown {
-            blocks.push(TextBlock::Lines(vec![String::new()]));
-        }
-        let mut rows = table(result, all, look);
-        let hidden = rows.len().saturating_sub(MAX_ROWS + 1);
-        if hidden > 0 && !look.verbose {
-            rows.truncate(MAX_ROWS + 1);
-            let hidden = counted_as(hidden, "more version", "more versions");
-            blocks.push(TextBlock::Table(rows));
-            let more = format!("... and {hidden} (-v shows each)");
-            blocks.push(below(more, look));
-        } else {
-            blocks.push(TextBlock::Table(rows));
-        }
-    } else if all.agreed == 0 {
-        return blocks;
+    if all.differing.is_empty() && all.agreed == 0 {
+        return Vec::new();
     }
-    blocks.push(TextBlock::Verdict(Tone::Good, count(all)));
-    blocks
-}
-
-/// Returns a line below a table.
-pub(super) fn below(line: String, look: Look) -> TextBlock {
-    // Markdown would put the line into a box of its own.
-    if look.markdown {
-        TextBlock::Verdict(Tone::Good, line)
-    } else {
-        TextBlock::Lines(vec![line])
-    }
-}
-
-/// Returns a row for each version, below a head; the provider is named in its first row.
-fn table(result: &CommandResult, all: &VersionsInUse, look: Look) -> Vec<Vec<String>> {
-    let flavors: Vec<Flavor> = result
-        .roots()
-        .iter()
-        .filter_map(|root| root.flavor)
-        .collect();
-    let is_mixed = flavors
-        .iter()
-        .any(|flavor| flavor.program() != flavors[0].program());
-    let head = ["provider", "version", "roots", "where"].map(str::to_owned);
-    let mut rows = vec![head.to_vec()];
-    for in_use in &all.differing {
-        // If roots of both programs are compared, one address may be in two rows.
-        let mut name = match flavors.first() {
-            Some(flavor) if !is_mixed => in_use.provider.short(*flavor),
-            _ => format!("{} ({})", in_use.provider, in_use.program),
-        };
-        for version in &in_use.versions {
-            let roots = if look.verbose {
-                version.roots.clone()
-            } else {
-                some_of(version.roots.iter().cloned())
-            };
-            rows.push(vec![
-                std::mem::take(&mut name),
-                version.version.to_string(),
-                version.roots.len().to_string(),
-                roots.join(", "),
-            ]);
+    let programs: BTreeSet<Program> = all.differing.iter().map(|in_use| in_use.program).collect();
+    let name = provider::naming(result.roots());
+    let rows = all.differing.iter().flat_map(|in_use| {
+        let mut provider = name(&in_use.provider);
+        // Where roots of both programs are compared, one address may be in two rows.
+        if programs.len() > 1 {
+            provider += &format!(" ({})", in_use.program);
         }
-    }
-    rows
+        in_use.versions.iter().flat_map(move |version| {
+            let cells = [provider.clone().into(), version.version.to_string().into()];
+            let row = move |root: &String| Row::new(root, cells.clone());
+            version.roots.iter().map(row)
+        })
+    });
+    let table = Table::new(COLUMNS, rows).at_most(MAX_ROWS);
+    vec![
+        TextBlock::Table(table),
+        TextBlock::Verdict(Tone::Good, count(all)),
+    ]
 }
 
 /// Counts providers with one version, and roots that are left out.

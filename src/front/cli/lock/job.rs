@@ -315,7 +315,7 @@ impl Job for LockJob<'_, '_> {
                 let replaced = self.write(&opened, &locked, held, result)?;
                 if replaced == Replaced::Done && result.changed == Some(true) {
                     let is_written = self.options.writes();
-                    conversion::verdict(result, conversion, &opened.root, &locked, is_written);
+                    conversion::verdict(result, conversion, &opened.root, is_written);
                 }
                 Ok(replaced)
             }
@@ -432,9 +432,7 @@ impl LockJob<'_, '_> {
             (false, true) => remarks::not_compared(result, locked, root, "--dry-run"),
             (false, false) => {}
         }
-        result.verdict = Some(ending::verdict(ending, locked, &opened.goals, root, text));
-        result.lock_mut().outcome =
-            Some(ending::outcome(ending, locked, &opened.goals, root, text));
+        ending::report(result, ending, locked, &opened.goals, root, text);
         if changed {
             line_ends::remark(root, result);
             if let Some(remark) = root.lock.as_ref().and_then(root::dropped) {

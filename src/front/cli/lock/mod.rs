@@ -13,7 +13,6 @@ mod provenance;
 mod remarks;
 mod reports;
 mod rows;
-mod several;
 mod text;
 mod wanted;
 
@@ -33,6 +32,7 @@ use crate::run::session::Session;
 use crate::run::user::modules::{AutoModules, UserModules};
 
 pub(in crate::front::cli) use args::{LockArgs, LockOptions};
+use ending::conclude;
 pub(in crate::front::cli) use moves::{Moves, NamedProvider};
 
 /// A lock run as it was typed.

@@ -2,15 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use super::{LockOptions, conversion, dropped, in_use, several};
+use super::{LockOptions, dropped, in_use};
+use crate::cli::diff::text::Details;
+use crate::cli::session::provider;
 use crate::cli::{Look, diff};
 use crate::diag::{counted, counted_as};
 use crate::flavor::Flavor;
-use crate::locker::ContradictedBy;
+use crate::locker::{ContradictedBy, NotConverted};
 use crate::package::Provenance;
-use crate::report::json::{LockedProvider, Provider};
-use crate::report::reading::{self, Heading, Total};
-use crate::report::{CommandResult, RootResult, TextBlock, Tone, notes};
+use crate::report::json::{ConvertedProvider, LockedHash, LockedProvider, Provider, RootStatus};
+use crate::report::reading::{self, Total};
+use crate::report::{
+    Cell, Column, CommandResult, RootNames, RootResult, Row, Sentence, Table, TextBlock, Tone,
+};
+use crate::review::FileComparison;
+use crate::run::unseen::some_of;
 use crate::version::{VersionStep, step};
 
 /// The tense of a report: some options keep a run from writing.
@@ -30,55 +36,50 @@ impl Tense {
     }
 }
 
-/// The heads of the columns, where a table needs them.
-const TITLES: [&str; 7] = [
-    "PROVIDER",
-    "VERSION",
-    "CONSTRAINTS",
-    "STATE",
-    "PLATFORMS",
-    "HASHES",
-    "SIGNED BY",
+const COLUMNS: &[Column] = &[
+    Column::Key("PROVIDER"),
+    Column::Key("VERSION"),
+    Column::Joined("CONSTRAINTS"),
+    Column::Key("STATE"),
+    Column::Key("PLATFORMS"),
+    Column::Key("HASHES"),
+    Column::Joined("SIGNED BY"),
 ];
-
-/// Number of lines of the sentence about all roots, in Markdown with the empty line below it, and of that about
-/// changes that are not shown.
-const TOTAL_LINES: usize = 4;
 
 /// Maximum number of lines of details of all changes in a root; of more, none is shown.
 const MAX_DETAILS: usize = 24;
 
-/// Maximum number of roots that Markdown shows at length; more have a line each.
-const MAX_AT_LENGTH: usize = 10;
-
-/// Shows each root, or of several what happened in all of them, then which versions they lock, then how all came out.
+/// Shows the entries, of several roots those that changed, then what would change, which versions the roots lock, and
+/// how all came out.
 ///
 /// Markdown begins with what is about all roots, because it is cut where it becomes too long.
 pub(super) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
-    let is_folded = if look.markdown {
-        result.has_many_roots()
-    } else {
-        roots.len() > 1
-    };
     let is_quiet = look.quiet && roots.len() > 1 && !look.markdown;
     let in_use = if is_quiet {
         Vec::new()
     } else {
-        in_use::blocks(result, look)
+        in_use::blocks(result)
     };
-    let each = if is_folded && !look.verbose {
-        let taken = look.height(&in_use, &result.texts) + TOTAL_LINES;
-        several::blocks(result, tense, look, taken)
-    } else if look.markdown && roots.len() > MAX_AT_LENGTH {
-        in_short(result)
-    } else {
-        let texts = roots
-            .iter()
-            .map(|root| of_root(root, tense, look))
-            .collect();
-        reading::each(roots, texts, Heading::Path)
-    };
+    let mut each = vec![TextBlock::Table(entries(roots, tense, is_quiet, look))];
+    let compared: Vec<&FileComparison> = roots
+        .iter()
+        .filter_map(|root| root.lock()?.comparison.as_deref())
+        .collect();
+    if !compared.is_empty() && !is_quiet {
+        let details = match roots {
+            _ if look.verbose => Details::All,
+            [_] => Details::AtMost(MAX_DETAILS),
+            _ => Details::None,
+        };
+        each.push(TextBlock::Table(diff::text::causes(&compared)));
+        each.push(TextBlock::Table(diff::text::table(&compared, details)));
+    }
+    if !is_quiet {
+        each.extend(added(roots, tense));
+    }
+    let verdicts = verdicts(roots, is_quiet);
+    each.push(TextBlock::Verdicts(RootNames::Hidden, verdicts));
     // A comment of a pull request is cut at its end, a terminal shows the end.
     let (first, then) = if look.markdown {
         (in_use, each)
@@ -92,135 +93,142 @@ pub(super) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<Te
     blocks
 }
 
-/// Maximum number of failures of many roots that are shown; more are counted.
-const MAX_FAILURES: usize = 20;
-
-/// Shows what failed, and how each of many roots came out.
-fn in_short(result: &CommandResult) -> Vec<TextBlock> {
-    let failures = result.failures();
-    let more = failures.len().saturating_sub(MAX_FAILURES);
-    let mut blocks = Vec::new();
-    for (failure, paths) in failures.into_iter().take(MAX_FAILURES) {
-        blocks.push(notes::failure_of(
-            failure,
-            paths,
-            result.roots().len(),
-            false,
-        ));
-    }
-    if more > 0 {
-        let text = counted_as(more, "more failure is", "more failures are");
-        blocks.push(TextBlock::Verdict(
-            Tone::Bad,
-            format!("{text} not shown here"),
-        ));
-    }
-    let mut rows = vec![vec!["ROOT".to_owned(), "RESULT".to_owned()]];
-    for root in result.roots() {
-        if let Some(verdict) = &root.verdict {
-            rows.push(vec![root.path.clone(), verdict.text.clone()]);
+/// Says how each root ended; of several roots in words that they share.
+fn verdicts(roots: &[RootResult], is_quiet: bool) -> Vec<(String, Sentence)> {
+    let verdict = |root: &RootResult| {
+        let mut verdict = root.verdict.clone()?;
+        if roots.len() > 1 {
+            verdict.text.clone_from(root.lock()?.outcome.as_ref()?);
         }
-    }
-    blocks.push(TextBlock::Table(rows));
-    blocks
+        Some((root.path.clone(), verdict))
+    };
+    roots
+        .iter()
+        .filter(|root| !is_quiet || root.status == RootStatus::Findings)
+        .filter_map(verdict)
+        .collect()
 }
 
-/// Shows the entries, what was replaced in them, with `--verbose` each hash, what would change, and
-/// how it ended.
-fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<TextBlock> {
-    let mut blocks = Vec::new();
-    if look.markdown {
-        // A comment has no standard error beside it.
-        blocks.extend(root.failures().cloned().map(TextBlock::Failure));
+/// Shows what happened to the entries; of several roots only changes, and in quiet only replaced hashes.
+fn entries(roots: &[RootResult], tense: Tense, is_quiet: bool, look: Look) -> Table {
+    let are_all_shown = roots.len() == 1 || look.verbose;
+    let name = provider::naming(roots);
+    // A project file may pin a key, so each is named; in every row it would only widen the table.
+    let mut named_keys = BTreeSet::new();
+    let mut rows = Vec::new();
+    for root in roots {
+        let (Some(flavor), Some(_)) = (root.flavor, &root.verdict) else {
+            continue;
+        };
+        // Where nothing would change there is nothing that would happen.
+        let tense = match root.changed {
+            Some(true) => tense,
+            _ => Tense::Done,
+        };
+        let converted = root.lock().and_then(|lock| lock.converted.as_deref());
+        let converted = converted.unwrap_or_default();
+        for row in locked(root) {
+            let became = converted
+                .iter()
+                .any(|entry| entry.to.as_ref() == Some(&row.provider));
+            let is_shown =
+                are_all_shown || root.changed == Some(true) && (became || is_changed(row));
+            if !is_shown || is_quiet && row.replaced.is_empty() {
+                continue;
+            }
+            if roots.len() > 1 {
+                named_keys.clear();
+            }
+            let mut cells = cells(row, name(&row.provider), became, tense).to_vec();
+            cells.push(signers(row, &mut named_keys).into());
+            let shown = Row {
+                root: root.path.clone(),
+                cells,
+                tone: None,
+                details: details(row, tense, look),
+            };
+            rows.push(((&row.provider, &row.version), shown));
+        }
+        for entry in converted.iter().filter(|_| !is_quiet) {
+            let Some(reason) = staying(entry, flavor) else {
+                continue;
+            };
+            let cells = [
+                name(&entry.provider).into(),
+                entry.version.to_string().into(),
+                Cell::default(),
+                "stays as it is".into(),
+            ];
+            let shown = Row {
+                details: vec![reason],
+                ..Row::new(&root.path, cells)
+            };
+            rows.push(((&entry.provider, &entry.version), shown));
+        }
     }
-    let (Some(flavor), Some(verdict)) = (root.flavor, &root.verdict) else {
-        return blocks;
-    };
-    // Where nothing would change there is nothing that would happen.
-    let tense = match root.changed {
-        Some(true) => tense,
-        _ => Tense::Done,
-    };
-    blocks.extend(table(root, flavor, tense, look));
-    for row in locked(root).filter(|row| !row.replaced.is_empty()) {
+    let table = Table::sorted(COLUMNS, rows);
+    if roots.len() > 1 {
+        table
+    } else {
+        table.without_head()
+    }
+}
+
+/// Returns true if something happened to an entry.
+fn is_changed(row: &LockedProvider) -> bool {
+    row.selected
+        || row.from.is_some()
+        || row.hashes.iter().any(|hash| hash.added)
+        || !row.replaced.is_empty()
+        || !row.dropped.is_empty()
+}
+
+/// Returns the reason for which an entry stays as it is when a lock file is converted.
+fn staying(entry: &ConvertedProvider, flavor: Flavor) -> Option<String> {
+    let places = some_of(entry.places.iter().cloned()).join(", ");
+    Some(match entry.reason? {
+        NotConverted::OtherHost => "it is on another registry".to_owned(),
+        NotConverted::Named => format!("{places} names its registry"),
+        NotConverted::State => format!(
+            "the state names its registry ({places}); `{} state replace-provider` changes that",
+            flavor.command()
+        ),
+    })
+}
+
+/// Lists the evidence against replaced hashes, the hashes of dropped platforms, and with `--verbose` all hashes.
+fn details(row: &LockedProvider, tense: Tense, look: Look) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !row.replaced.is_empty() {
         let most = if look.verbose {
             usize::MAX
         } else {
             MAX_REPLACED
         };
-        blocks.push(TextBlock::Lines(replaced(row, flavor, tense, most)));
+        lines.extend(replaced(row, tense, most));
     }
-    for row in locked(root).filter(|row| !row.dropped.is_empty()) {
+    if !row.dropped.is_empty() {
         let are = match (tense, row.dropped.len()) {
             (Tense::Done, 1) => "is",
             (Tense::Done, _) => "are",
             (Tense::Would, _) => "would be",
         };
-        let lines = dropped::lines(&name(row, flavor), &row.dropped, are);
-        blocks.push(TextBlock::Lines(lines));
-    }
-    let lock = root.lock();
-    let converted = lock.and_then(|lock| lock.converted.as_deref());
-    let staying = conversion::lines(converted.unwrap_or_default(), flavor);
-    if !staying.is_empty() {
-        blocks.push(TextBlock::Lines(staying));
+        lines.extend(dropped::lines(&row.dropped, are));
     }
     if look.verbose {
-        blocks.extend(locked(root).map(|row| TextBlock::Lines(hashes(row, flavor))));
+        lines.extend(row.hashes.iter().map(hash));
     }
-    if let Some(comparison) = lock.and_then(|lock| lock.comparison.as_ref()) {
-        let name = diff::text::naming(&[comparison]);
-        let changes = |with_details| diff::text::changes(comparison, &name, false, with_details);
-        let detailed = changes(true);
-        let are_few = look.verbose || detailed.detail_lines() <= MAX_DETAILS;
-        blocks.push(TextBlock::Changes(if are_few {
-            detailed
-        } else {
-            changes(false)
-        }));
-        if !are_few {
-            let more = "… -v shows each hash".to_owned();
-            blocks.push(TextBlock::Lines(vec![more]));
-        }
-    }
-    blocks.push(reading::verdict(verdict.clone()));
-    blocks
+    lines
 }
 
-/// Shows the entries in a table; in Markdown it has titles, as every table there must (GFM 4.10).
-fn table(root: &RootResult, flavor: Flavor, tense: Tense, look: Look) -> Option<TextBlock> {
-    // A project file may pin a key, so each is named; in every row it would only widen the table.
-    let mut named_keys = BTreeSet::new();
-    let mut rows: Vec<Vec<String>> = locked(root)
-        .map(|row| {
-            let mut cells = cells(row, flavor, tense);
-            if !row.signers.is_empty() {
-                cells.push(signers(row, &mut named_keys));
-            }
-            cells
-        })
-        .collect();
-    let columns = rows.iter().map(Vec::len).max()?;
-    if look.markdown {
-        let titles: Vec<String> = TITLES[..columns].iter().map(ToString::to_string).collect();
-        rows.insert(0, titles);
-    }
-    Some(TextBlock::Table(rows))
-}
-
-pub(super) fn locked(root: &RootResult) -> impl Iterator<Item = &LockedProvider> {
+fn locked(root: &RootResult) -> impl Iterator<Item = &LockedProvider> {
     root.providers.iter().filter_map(|provider| match provider {
         Provider::Locked(row) => Some(row),
         _ => None,
     })
 }
 
-/// Names an entry with its version, as in `hashicorp/null 3.2.1`.
-fn name(row: &LockedProvider, flavor: Flavor) -> String {
-    format!("{} {}", row.provider.short(flavor), row.version)
-}
-
-fn cells(row: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
+fn cells(row: &LockedProvider, name: String, became: bool, tense: Tense) -> [Cell; 6] {
     let (hash, hashes, replaced, dropped) = match tense {
         Tense::Done => ("hash added", "hashes added", "replaced", "removed"),
         Tense::Would => ("hash to add", "hashes to add", "to replace", "to remove"),
@@ -249,16 +257,17 @@ fn cells(row: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
     let state = match (row.selected, &row.from, tense) {
         (_, Some(_), Tense::Done) => "moved",
         (_, Some(_), Tense::Would) => "would move",
+        _ if became => "converted",
         (true, None, _) => "selected",
         (false, None, _) => "kept",
     };
-    vec![
-        row.provider.short(flavor),
-        version(row),
-        constraints,
-        state.to_owned(),
-        counted(row.hashed_platforms, "platform"),
-        counts.join(", "),
+    [
+        name.into(),
+        version(row).into(),
+        constraints.into(),
+        state.into(),
+        counted(row.hashed_platforms, "platform").into(),
+        counts.join(", ").into(),
     ]
 }
 
@@ -277,7 +286,7 @@ fn signers<'r>(row: &'r LockedProvider, named_keys: &mut BTreeSet<&'r str>) -> S
 }
 
 /// Shows the version, and the one that it moved from.
-pub(super) fn version(row: &LockedProvider) -> String {
+fn version(row: &LockedProvider) -> String {
     let version = &row.version;
     let Some(from) = &row.from else {
         return version.to_string();
@@ -290,15 +299,10 @@ pub(super) fn version(row: &LockedProvider) -> String {
 }
 
 /// Maximum number of replaced hashes of an entry, and of the hashes of its packages, that are shown; more are counted.
-pub(super) const MAX_REPLACED: usize = 5;
+const MAX_REPLACED: usize = 5;
 
 /// Lists hashes that were replaced with the evidence against them, at most so many.
-pub(super) fn replaced(
-    row: &LockedProvider,
-    flavor: Flavor,
-    tense: Tense,
-    most: usize,
-) -> Vec<String> {
+fn replaced(row: &LockedProvider, tense: Tense, most: usize) -> Vec<String> {
     let count = row.replaced.len();
     let contradict = counted_as(
         count,
@@ -311,8 +315,7 @@ pub(super) fn replaced(
         (Tense::Done, _) => "are",
     };
     let mut lines = vec![format!(
-        "{}: {contradict} the checksum list ({}) and {are} replaced",
-        name(row, flavor),
+        "{contradict} the checksum list ({}) and {are} replaced",
         signers(row, &mut BTreeSet::new())
     )];
     let more = |count: usize| match count.saturating_sub(most) {
@@ -337,32 +340,63 @@ pub(super) fn replaced(
     lines
 }
 
-/// Lists every hash with how it is known, and the platforms that it belongs to or the file that the
-/// signed list names.
-fn hashes(row: &LockedProvider, flavor: Flavor) -> Vec<String> {
-    let mut lines = vec![name(row, flavor)];
-    for hash in &row.hashes {
-        let word = match hash.provenance {
-            Provenance::Signed => "signed",
-            Provenance::Proven => "proven",
-            Provenance::Computed => "computed",
-            Provenance::Claimed => "claimed",
-            Provenance::Kept => "kept",
-        };
-        let mut line = format!("  {}  {word}", hash.hash);
-        let evidence = hash.evidence.as_ref();
-        if !hash.platforms.is_empty() {
-            line += &format!(", {}", hash.platforms.join(" and "));
-        } else if let Some(file) = evidence.and_then(|seen| seen.file.as_ref()) {
-            line += &format!(", {file}");
-        }
-        if let Some(fact) = evidence.and_then(|seen| seen.fact.as_ref()) {
-            line += &format!(", kept since {}", fact.since);
-            if let Some(from) = &fact.imported_from {
-                line += &format!(", imported from {from}");
-            }
-        }
-        lines.push(line);
+/// Shows a hash with how it is known, and the platforms that it belongs to or the file that the signed list names.
+fn hash(hash: &LockedHash) -> String {
+    let word = match hash.provenance {
+        Provenance::Signed => "signed",
+        Provenance::Proven => "proven",
+        Provenance::Computed => "computed",
+        Provenance::Claimed => "claimed",
+        Provenance::Kept => "kept",
+    };
+    let mut line = format!("{}  {word}", hash.hash);
+    let evidence = hash.evidence.as_ref();
+    if !hash.platforms.is_empty() {
+        line += &format!(", {}", hash.platforms.join(" and "));
+    } else if let Some(file) = evidence.and_then(|seen| seen.file.as_ref()) {
+        line += &format!(", {file}");
     }
-    lines
+    if let Some(fact) = evidence.and_then(|seen| seen.fact.as_ref()) {
+        line += &format!(", kept since {}", fact.since);
+        if let Some(from) = &fact.imported_from {
+            line += &format!(", imported from {from}");
+        }
+    }
+    line
+}
+
+/// Counts the hashes that were added, by how they are known.
+fn added(roots: &[RootResult], tense: Tense) -> Option<TextBlock> {
+    const WORDS: [(Provenance, &str); 4] = [
+        (Provenance::Signed, "signed"),
+        (Provenance::Proven, "proven"),
+        (Provenance::Claimed, "claimed"),
+        (
+            Provenance::Computed,
+            "computed and not covered by a signature",
+        ),
+    ];
+    let hashes = || roots.iter().flat_map(locked).flat_map(|row| &row.hashes);
+    let all = hashes().filter(|hash| hash.added).count();
+    let counts = WORDS.iter().filter_map(|(provenance, word)| {
+        let of_kind = || hashes().filter(|hash| hash.added && hash.provenance == *provenance);
+        let is_known = |hash: &&LockedHash| {
+            hash.evidence
+                .as_ref()
+                .is_some_and(|seen| seen.fact.is_some())
+        };
+        let earlier = match (of_kind().count(), of_kind().filter(is_known).count()) {
+            (0, _) => return None,
+            (_, 0) => String::new(),
+            (count, known) if count == known => " by an earlier run".to_owned(),
+            (_, known) => format!(" ({known} by an earlier run)"),
+        };
+        Some(format!("{} {word}{earlier}", of_kind().count()))
+    });
+    let hashes = match tense {
+        Tense::Done => counted_as(all, "hash added", "hashes added"),
+        Tense::Would => counted_as(all, "hash to add", "hashes to add"),
+    };
+    let text = format!("{hashes}: {}", counts.collect::<Vec<_>>().join(", "));
+    (all > 0).then_some(TextBlock::Verdict(Tone::Good, text))
 }

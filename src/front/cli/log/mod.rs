@@ -15,8 +15,7 @@ use opened::LogRun;
 use crate::cli::{Command, Look};
 use crate::git::{Commit, CommittedChange, FileCommit, ObjectId, TreeEntry};
 use crate::report::json::{EntrySide, PastChange, Provider};
-use crate::report::reading::{self, RootsText};
-use crate::report::{CommandResult, ResultSubject, RootResult, TextBlock};
+use crate::report::{CommandResult, ResultSubject, TextBlock};
 use crate::review::{HistoryChange, HistoryStep, ProviderSide};
 use crate::run::options::{RootArgs, examples, is_path};
 use crate::run::session::Session;
@@ -105,21 +104,8 @@ impl Command for LogArgs {
         }
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
-        text::of_root(root, look)
-    }
-
-    /// Several lock files have one history, with a column for the root.
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        if result.roots().len() > 1 {
-            return text::of_roots(result.roots(), look, self.max_count);
-        }
-        let text = RootsText {
-            root: &|root| self.root_text(root, look),
-            heading: self.heading(),
-            total: self.total(),
-        };
-        reading::roots(result, text, look.verbose)
+        text::of_all(result.roots(), look, self.max_count)
     }
 }
 

@@ -1,6 +1,5 @@
 //! The text of `lockctl mirror`: each release once, then how it came out.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::Look;
@@ -11,14 +10,17 @@ use crate::platform::Platform;
 use crate::report::json::{
     MirrorBundle, MirroredPackageRow, MirroredProvider, MirroredState, Provider,
 };
-use crate::report::{CommandResult, TextBlock, Tone};
+use crate::report::{Column, CommandResult, RootNames, Row, Table, TextBlock, Tone};
 use crate::run::progress;
 
-/// The heads of the columns.
-const TITLES: [&str; 6] = ["PROVIDER", "VERSION", "PACKAGES", "SIZE", "STATE", "FROM"];
-
-/// Number of lines beside the rows: the head, the line about rows that are left out, and the verdict.
-const LINES_BESIDE_ROWS: usize = 3;
+const COLUMNS: &[Column] = &[
+    Column::Key("PROVIDER"),
+    Column::Key("VERSION"),
+    Column::Key("PACKAGES"),
+    Column::Key("SIZE"),
+    Column::Key("STATE"),
+    Column::Long("FROM"),
+];
 
 /// Shows each release that some root locks, and the sum of all.
 pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -> Vec<TextBlock> {
@@ -31,12 +33,11 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
             _ => None,
         })
         .collect();
-    let mut rows: Vec<&MirroredProvider> = releases.into_values().collect();
+    let rows: Vec<&MirroredProvider> = releases.into_values().collect();
     // The failures say all that there is to say.
     if rows.is_empty() && result.exit > 1 {
         return Vec::new();
     }
-    let mut blocks = Vec::new();
     // A run that fails would not place what is missing.
     let extent = if result.exit > 1 && extent == MirrorExtent::DryRun {
         MirrorExtent::Check
@@ -51,30 +52,14 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
             vec![verdict]
         };
     }
-    // What changed comes first: of many releases most were there.
-    rows.sort_by_key(|row| Reverse(row.is_new()));
-    let most = if look.verbose {
-        rows.len()
-    } else {
-        look.rows(LINES_BESIDE_ROWS)
-    };
-    let hidden = rows.len().saturating_sub(most);
     // As in other commands: the short name, unless two registries are in play.
     let name = provider::naming(roots);
-    let cells = rows
+    // What changed comes first: of many releases most were there.
+    let rows = rows
         .iter()
-        .take(most)
-        .map(|row| cells(row, name(&row.provider)));
-    if !rows.is_empty() {
-        let head = TITLES.map(str::to_owned).to_vec();
-        blocks.push(TextBlock::Table(
-            std::iter::once(head).chain(cells).collect(),
-        ));
-    }
-    if hidden > 0 {
-        let text = format!("{} more (-v shows them)", counted(hidden, "release"));
-        blocks.push(TextBlock::Lines(vec![text]));
-    }
+        .map(|row| (!row.is_new(), cells(row, name(&row.provider))));
+    let table = Table::sorted(COLUMNS, rows).naming(RootNames::Hidden);
+    let mut blocks = vec![TextBlock::Table(table)];
     blocks.push(verdict);
     if let Some(bundle) = &result.bundle {
         blocks.push(TextBlock::Lines(vec![bundled(bundle)]));
@@ -82,15 +67,16 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
     blocks
 }
 
-fn cells(row: &MirroredProvider, name: String) -> Vec<String> {
-    vec![
-        name,
-        row.version.to_string(),
-        platforms(row.packages.iter()).to_string(),
-        size(row.packages.iter()),
-        states(row),
-        places(row.packages.iter()),
-    ]
+fn cells(row: &MirroredProvider, name: String) -> Row {
+    let cells = [
+        name.into(),
+        row.version.to_string().into(),
+        platforms(row.packages.iter()).to_string().into(),
+        size(row.packages.iter()).into(),
+        states(row).into(),
+        places(row.packages.iter()).into(),
+    ];
+    Row::new("", cells)
 }
 
 /// Describes a bundle: its packages, and those left to an earlier one.

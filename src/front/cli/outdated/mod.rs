@@ -10,7 +10,6 @@ use std::rc::Rc;
 
 use clap::Args;
 use result::OutdatedRoot;
-use verdict::Extent;
 
 use crate::addr::ProviderAddr;
 use crate::audit::run::{KnownAdvisories, known_advisories};
@@ -118,13 +117,10 @@ impl Command for OutdatedArgs {
         let advisories = mark_known_advisories(session, &mut result);
         let warnings = advisories.warnings(naming(result.roots()));
         result.remarks.extend(warnings);
-        // The sentences about single roots, which name the commands, are not shown of several.
-        if result.has_many_roots() && !session.options.verbose {
-            let advice = commands::of_all(session.options, &roots);
-            result
-                .remarks
-                .extend(verdict::next_step(result.roots(), &advice));
-        }
+        let advice = commands::of_all(session.options, &roots);
+        result
+            .remarks
+            .extend(verdict::next_step(result.roots(), &advice));
         result
     }
 
@@ -314,11 +310,6 @@ impl OutdatedRun<'_, '_> {
             required: Required::of(root, Some(&loaded.requirements), texts),
             now: self.session.world.clock.now(),
             age: age(root),
-            extent: if opened.named.is_empty() {
-                Extent::All
-            } else {
-                Extent::Named
-            },
         };
         compared.report(result, outcome, self.args.fail_on);
         let unseen = UnseenParts::new(loaded, &self.args.configuration, self.session.options);

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::verdict::{self, Extent};
+use super::verdict;
 use crate::addr::ProviderAddr;
 use crate::cli::session::holding;
 use crate::diag::{self, rules};
@@ -27,7 +27,6 @@ pub(super) struct OutdatedRoot<'a> {
     pub(super) now: SystemTime,
     /// The least age of a release that may be selected, if one is stated.
     pub(super) age: Option<AgePolicy>,
-    pub(super) extent: Extent,
 }
 
 impl OutdatedRoot<'_> {
@@ -76,7 +75,8 @@ impl OutdatedRoot<'_> {
         } else {
             Tone::Good
         };
-        let text = verdict::sentence(&rows, self.extent, self.root);
+        let path = self.root.lock_path.display();
+        let text = format!("{path}: {}", verdict::counts(rows.iter()));
         result.verdict = Some(Sentence { tone, text });
         for row in rows {
             result.providers.push(Provider::Compared(Box::new(row)));

@@ -10,7 +10,6 @@ use crate::cli::merge::MergePolicy;
 use crate::cli::{Command, Look, World, merge};
 use crate::diag::{counted, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
-use crate::report::reading::Heading;
 use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
 use crate::run::options::{Options, RootArgs, examples};
@@ -45,16 +44,8 @@ impl Command for ResolveArgs {
         all.into_result("resolve")
     }
 
-    fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
-        text::of_root(root)
-    }
-
-    fn heading(&self) -> Heading {
-        Heading::Own
-    }
-
-    fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
-        Some(text::folded(result.roots(), look))
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::of_all(result.roots(), look)
     }
 }
 

@@ -6,42 +6,31 @@ use crate::cli::Look;
 use crate::diag::counted;
 use crate::lockfile;
 use crate::report::json::RootStatus;
-use crate::report::reading;
-use crate::report::shared::shared;
-use crate::report::shared_table::MAX_ROWS;
-use crate::report::{RootResult, TextBlock, Tone};
+use crate::report::{RootNames, RootResult, Sentence, TextBlock, Tone, reading};
 use crate::run::root;
 
-/// Says how the merge of a root ended.
-pub(super) fn of_root(root: &RootResult) -> Vec<TextBlock> {
-    root.verdict
-        .clone()
-        .map(reading::verdict)
-        .into_iter()
-        .collect()
-}
-
-/// Says how the merges of several roots ended, each outcome once, and counts the others.
-pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
-    let outcomes = shared(roots.iter().filter_map(|root| {
-        let verdict = root.verdict.as_ref()?;
+/// Says how the merges ended, and counts the lock files without conflicts.
+pub(super) fn of_all(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
+    if let [root] = roots {
+        return root
+            .verdict
+            .clone()
+            .map(reading::verdict)
+            .into_iter()
+            .collect();
+    }
+    let verdicts = roots.iter().filter_map(|root| {
+        let mut verdict = root.verdict.clone()?;
         let place = root::shown(Path::new(&root.path)).join(lockfile::FILE_NAME);
-        let text = verdict
-            .text
-            .strip_prefix(&format!("{}: ", place.display()))
-            .unwrap_or(&verdict.text);
-        Some(((verdict.tone, text), root.path.as_str()))
-    }));
-    let mut blocks: Vec<TextBlock> = outcomes
-        .iter()
-        .filter(|outcome| !look.quiet || outcome.fact.0 > Tone::Note)
-        .take(MAX_ROWS)
-        .map(|outcome| {
-            let (tone, text) = outcome.fact;
-            let (count, names) = (outcome.count(roots.len()), outcome.names(false));
-            TextBlock::Verdict(tone, format!("{count}: {text}: {names}"))
-        })
-        .collect();
+        let place = format!("{}: ", place.display());
+        if let Some(text) = verdict.text.strip_prefix(&place) {
+            verdict.text = text.to_owned();
+        }
+        Some((root.path.clone(), verdict))
+    });
+    let mut verdicts: Vec<(String, Sentence)> = verdicts.collect();
+    verdicts.retain(|(_, verdict)| !look.quiet || verdict.tone > Tone::Note);
+    let mut blocks = vec![TextBlock::Verdicts(RootNames::Columns, verdicts)];
     let sound = roots
         .iter()
         .filter(|root| root.changed == Some(false) && root.verdict.is_none())

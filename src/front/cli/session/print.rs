@@ -6,8 +6,8 @@ use super::paths;
 use crate::cli::{Command, Io, Look, MarkdownText, World};
 use crate::report::human::Colors;
 use crate::report::{
-    Checked, CommandResult, CountedLines, EscapedIn, LogWriter, ResultSubject, TextBlock, Tone,
-    graph, human, json, markdown, notes,
+    Checked, CommandResult, EscapedIn, LogWriter, ResultSubject, Screen, TextBlock, Tone, graph,
+    human, json, markdown, notes,
 };
 use crate::run::formats::Format;
 use crate::run::options::{ColorChoice, Options};
@@ -35,49 +35,46 @@ pub(in crate::front::cli) fn print(
     io: &mut Io<'_>,
 ) -> io::Result<()> {
     let env = world.env;
+    let is_human = common.format == Format::Human;
+    let is_markdown = common.format == Format::Markdown;
     let terminal = env.columns(Stream::Stdout);
-    let is_many = result.has_many_roots() && !common.verbose;
-    let beside = |lines| {
-        let mut notes = notes::notes(result, command.total(), common.verbose, lines);
-        // Warnings on one root stay: a script that asks for quiet still has to see them. Of many roots, some
-        // have a warning in every run, and a failure would be hard to find among them.
-        if common.quiet && result.roots().len() > 1 {
-            notes.retain(TextBlock::is_bad);
-        } else if common.quiet {
-            notes.retain(|block| !block.is_note());
-        }
-        notes
+    let is_cut = result.root_count() > 1 && !common.verbose;
+    let screen = |terminal, lines| Screen {
+        terminal,
+        lines: is_cut.then_some(lines),
+        verbose: common.verbose,
+        roots: result.root_count(),
     };
-    let lines = is_many.then(|| {
-        let notes = beside(SCREEN);
-        let height: usize = notes.iter().map(|block| block.height(&result.texts)).sum();
-        SCREEN
-            - height.min(if common.format == Format::Markdown {
-                MAX_BESIDE_MARKDOWN
-            } else {
-                MAX_BESIDE
-            })
-    });
+    let beside = |remarks: Vec<TextBlock>, lines| {
+        let screen = screen(env.columns(Stream::Stderr), lines);
+        let colors = colors(common.color, env, Stream::Stderr);
+        let notes = [notes_beside(result, command, common), remarks].concat();
+        human::text(&notes, &result.texts, colors, screen)
+    };
+    let most = if is_markdown {
+        MAX_BESIDE_MARKDOWN
+    } else {
+        MAX_BESIDE
+    };
+    let height = beside(Vec::new(), SCREEN).lines().count().min(most);
+    let screen = screen(terminal.filter(|_| is_human), SCREEN.saturating_sub(height));
     let look = Look {
-        lines,
         verbose: common.verbose,
         quiet: common.quiet,
-        markdown: common.format == Format::Markdown,
+        markdown: is_markdown,
         columns: terminal.unwrap_or(USUAL_COLUMNS),
-        terminal: terminal.filter(|_| common.format == Format::Human),
     };
     let language = match common.format {
         Format::Human | Format::Markdown | Format::Graph(_) => EscapedIn::Text,
         Format::Json | Format::JsonLines | Format::Bill(_) => EscapedIn::Json,
         Format::Checks(format) => format.language,
     };
-    let counted = &mut CountedLines::new(io.stdout);
-    if common.format == Format::Human {
+    if is_human {
         // A script of our own, or the facts of an export: no byte of it may change.
-        counted.write_all(result.raw_text())?;
+        io.stdout.write_all(result.raw_text())?;
     }
-    let out = &mut LogWriter::new(counted, language);
-    let mut remarks = Vec::new();
+    let out = &mut LogWriter::new(io.stdout, language);
+    let (mut remarks, mut printed) = (Vec::new(), 0);
     let checked = || Checked::of(result, &paths::from_the_top(world));
     match common.format {
         // The object holds every note and failure, so that standard error stays empty.
@@ -100,16 +97,24 @@ pub(in crate::front::cli) fn print(
             if matches!(result.subject, ResultSubject::Roots(_))
                 && command.markdown() == MarkdownText::Findings =>
         {
-            markdown::checks(out, &checked(), lines)?;
+            let text = markdown::checks(&checked(), screen);
+            printed = text.lines().count();
+            out.write_all(text.as_bytes())?;
         }
-        Format::Markdown => markdown::render(out, &command.text(result, look), lines)?,
+        Format::Markdown => {
+            // A comment has no standard error beside it.
+            let mut blocks = notes::failures(result, common.verbose);
+            blocks.extend(command.text(result, look));
+            let text = markdown::text(&blocks, screen);
+            printed = text.lines().count();
+            out.write_all(text.as_bytes())?;
+        }
         Format::Human => {
             let colors = colors(common.color, env, Stream::Stdout);
-            let mut blocks = command.text(result, look);
-            if let Some(columns) = env.columns(Stream::Stdout) {
-                human::fit(&mut blocks, columns);
-            }
-            human::render(out, &blocks, &result.texts, colors)?;
+            let blocks = command.text(result, look);
+            let text = human::text(&blocks, &result.texts, colors, screen);
+            printed = text.lines().count();
+            out.write_all(text.as_bytes())?;
         }
         Format::Bill(_) => out.write_all(result.document_text())?,
         Format::Graph(language) => {
@@ -121,15 +126,23 @@ pub(in crate::front::cli) fn print(
     }
     // Results first: on one terminal, notes appear below them.
     out.flush()?;
-    let mut notes = beside(SCREEN.saturating_sub(counted.count()));
-    notes.extend(remarks);
-    if let Some(columns) = env.columns(Stream::Stderr) {
-        human::fit(&mut notes, columns);
-    }
-    let colors = colors(common.color, env, Stream::Stderr);
     let out = &mut LogWriter::new(io.stderr, EscapedIn::Text);
-    human::render(out, &notes, &result.texts, colors)?;
+    let left = SCREEN.saturating_sub(printed);
+    out.write_all(beside(remarks, left).as_bytes())?;
     out.flush()
+}
+
+/// Returns what stands beside the results, as far as it is wanted.
+fn notes_beside(result: &CommandResult, command: &dyn Command, common: &Options) -> Vec<TextBlock> {
+    let mut notes = notes::notes(result, command.total(), common.verbose);
+    // Warnings on one root stay: a script that asks for quiet still has to see them. Of many roots, some have a
+    // warning in every run, and a failure would stand among them.
+    if common.quiet && result.roots().len() > 1 {
+        notes.retain(TextBlock::is_bad);
+    } else if common.quiet {
+        notes.retain(|block| !block.is_note());
+    }
+    notes
 }
 
 /// Decides about colours as <https://no-color.org> says.

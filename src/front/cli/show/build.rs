@@ -15,25 +15,24 @@ use crate::packages::PackagePlace;
 use crate::report::json::{
     ContentsKnowledge, GoBuildRow, PackageBuildRow, ReleaseBuildRow, ShownProvider,
 };
-use crate::report::{Failure, RootResult, Sentence};
+use crate::report::{Column, Failure, RootResult, Sentence};
 use crate::run::builds::{BuildReader, ReadBuilds};
 use crate::run::root::{LockText, Root};
 use crate::run::session::Session;
 use crate::run::user::sources::Sources;
 
-/// The heads of the columns after provider and version.
-pub(super) const TITLES: [&str; 7] = [
-    "GO",
-    "MAIN MODULE",
-    "COMMIT",
-    "TIME",
-    "SOURCE",
-    "MODULES",
-    "PLATFORMS",
+/// The columns of a table about builds.
+pub(super) const COLUMNS: &[Column] = &[
+    Column::Key("PROVIDER"),
+    Column::Key("VERSION"),
+    Column::Key("GO"),
+    Column::Long("MAIN MODULE"),
+    Column::Key("COMMIT"),
+    Column::Key("TIME"),
+    Column::Key("SOURCE"),
+    Column::Key("MODULES"),
+    Column::Key("PLATFORMS"),
 ];
-
-/// The column of the main module.
-pub(super) const MAIN_MODULE: usize = 3;
 
 /// Number of digits of a commit that are shown, as git shows them.
 const COMMIT_DIGITS: usize = 12;
@@ -160,7 +159,7 @@ pub(super) fn cells(shown: &ShownProvider) -> Vec<String> {
             .any(|package| package.contents.is_some());
         let word = if was_read { "unknown" } else { "not read" };
         let mut cells = vec![word.to_owned()];
-        cells.resize(TITLES.len(), "-".to_owned());
+        cells.resize(COLUMNS.len() - 2, "-".to_owned());
         return cells;
     }
     let all = |text: &dyn Fn(&BuildInfo) -> Option<String>| -> Vec<String> {
@@ -213,17 +212,17 @@ pub(super) fn lines(shown: &ShownProvider) -> Vec<String> {
     for package in packages {
         match (package.info(), &package.contents) {
             (Some(info), _) => {
-                lines.push(format!("  {}  {}", package.platform, info.go_version));
+                lines.push(format!("{}  {}", package.platform, info.go_version));
                 lines.extend(
                     info.to_string()
                         .lines()
                         // Tabs separate columns (`contents` rules 3.1); terminals differ in their widths.
-                        .map(|line| format!("  {}", line.replace('\t', "  ").trim_end()))
+                        .map(|line| line.replace('\t', "  ").trim_end().to_owned())
                         .filter(|line| !line.trim().is_empty()),
                 );
             }
-            (None, Some(_)) => lines.push(format!("  {}  unknown", package.platform)),
-            (None, None) => lines.push(format!("  {}  not read", package.platform)),
+            (None, Some(_)) => lines.push(format!("{}  unknown", package.platform)),
+            (None, None) => lines.push(format!("{}  not read", package.platform)),
         }
     }
     lines

@@ -19,7 +19,7 @@ use crate::locker::ReleaseList;
 use crate::packages::{PackageMemo, PackagePlace};
 use crate::platform::Platform;
 use crate::report::json::{BesidePackages, Provider, ShownHash, ShownProvider, StatedDate};
-use crate::report::{CommandResult, RootResult, TextBlock};
+use crate::report::{CommandResult, TextBlock};
 use crate::run::commands;
 use crate::run::options::{Options, RootArgs, examples};
 use crate::run::root::{LockText, Root};
@@ -70,12 +70,8 @@ impl Command for ShowArgs {
         options.check_offline("--contents", self.contents)
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
-        text::of_root(root, look)
-    }
-
-    fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
-        Some(text::folded(result.roots(), look))
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::of_all(result.roots(), look)
     }
 }
 

@@ -12,8 +12,7 @@ use crate::config::{BranchGroup, Branches, Repeats};
 use crate::driver;
 use crate::report::graph::Graph;
 use crate::report::json::{Provider, RequiredProviderRow};
-use crate::report::reading::Heading;
-use crate::report::{CommandResult, RootDetail, RootResult, TextBlock};
+use crate::report::{CommandResult, RootDetail, TextBlock};
 use crate::run::options::{Configuration, RootArgs, examples};
 use crate::run::session::Session;
 use crate::run::unseen::{CallNames, UnseenParts};
@@ -77,16 +76,8 @@ impl Command for TreeArgs {
         text::graph(result, look)
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
-        text::of_root(root, look)
-    }
-
-    fn heading(&self) -> Heading {
-        Heading::OwnApart
-    }
-
-    fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
-        Some(text::folded(result.roots(), look))
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::of_all(result.roots(), look)
     }
 }
 

@@ -10,9 +10,9 @@ use crate::diag::{counted, rules};
 use crate::flavor::Flavor;
 use crate::report::graph::Graph;
 use crate::report::json::{Provider, RequiredProviderRow};
-use crate::report::shared::shared;
-use crate::report::shared_table::{TableShape, shared_table};
-use crate::report::{self, CommandResult, RootDetail, RootResult, TextBlock, Tone};
+use crate::report::{
+    self, Column, CommandResult, RootDetail, RootResult, Row, Table, TextBlock, Tone,
+};
 use crate::run::unseen::some_of;
 use crate::version::Constraints;
 
@@ -22,69 +22,49 @@ use super::{not_visible, shown};
 /// Number of digits that are shown of the id of a commit.
 const COMMIT_DIGITS: usize = 12;
 
-/// Shows the tree of a root, and counts what is in it.
-pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
-    let (RootDetail::Modules(branches), Some(flavor)) = (&root.detail, root.flavor) else {
-        return Vec::new();
-    };
-    let shape = TreeText { branches, flavor };
-    let tree = report::LineTree {
-        line: root.path.clone(),
-        ..shape.tree(&shown(branches, look.verbose))
-    };
-    let modules = branches.in_order().filter(|branch| branch.kind.is_module());
-    let verdict = verdict(
-        modules,
-        unseen_calls(std::slice::from_ref(root)),
-        root.providers.len(),
-    );
-    vec![
-        TextBlock::Tree(tree),
-        TextBlock::Verdict(Tone::Good, verdict),
-    ]
-}
+/// The columns about several roots.
+const COLUMNS: &[Column] = &[Column::Key("PROVIDER"), Column::Key("CONSTRAINTS")];
 
-/// Number of lines beside the rows of a table: its head, the line about what is left out, and the verdict.
-const LINES_BESIDE_ROWS: usize = 3;
-
-/// Shows what several roots require: each provider under the same constraints once.
-pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
-    let name = provider::naming(roots);
-    let required = roots.iter().flat_map(|root| {
-        required_by(root).map(|row| {
-            let is_builtin = root
-                .flavor
-                .is_some_and(|flavor| row.provider.is_builtin(flavor));
-            let conditions = conditions(is_builtin, &row.constraints);
-            ((&row.provider, conditions), root.path.as_str())
-        })
-    });
-    let shape = TableShape {
-        titles: &["PROVIDER", "CONSTRAINTS"],
-        flexible: &[],
-        most: look.rows(LINES_BESIDE_ROWS),
-        terminal: look.terminal,
-    };
-    let mut blocks = shared_table(shape, shared(required), |(provider, conditions)| {
-        vec![name(provider), conditions.clone()]
-    });
-    let modules = roots
+/// Shows the tree of a root, or what several roots require unless everything is wanted, and counts what is in it.
+pub(super) fn of_all(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
+    let trees: Vec<(&RootResult, &Branches, Flavor)> = roots
         .iter()
-        .filter_map(|root| match &root.detail {
-            RootDetail::Modules(branches) => Some(branches),
+        .filter_map(|root| match (&root.detail, root.flavor) {
+            (RootDetail::Modules(branches), Some(flavor)) => Some((root, branches, flavor)),
             _ => None,
         })
-        .flat_map(Branches::in_order)
-        .filter(|branch| branch.kind.is_module());
-    let providers: BTreeSet<&ProviderAddr> = roots
-        .iter()
-        .flat_map(required_by)
-        .map(|row| &row.provider)
         .collect();
-    blocks.push(TextBlock::Verdict(
-        Tone::Good,
-        verdict(modules, unseen_calls(roots), providers.len()),
-    ));
+    if trees.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = Vec::new();
+    if roots.len() == 1 || look.verbose {
+        blocks.extend(trees.iter().map(|(root, branches, flavor)| {
+            let (branches, flavor) = (*branches, *flavor);
+            TextBlock::Tree(report::LineTree {
+                line: root.path.clone(),
+                ..TreeText { branches, flavor }.tree(&shown(branches, look.verbose))
+            })
+        }));
+    } else {
+        let name = provider::naming(roots);
+        let rows = trees.iter().flat_map(|(root, _, flavor)| {
+            required_by(root).map(|row| {
+                let conditions = conditions(row.provider.is_builtin(*flavor), &row.constraints);
+                let cells = [name(&row.provider).into(), conditions.clone().into()];
+                ((&row.provider, conditions), Row::new(&root.path, cells))
+            })
+        });
+        blocks.push(TextBlock::Table(Table::sorted(COLUMNS, rows)));
+    }
+    let modules = trees
+        .iter()
+        .flat_map(|(_, branches, _)| branches.in_order());
+    let modules = modules.filter(|branch| branch.kind.is_module());
+    let required = roots.iter().flat_map(required_by);
+    let providers: BTreeSet<&ProviderAddr> = required.map(|row| &row.provider).collect();
+    let verdict = verdict(modules, unseen_calls(roots), providers.len());
+    blocks.push(TextBlock::Verdict(Tone::Good, verdict));
     blocks
 }
 

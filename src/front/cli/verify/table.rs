@@ -7,9 +7,7 @@ use crate::addr::ProviderAddr;
 use crate::coverage::{Prediction, Route};
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
-use crate::report::shared::shared;
-use crate::report::shared_table::{TableShape, shared_table};
-use crate::report::{RootResult, TextBlock, json};
+use crate::report::{Cell, Column, RootResult, Row, Table, TextBlock, json};
 use crate::verify::matrix::{self, PlatformGroup, PredictionRow};
 
 /// Maximum number of platforms in one line of the table; more are counted.
@@ -21,15 +19,6 @@ const PREMISE: &str = "  all columns but \"here\" assume a clean checkout and th
 /// The line below a table without predictions for this machine.
 const UNCHECKED: &str =
     "  \"here\" is not predicted: the packages of this machine were not checked";
-
-/// The amount of detail in a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::front::cli) enum Detail {
-    /// Platforms with the same outcome share a line.
-    Folded,
-    /// Each platform has its line, and each route is explained.
-    Full,
-}
 
 /// Returns the predictions of each provider and platform, out of what a result holds.
 fn rows(matrix: &[json::MatrixRow]) -> Vec<PredictionRow> {
@@ -61,67 +50,13 @@ fn rows(matrix: &[json::MatrixRow]) -> Vec<PredictionRow> {
         .collect()
 }
 
-/// Turns predictions into a table, with the titles of errors and warnings below it.
-pub(in crate::front::cli) fn blocks(
-    matrix: &[json::MatrixRow],
-    flavor: Flavor,
-    detail: Detail,
-) -> Vec<TextBlock> {
-    let rows = &rows(matrix)[..];
-    if rows.is_empty() {
-        let line = "no provider is known to be required or locked: there is nothing to predict";
-        return vec![TextBlock::Lines(vec![line.to_owned()])];
-    }
-    let mut notes = Notes::default();
-    let here = here_routes(rows.iter());
-    let routes = Route::ALL.iter().chain(here).copied();
-    let mut table: Vec<Vec<String>> = vec![
-        ["", ""]
-            .into_iter()
-            .chain(routes.clone().map(column))
-            .map(str::to_owned)
-            .collect(),
-    ];
-    let providers: BTreeSet<&ProviderAddr> = rows.iter().map(|row| &row.provider).collect();
-    for provider in &providers {
-        let lines = lines(matrix::of_provider(rows, provider), detail);
-        add(&mut table, &provider.short(flavor), lines, here, &mut notes);
-    }
-    if providers.len() > 1 {
-        let name = format!("all {} providers", providers.len());
-        let lines = lines(matrix::combine(rows), detail);
-        add(&mut table, &name, lines, here, &mut notes);
-    }
-    say_platforms_once(&mut table);
-    let mut below = notes.below(here);
-    let last = below.pop();
-    if detail == Detail::Full {
-        below.extend(routes.map(|route| {
-            let command = format!("`{} {}`", flavor.command(), route.command());
-            // What a route means beyond the words of a sentence.
-            let more = match route {
-                Route::Registry => " that signs its checksums, where nothing is installed",
-                Route::UnpackedMirror => ": a directory of unpacked packages",
-                Route::PluginCache => " that holds the package, from a registry",
-                Route::Readonly => ", from a registry",
-                Route::Here => ": what is installed, configured and cached",
-                _ => "",
-            };
-            format!("  {}: {command} {}{more}", column(route), route.way())
-        }));
-    }
-    below.extend(last);
-    vec![TextBlock::Table(table), TextBlock::Lines(below)]
-}
+/// Maximum number of rows about several roots, where findings and a table of causes stand beside them.
+const MAX_ROWS: usize = 20;
 
-/// Maximum number of rows about several roots, because findings and a table of causes are printed beside them.
-const MAX_SHARED_ROWS: usize = 20;
-
-/// Turns the predictions of several roots into one table: equal rows once, with the roots that have them.
-pub(in crate::front::cli) fn shared_blocks(
-    roots: &[RootResult],
-    terminal: Option<usize>,
-) -> Vec<TextBlock> {
+/// Turns the predictions of roots into one table, with the titles of errors and warnings below it.
+///
+/// With `verbose`, each platform has its line, and each route is explained.
+pub(in crate::front::cli) fn blocks(roots: &[RootResult], verbose: bool) -> Vec<TextBlock> {
     let matrices: Vec<(&RootResult, Flavor, Vec<PredictionRow>)> = roots
         .iter()
         .filter_map(|root| {
@@ -131,46 +66,78 @@ pub(in crate::front::cli) fn shared_blocks(
         .collect();
     let mut all = matrices.iter().flat_map(|(_, _, rows)| rows).peekable();
     if all.peek().is_none() {
-        return Vec::new();
+        let line = "no provider is known to be required or locked: there is nothing to predict";
+        let is_said = matrices.len() == 1;
+        return Vec::from_iter(is_said.then(|| TextBlock::Lines(vec![line.to_owned()])));
     }
     let here = here_routes(all);
+    let routes = Route::ALL.iter().chain(here).copied();
     let mut notes = Notes::default();
-    let mut facts = Vec::new();
+    let mut table = Table::new(&[Column::Key("PROVIDER"), Column::Key("PLATFORMS")], []);
+    table
+        .columns
+        .extend(routes.clone().map(|route| Column::Key(column(route))));
     for (root, flavor, rows) in &matrices {
         let providers: BTreeSet<&ProviderAddr> = rows.iter().map(|row| &row.provider).collect();
-        for provider in providers {
-            let groups = matrix::of_provider(rows, provider);
-            for (label, group) in lines(groups, Detail::Folded) {
-                let cells = cells(&group, here, &mut notes);
-                facts.push(((provider.short(*flavor), label, cells), &*root.path));
+        let mut groups: Vec<(String, Vec<PlatformGroup>)> = providers
+            .iter()
+            .map(|provider| (provider.short(*flavor), matrix::of_provider(rows, provider)))
+            .collect();
+        if providers.len() > 1 && matrices.len() == 1 {
+            let name = format!("all {} providers", providers.len());
+            groups.push((name, matrix::combine(rows)));
+        }
+        for (provider, groups) in groups {
+            for (label, group) in lines(groups, verbose) {
+                let cells = [provider.clone(), label].into_iter();
+                let cells = cells.chain(cells_of(&group, here, &mut notes));
+                table.rows.push(Row {
+                    cells: cells.map(Cell::from).collect(),
+                    ..Row::new(&root.path, [])
+                });
             }
         }
     }
-    let first = facts[0].0.1.clone();
-    let is_same = facts.iter().all(|((_, label, _), _)| *label == first);
-    let mut titles: Vec<&str> = if is_same {
-        vec![&*first]
-    } else {
-        vec!["PROVIDER", "PLATFORMS"]
-    };
-    for route in Route::ALL.iter().chain(here) {
-        titles.push(column(*route));
+    if matrices.len() > 1 {
+        table.rows.sort_by(|a, b| a.cells.cmp(&b.cells));
     }
-    let shape = TableShape {
-        titles: &titles,
-        flexible: &[],
-        most: MAX_SHARED_ROWS,
-        terminal,
+    let mut below = notes.lines();
+    // Lines are long: platforms that all of them are about are named once.
+    let label = table.rows[0].cells[1].clone();
+    if table.rows.iter().all(|row| row.cells[1] == label) {
+        table.columns.remove(1);
+        for row in &mut table.rows {
+            row.cells.remove(1);
+        }
+        below.push(format!("  on {}", label.parts.concat()));
+    }
+    if verbose {
+        let (_, flavor, _) = &matrices[0];
+        below.extend(routes.map(|route| explained(route, *flavor)));
+    }
+    below.push(PREMISE.to_owned());
+    if here.is_empty() {
+        below.push(UNCHECKED.to_owned());
+    }
+    below.push(String::new());
+    vec![
+        TextBlock::Table(table.at_most(MAX_ROWS)),
+        TextBlock::Lines(below),
+    ]
+}
+
+/// Explains a route, beyond the words of a sentence.
+fn explained(route: Route, flavor: Flavor) -> String {
+    let command = format!("`{} {}`", flavor.command(), route.command());
+    let more = match route {
+        Route::Registry => " that signs its checksums, where nothing is installed",
+        Route::UnpackedMirror => ": a directory of unpacked packages",
+        Route::PluginCache => " that holds the package, from a registry",
+        Route::Readonly => ", from a registry",
+        Route::Here => ": what is installed, configured and cached",
+        _ => "",
     };
-    let mut blocks = shared_table(shape, shared(facts), |(provider, label, cells)| {
-        let label = (!is_same).then(|| label.clone());
-        std::iter::once(provider.clone())
-            .chain(label)
-            .chain(cells.iter().cloned())
-            .collect()
-    });
-    blocks.push(TextBlock::Lines(notes.below(here)));
-    blocks
+    format!("  {}: {command} {}{more}", column(route), route.way())
 }
 
 /// Returns the routes of this machine, if anything is predicted for them.
@@ -265,17 +232,6 @@ impl Notes {
         cell
     }
 
-    /// Returns the lines below a table, with an empty one at the end.
-    fn below(&self, here: &[Route]) -> Vec<String> {
-        let mut lines = self.lines();
-        lines.push(PREMISE.to_owned());
-        if here.is_empty() {
-            lines.push(UNCHECKED.to_owned());
-        }
-        lines.push(String::new());
-        lines
-    }
-
     fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self
             .titles
@@ -298,10 +254,11 @@ impl Notes {
 }
 
 /// Returns a line for each group of platforms, with what the group is called.
-fn lines(groups: Vec<PlatformGroup>, detail: Detail) -> Vec<(String, PlatformGroup)> {
-    let groups = match detail {
-        Detail::Folded => matrix::fold(groups),
-        Detail::Full => groups,
+fn lines(groups: Vec<PlatformGroup>, verbose: bool) -> Vec<(String, PlatformGroup)> {
+    let groups = if verbose {
+        groups
+    } else {
+        matrix::fold(groups)
     };
     let all: usize = groups.iter().map(|group| group.platforms.len()).sum();
     let last = groups.len().saturating_sub(1);
@@ -318,22 +275,8 @@ fn lines(groups: Vec<PlatformGroup>, detail: Detail) -> Vec<(String, PlatformGro
         .collect()
 }
 
-fn add(
-    table: &mut Vec<Vec<String>>,
-    name: &str,
-    lines: Vec<(String, PlatformGroup)>,
-    here: &[Route],
-    notes: &mut Notes,
-) {
-    for (at, (label, group)) in lines.into_iter().enumerate() {
-        let name = if at == 0 { name } else { "" };
-        let cells = cells(&group, here, notes);
-        table.push([name.to_owned(), label].into_iter().chain(cells).collect());
-    }
-}
-
 /// Returns the cells of a line, by route.
-fn cells(group: &PlatformGroup, here: &[Route], notes: &mut Notes) -> Vec<String> {
+fn cells_of(group: &PlatformGroup, here: &[Route], notes: &mut Notes) -> Vec<String> {
     let mut cells = Vec::new();
     for (predictions, count) in [
         // A platform that is not wanted matters to this machine only.
@@ -347,19 +290,4 @@ fn cells(group: &PlatformGroup, here: &[Route], notes: &mut Notes) -> Vec<String
         cells.resize(end, "-".to_owned());
     }
     cells
-}
-
-/// Moves the platforms into the head where all lines are about the same ones: lines are long.
-fn say_platforms_once(table: &mut [Vec<String>]) {
-    let [head, lines @ ..] = table else { return };
-    let mut labels = lines.iter().map(|line| &line[1]);
-    let Some(first) = labels.next().cloned() else {
-        return;
-    };
-    if labels.all(|label| *label == first) {
-        head[0] = first;
-        for line in table {
-            line.remove(1);
-        }
-    }
 }

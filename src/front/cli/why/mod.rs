@@ -1,7 +1,6 @@
 //! `lockctl why`: which places require a provider, and whether any version can satisfy them all.
 
 mod text;
-mod text_many;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -94,12 +93,8 @@ impl Command for WhyArgs {
         Some(&self.configuration)
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
-        text::of_root(root, look)
-    }
-
-    fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
-        Some(text_many::folded(result.roots(), look))
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::of_all(result.roots(), look)
     }
 }
 

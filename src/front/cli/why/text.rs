@@ -1,46 +1,200 @@
 //! The text of `lockctl why`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::addr::ProviderAddr;
 use crate::cli::Look;
-use crate::cli::session::computed;
+use crate::cli::session::{computed, provider};
 use crate::diag::counted;
 use crate::flavor::Flavor;
-use crate::report::json::RootStatus;
 use crate::report::json::{
     ComputedModule, ExplainedProvider, Overridden, PlaceKind, Provider, RequiringPlace,
 };
-use crate::report::{self, RootResult, TextBlock, Tone};
-use crate::run::unseen::some_of;
+use crate::report::{
+    self, Column, RootNames, RootResult, Row, Sentence, Table, TextBlock, Tone, reading,
+};
 
 /// Maximum number of modules with a computed source that are explained unless all are wanted.
 const MAX_COMPUTED: usize = 5;
 
-pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
-    let (Some(flavor), Some(Provider::Explained(explained))) =
-        (root.flavor, root.providers.first())
-    else {
-        return Vec::new();
+/// Maximum number of places that several roots share.
+const MAX_PLACES: usize = 10;
+
+/// The columns about the conditions of several roots.
+const CONDITIONS: &[Column] = &[
+    Column::Key("PROVIDER"),
+    Column::Key("CONSTRAINTS"),
+    Column::Key("LOCKED"),
+];
+
+const PLACES: &[Column] = &[
+    Column::Long("PLACE"),
+    Column::Key("CONSTRAINTS"),
+    Column::Joined("MODULE"),
+    Column::Key("KIND"),
+];
+
+/// A root with the provider that was asked for.
+struct ExplainedRoot<'r> {
+    path: &'r str,
+    flavor: Flavor,
+    explained: &'r ExplainedProvider,
+}
+
+/// Shows the places that require a provider, of several roots also under which constraints, and how it came out.
+pub(super) fn of_all(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
+    let all: Vec<ExplainedRoot<'_>> = roots
+        .iter()
+        .filter_map(|root| match (root.flavor, root.providers.first()) {
+            (Some(flavor), Some(Provider::Explained(explained))) => Some(ExplainedRoot {
+                path: &root.path,
+                flavor,
+                explained,
+            }),
+            _ => None,
+        })
+        .collect();
+    let (requiring, others): (Vec<&ExplainedRoot<'_>>, Vec<_>) = all
+        .iter()
+        .partition(|root| !root.explained.places.is_empty());
+    if requiring.is_empty() {
+        let verdicts = others.iter().map(|root| {
+            let text = not_required(root.explained, root.flavor);
+            (root.path.to_owned(), Sentence::warning(text))
+        });
+        return vec![TextBlock::Verdicts(RootNames::Columns, verdicts.collect())];
+    }
+    let are_many = roots.len() > 1;
+    let name = provider::naming(roots);
+    let mut blocks = Vec::new();
+    if are_many {
+        blocks.push(conditions(&requiring, &name));
+    }
+    blocks.push(places(&requiring, are_many, look));
+    if !are_many || look.verbose {
+        blocks.extend(
+            requiring
+                .iter()
+                .flat_map(|root| computed_modules(&root.explained.computed_modules, look)),
+        );
+    }
+    let verdicts = requiring
+        .iter()
+        .filter(|root| !are_many || !root.explained.is_met())
+        .map(|root| (root.path.to_owned(), verdict(root.explained, root.flavor)));
+    blocks.push(TextBlock::Verdicts(RootNames::Columns, verdicts.collect()));
+    if are_many {
+        let mut counts: BTreeMap<&ProviderAddr, usize> = BTreeMap::new();
+        for root in &requiring {
+            *counts.entry(&root.explained.provider).or_default() += 1;
+        }
+        let is_met = requiring.iter().all(|root| root.explained.is_met());
+        let tone = if is_met { Tone::Good } else { Tone::Bad };
+        blocks.extend(counts.into_iter().map(|(provider, count)| {
+            let text = format!(
+                "{} is required in {count} of {} roots",
+                name(provider),
+                roots.len()
+            );
+            TextBlock::Verdict(tone, text)
+        }));
+    }
+    blocks
+}
+
+/// Shows all conditions together, and the locked version.
+fn conditions(
+    requiring: &[&ExplainedRoot<'_>],
+    name: &dyn Fn(&ProviderAddr) -> String,
+) -> TextBlock {
+    let rows = requiring.iter().map(|root| {
+        let ExplainedProvider {
+            provider,
+            constraints,
+            locked,
+            ..
+        } = root.explained;
+        let mut version = match locked {
+            None if provider.is_builtin(root.flavor) => "built in".to_owned(),
+            None => "-".to_owned(),
+            Some(version) => version.to_string(),
+        };
+        if !root.explained.satisfiable {
+            version += " (no version can meet them)";
+        } else if !root.explained.is_met() {
+            version += " (does not meet them)";
+        }
+        let constraints = stated(&constraints.to_string());
+        let cells = [
+            name(provider).into(),
+            constraints.clone().into(),
+            version.clone().into(),
+        ];
+        ((provider, constraints, version), Row::new(root.path, cells))
+    });
+    TextBlock::Table(Table::sorted(CONDITIONS, rows).at_most(2 * MAX_PLACES))
+}
+
+/// Shows each place; of several roots those that they share, as one in a module that all of them call.
+fn places(requiring: &[&ExplainedRoot<'_>], are_many: bool, look: Look) -> TextBlock {
+    let all = || {
+        requiring.iter().flat_map(|root| {
+            root.explained.places.iter().map(|place| {
+                // Roots come to a module of the repository by other ways: `a/../m` and `b/../m` are one.
+                let file = reading::cleaned(&place.file);
+                (
+                    root.path,
+                    named(&RequiringPlace {
+                        file,
+                        ..place.clone()
+                    }),
+                    place,
+                )
+            })
+        })
     };
-    if !explained.places.is_empty() {
-        let (tone, verdict) = verdict(explained, flavor);
-        let mut blocks = vec![TextBlock::Table(rows(&explained.places, look))];
-        blocks.extend(computed_modules(&explained.computed_modules, look));
-        blocks.push(TextBlock::Verdict(tone, verdict));
-        return blocks;
+    let mut roots: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for (root, place, _) in all() {
+        roots.entry(place).or_default().insert(root);
     }
-    // Another root requires it.
-    if root.status == RootStatus::Clean {
-        return Vec::new();
+    let rows = all()
+        .filter(|(_, place, _)| !are_many || look.verbose || roots[place].len() > 1)
+        .map(|(root, name, place)| {
+            let module = match &*place.module {
+                "" => "root module",
+                module => module,
+            };
+            let cells = [
+                name.into(),
+                stated(&place.constraints).into(),
+                module.into(),
+                kind(place).into(),
+            ];
+            Row::new(root, cells)
+        });
+    // Roots that share a place may call its module by different names.
+    let columns = if are_many && !look.verbose {
+        &PLACES[..2]
+    } else {
+        PLACES
+    };
+    let table = Table::new(columns, rows).at_most(MAX_PLACES);
+    TextBlock::Table(if are_many {
+        table
+    } else {
+        table.without_head()
+    })
+}
+
+fn stated(constraints: &str) -> String {
+    match constraints {
+        "" => "any version".to_owned(),
+        constraints => constraints.to_owned(),
     }
-    vec![TextBlock::Verdict(
-        Tone::Warning,
-        not_required(explained, flavor),
-    )]
 }
 
 /// Says that nothing requires the provider.
-pub(super) fn not_required(explained: &ExplainedProvider, flavor: Flavor) -> String {
+fn not_required(explained: &ExplainedProvider, flavor: Flavor) -> String {
     let what = if explained.are_calls_seen {
         "nothing in the configuration"
     } else {
@@ -51,40 +205,6 @@ pub(super) fn not_required(explained: &ExplainedProvider, flavor: Flavor) -> Str
         text += &format!("; the lock file holds {version}");
     }
     text
-}
-
-/// Makes a row for each place; ways that lead to the same one share it unless all are shown.
-fn rows(places: &[RequiringPlace], look: Look) -> Vec<Vec<String>> {
-    let mut rows: Vec<Vec<&RequiringPlace>> = Vec::new();
-    let mut known = BTreeMap::new();
-    for place in places {
-        let new = rows.len();
-        let row = if look.verbose {
-            new
-        } else {
-            // A module that is called several times requires the provider from one place in several ways.
-            let key = (&place.file, place.line, place.column, place.by);
-            *known.entry(key).or_insert(new)
-        };
-        if row == new {
-            rows.push(Vec::new());
-        }
-        rows[row].push(place);
-    }
-    rows.into_iter()
-        .map(|same| {
-            let constraints = match same[0].constraints.as_str() {
-                "" => "any version",
-                constraints => constraints,
-            };
-            vec![
-                named(same[0]),
-                constraints.to_owned(),
-                some_of(same.iter().map(|place| module(place))).join(", "),
-                kind(same[0]),
-            ]
-        })
-        .collect()
 }
 
 /// Shows how modules on the ways to the places got their sources; of many the first ones, unless all are
@@ -115,7 +235,7 @@ fn computed_modules(modules: &[ComputedModule], look: Look) -> Vec<TextBlock> {
 }
 
 /// Says in one sentence whether the conditions can be met, and what is locked.
-pub(super) fn verdict(explained: &ExplainedProvider, flavor: Flavor) -> (Tone, String) {
+fn verdict(explained: &ExplainedProvider, flavor: Flavor) -> Sentence {
     let name = explained.provider.short(flavor);
     if !explained.satisfiable {
         let clash: Vec<String> = explained
@@ -130,10 +250,16 @@ pub(super) fn verdict(explained: &ExplainedProvider, flavor: Flavor) -> (Tone, S
         };
         let clash = clash.join(" and ");
         let text = format!("no version of {name} can meet {clash}: {change}");
-        return (Tone::Bad, text);
+        return Sentence {
+            tone: Tone::Bad,
+            text,
+        };
     }
     if explained.provider.is_builtin(flavor) {
-        return (Tone::Good, format!("{name} is built in and never locked"));
+        return Sentence {
+            tone: Tone::Good,
+            text: format!("{name} is built in and never locked"),
+        };
     }
     let wanted = if explained.constraints.is_empty() {
         format!("{name}: any version is allowed")
@@ -141,16 +267,17 @@ pub(super) fn verdict(explained: &ExplainedProvider, flavor: Flavor) -> (Tone, S
         format!("{name} must meet \"{}\"", explained.constraints)
     };
     let only = only(explained);
-    match &explained.locked {
-        None => (Tone::Good, format!("{wanted}; not locked{only}")),
-        Some(version) if explained.is_met() => {
-            (Tone::Good, format!("{wanted}; locked at {version}{only}"))
-        }
-        Some(version) => (
-            Tone::Bad,
-            format!("{wanted}; locked at {version}, which does not{only}"),
-        ),
-    }
+    let tone = if explained.is_met() {
+        Tone::Good
+    } else {
+        Tone::Bad
+    };
+    let text = match &explained.locked {
+        None => format!("{wanted}; not locked{only}"),
+        Some(version) if explained.is_met() => format!("{wanted}; locked at {version}{only}"),
+        Some(version) => format!("{wanted}; locked at {version}, which does not{only}"),
+    };
+    Sentence { tone, text }
 }
 
 /// Says what alone requires the provider, where that is worth knowing.
@@ -169,19 +296,10 @@ fn only(explained: &ExplainedProvider) -> &'static str {
 }
 
 /// Names a place; of a state the file only.
-pub(super) fn named(place: &RequiringPlace) -> String {
+fn named(place: &RequiringPlace) -> String {
     match (place.line, place.column) {
         (Some(line), Some(column)) => format!("{}:{line}:{column}", place.file),
         _ => place.file.clone(),
-    }
-}
-
-/// Returns the name of the module of a place, as the programs address it.
-fn module(place: &RequiringPlace) -> String {
-    if place.module.is_empty() {
-        "root module".to_owned()
-    } else {
-        place.module.clone()
     }
 }
 

@@ -17,9 +17,24 @@ pub(super) fn code(text: &str) -> String {
     format!("{marks}{space}{text}{space}{marks}")
 }
 
+/// Returns sentences as [`escaped`] does, but for commands between backticks, which stay code.
+pub(super) fn prose(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    let is_paired = text.matches('`').count() % 2 == 0;
+    let part = |(at, part): (usize, &str)| match at % 2 {
+        1 if !part.is_empty() => code(part),
+        _ => escaped(part),
+    };
+    if is_paired {
+        parts.map(part).collect()
+    } else {
+        escaped(text)
+    }
+}
+
 /// Returns lines of an error as one paragraph, with line breaks between them.
 pub(super) fn failed(lines: &str) -> String {
-    let lines: Vec<String> = lines.lines().map(escaped).collect();
+    let lines: Vec<String> = lines.lines().map(prose).collect();
     format!("**Error**: {}\n\n", lines.join("<br>"))
 }
 
@@ -89,16 +104,6 @@ fn is_inside_of_word(chars: &[char], at: usize) -> bool {
         .all(|c| c.is_some_and(|c| c.is_alphanumeric()))
 }
 
-/// Returns text for a place between tags of HTML, where no backslash escapes anything.
-pub(super) fn html(text: &str) -> String {
-    harmless(text)
-        // First, or the escapes below would be escaped again.
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('@', "&#64;<!-- -->")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +126,15 @@ mod tests {
     }
 
     #[test]
+    fn commands_stay_code() {
+        assert_eq!(
+            prose("run `lockctl lock live/__x__`, then _look_"),
+            "run `lockctl lock live/__x__`, then \\_look\\_"
+        );
+        assert_eq!(prose("a ` b_ <c>"), "a \\` b\\_ &lt;c>");
+    }
+
+    #[test]
     fn nothing_foreign_has_a_meaning() {
         check("live/__x__/_y_ a_b", "live/\\_\\_x\\_\\_/\\_y\\_ a_b");
         check("~> 1.0 and ~> 2.0", "\\~> 1.0 and \\~> 2.0");
@@ -134,10 +148,5 @@ mod tests {
         );
         check("> a > b", "\\> a > b");
         check("- a - b", "\\- a - b");
-    }
-
-    #[test]
-    fn a_tag_has_no_markdown() {
-        assert_eq!(html("a_<b>&@c"), "a_&lt;b&gt;&amp;&#64;<!-- -->c");
     }
 }

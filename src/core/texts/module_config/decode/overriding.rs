@@ -4,7 +4,7 @@ use crate::diag::Span;
 use crate::hcl::tree::{Block, ExprKind};
 use crate::module_config::faults::Faults;
 
-/// Blocks of conditions.
+/// Types of blocks that hold conditions.
 const RULES: [&str; 3] = ["precondition", "postcondition", "validation"];
 
 const REMARK: &str = "an override file only changes what others declare";

@@ -2,7 +2,6 @@
 
 mod failures;
 mod report;
-mod text;
 
 use super::job::LockJob;
 use super::opened::OpenRoot;
@@ -15,7 +14,6 @@ use crate::report::{Failure, RootResult, Sentence};
 use crate::run::root::Root;
 pub(super) use failures::missing;
 pub(super) use report::{report, verdict};
-pub(super) use text::lines;
 
 impl LockJob<'_, '_> {
     /// Converts the lock file of a root, and prepares it for the work.

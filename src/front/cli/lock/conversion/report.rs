@@ -1,12 +1,12 @@
 //! The report on a root that was converted.
 
+use crate::cli::lock::conclude;
 use crate::cli::lock::opened::OpenRoot;
-use crate::cli::lock::provenance::added;
 use crate::diag::{Texts, counted_as};
 use crate::flavor::{FlavorChoice, Program};
-use crate::locker::{Conversion, Locked, NotConverted};
+use crate::locker::{Conversion, NotConverted};
 use crate::report::json::{ConvertedProvider, Provider, RemovedProvider};
-use crate::report::{RootResult, Sentence};
+use crate::report::{RootResult, Tone};
 use crate::requirement::{Requirement, RequirementOrigin};
 use crate::run::root::Root;
 use crate::world::Files;
@@ -93,31 +93,30 @@ pub(in crate::front::cli::lock) fn verdict(
     result: &mut RootResult,
     conversion: &Conversion,
     root: &Root,
-    locked: &Locked,
     is_written: bool,
 ) {
     let count = conversion.moved.len();
     if count == 0 {
         return;
     }
-    let path = root.lock_path.display();
     let program = root.flavor.program();
-    if is_written {
-        // No hash need be new, so the words of `lock` would call a change of all addresses one of layout.
-        result.lock_mut().outcome = Some(format!("lock file updated for {program}"));
-    }
-    result.verdict = Some(if is_written {
-        let entries = counted_as(count, "entry converted", "entries converted");
-        Sentence::good(format!(
-            "updated {path} for {program}; {entries}{}",
-            added(locked)
-        ))
+    let path = root.lock_path.display().to_string();
+    // No hash need be new, so the words of `lock` would call a change of all addresses one of layout.
+    let text = |file: &str| {
+        if is_written {
+            let entries = counted_as(count, "entry converted", "entries converted");
+            format!("updated {file} for {program}; {entries}")
+        } else {
+            let entries = counted_as(count, "entry to convert", "entries to convert");
+            format!("{file} would change for {program}, {entries}; nothing was written")
+        }
+    };
+    let tone = if is_written {
+        Tone::Good
     } else {
-        let entries = counted_as(count, "entry to convert", "entries to convert");
-        Sentence::warning(format!(
-            "{path} would change for {program}, {entries}; nothing was written"
-        ))
-    });
+        Tone::Warning
+    };
+    conclude(result, tone, text("lock file"), text(&path));
 }
 
 /// Names the line that requires a provider, or the state.

@@ -1,24 +1,33 @@
-//! Tables for terminals that are narrower than their lines.
+//! Tables for any width: cells are cut, or rows are broken, where a terminal is narrower than its lines.
 
 use std::ops::Range;
 
-use super::page;
-use super::style::{aligned, harmless};
+use crate::report::page;
+use crate::report::style::{aligned, harmless};
 
-/// The indentation of the further lines of a row.
-pub(super) const STEP: &str = "    ";
+/// The step by which the further lines of a row are indented.
+const STEP: &str = "    ";
 
 /// Number of columns between two cells.
 const GAP: usize = 2;
 
-/// Puts cells into columns as [`aligned`] does; where a line has more than so many columns, each row has several lines,
-/// broken at the same cells in every row, so that all of them stay in columns. No line breaks within a word.
-pub(super) fn fitted(rows: &[Vec<String>], columns: usize) -> Vec<String> {
-    fitted_rows(rows, columns).concat()
-}
+/// Minimum width to which a cell is cut, in columns: less shows nothing of a path.
+const MIN_CELL: usize = 16;
 
-/// As [`fitted`], with the lines of each row by themselves.
-pub(super) fn fitted_rows(rows: &[Vec<String>], columns: usize) -> Vec<Vec<String>> {
+/// Puts cells into columns, and returns the lines of each row.
+///
+/// Where a line has more than so many columns, cells of the columns that may be cut are cut. If that is not enough, each
+/// row has several lines, broken at the same cells in every row, so that all of them stay in columns. No line breaks
+/// within a word.
+pub(in crate::work::report) fn laid_out(
+    rows: &[Vec<String>],
+    flexible: &[usize],
+    columns: Option<usize>,
+) -> Vec<Vec<String>> {
+    let Some(columns) = columns else {
+        return aligned(rows).into_iter().map(|line| vec![line]).collect();
+    };
+    let rows = &fitted(rows.to_vec(), flexible, columns)[..];
     let lines = aligned(rows);
     if lines.iter().all(|line| line.chars().count() <= columns) {
         return lines.into_iter().map(|line| vec![line]).collect();
@@ -68,21 +77,6 @@ fn lines_of_part(cells: &[String], widths: &[usize], indent: &str, columns: usiz
     vec![line.trim_end().to_owned()]
 }
 
-/// Returns the number of lines of a row that has a cell in every column.
-pub(super) fn lines_of_row(rows: &[Vec<String>], columns: usize) -> usize {
-    let widths = widths(rows);
-    parts(&widths, columns)
-        .into_iter()
-        .map(|part| {
-            widths[part]
-                .iter()
-                .sum::<usize>()
-                .div_ceil(columns.max(1))
-                .max(1)
-        })
-        .sum()
-}
-
 /// Divides columns into lines, as few as possible.
 fn parts(widths: &[usize], columns: usize) -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
@@ -104,7 +98,7 @@ fn parts(widths: &[usize], columns: usize) -> Vec<Range<usize>> {
 }
 
 /// Returns the width of each column.
-pub(super) fn widths(rows: &[Vec<String>]) -> Vec<usize> {
+fn widths(rows: &[Vec<String>]) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
     for row in rows {
         widths.resize(widths.len().max(row.len()), 0);
@@ -116,8 +110,67 @@ pub(super) fn widths(rows: &[Vec<String>]) -> Vec<usize> {
 }
 
 /// Returns the width of a table, by the widths of its columns.
-pub(super) fn total(widths: &[usize]) -> usize {
+fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
+/// Cuts cells of some columns, the widest first, until the rows are no wider than the terminal. Rows that would be wider
+/// all the same are not cut: they get several lines.
+fn fitted(mut rows: Vec<Vec<String>>, flexible: &[usize], terminal: usize) -> Vec<Vec<String>> {
+    let mut widths = widths(&rows);
+    while total(&widths) > terminal {
+        let widest = flexible
+            .iter()
+            .filter(|column| widths.get(**column).is_some_and(|width| *width > MIN_CELL))
+            .max_by_key(|column| widths[**column]);
+        let Some(widest) = widest else { return rows };
+        widths[*widest] -= 1;
+    }
+    for row in &mut rows {
+        for column in flexible {
+            let (Some(cell), Some(width)) = (row.get_mut(*column), widths.get(*column)) else {
+                continue;
+            };
+            let count = cell.chars().count();
+            if count <= *width {
+                continue;
+            }
+            // The last names distinguish a path, the first ones a list. The mark takes the place of one more.
+            let is_path = cell.contains('/') && !cell.contains(", ");
+            *cell = if is_path {
+                let end: String = cell.chars().skip(count + 1 - width).collect();
+                format!("…{end}")
+            } else {
+                let start: String = cell.chars().take(width - 1).collect();
+                format!("{start}…")
+            };
+        }
+    }
+    rows
+}
+
+/// Leaves out columns with nothing below their head. Returns the rows, and the indices of the columns that are left.
+pub(in crate::work::report) fn without_empty_columns(
+    rows: Vec<Vec<String>>,
+) -> (Vec<Vec<String>>, Vec<usize>) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let shown: Vec<usize> = (0..columns)
+        .filter(|column| {
+            rows.iter()
+                .skip(1)
+                .any(|row| row.get(*column).is_some_and(|cell| !cell.is_empty()))
+        })
+        .collect();
+    let rows = rows
+        .into_iter()
+        .map(|row| {
+            shown
+                .iter()
+                .filter_map(|column| row.get(*column).cloned())
+                .collect()
+        })
+        .collect();
+    (rows, shown)
 }
 
 #[cfg(test)]
@@ -140,9 +193,9 @@ mod tests {
                 "two hashes were added and one was removed by hand",
             ],
         ]);
-        assert_eq!(fitted(&rows, 80), aligned(&rows));
+        assert_eq!(laid_out(&rows, &[], Some(80)).concat(), aligned(&rows));
         assert_eq!(
-            fitted(&rows, 30),
+            laid_out(&rows, &[], Some(30)).concat(),
             [
                 "hashicorp/aws  5.1.0",
                 "    signed by HashiCorp",
@@ -151,8 +204,6 @@ mod tests {
                 "    one was removed by hand",
             ]
         );
-        assert_eq!(lines_of_row(&rows, 80), 1);
-        assert_eq!(lines_of_row(&rows, 30), 3);
     }
 
     /// A second version has no name of its provider: it stays below the first one.
@@ -165,7 +216,7 @@ mod tests {
             &["e.com/a/b", "", "", "", "1"],
         ]);
         assert_eq!(
-            fitted(&rows, 32),
+            laid_out(&rows, &[], Some(32)).concat(),
             [
                 "PROVIDER               VERSION",
                 "    h1  zh  ROOTS",
@@ -178,7 +229,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            fitted(&rows, 22)[3..7],
+            laid_out(&rows, &[], Some(22)).concat()[3..7],
             [
                 "example.com/team/long",
                 "    10.20.30  5   12",
@@ -186,5 +237,36 @@ mod tests {
                 "    1.0.0     15",
             ]
         );
+    }
+
+    #[test]
+    fn a_column_with_nothing_below_its_head_is_left_out() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let table = vec![
+            row(["A", "B", "C"]),
+            row(["a", "", "c"]),
+            row(["", "", "d"]),
+        ];
+        let (table, shown) = without_empty_columns(table);
+        assert_eq!(table, [["A", "C"], ["a", "c"], ["", "d"]]);
+        assert_eq!(shown, [0, 2]);
+    }
+
+    #[test]
+    fn cells_are_cut_to_the_terminal() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let all = vec![row([
+            "provider",
+            "live/prod/eu-west-1/network",
+            "added, upgraded",
+        ])];
+        let flexible = &[1, 2];
+        assert_eq!(fitted(all.clone(), flexible, 80), all);
+        assert_eq!(
+            fitted(all.clone(), flexible, 45),
+            [row(["provider", "…eu-west-1/network", "added, upgraded"])]
+        );
+        // Nothing is cut to nothing.
+        assert_eq!(fitted(all.clone(), flexible, 10), all);
     }
 }
