@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 /// The table, a file of data.
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table: Table =
+static TABLE: LazyLock<KnownTexts> = LazyLock::new(|| {
+    let mut table: KnownTexts =
         serde_json::from_str(include_str!("symptoms.json")).expect("a test reads the table");
     for known in &mut table.symptoms {
         for texts in [&mut known.titles, &mut known.says] {
@@ -28,7 +28,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 #[derive(Deserialize)]
-struct Table {
+struct KnownTexts {
     /// The first parts of titles of lock file errors in an older Terraform, in OpenTofu and in `validate`.
     folded: Vec<String>,
     /// The titles of messages that list several faults, each with its provider.

@@ -34,54 +34,29 @@ pub(in crate::front::cli) fn print(
     world: World<'_>,
     io: &mut Io<'_>,
 ) -> io::Result<()> {
-    let env = world.env;
-    let is_human = common.format == Format::Human;
-    let is_markdown = common.format == Format::Markdown;
-    let terminal = env.columns(Stream::Stdout);
-    let is_cut = result.root_count() > 1 && !common.verbose;
-    let screen = |terminal, lines| Screen {
-        terminal,
-        lines: is_cut.then_some(lines),
-        verbose: common.verbose,
-        roots: result.root_count(),
-    };
-    let beside = |remarks: Vec<TextBlock>, lines| {
-        let screen = screen(env.columns(Stream::Stderr), lines);
-        let colors = colors(common.color, env, Stream::Stderr);
-        let notes = [notes_beside(result, command, common), remarks].concat();
-        human::text(&notes, &result.texts, colors, screen)
-    };
-    let most = if is_markdown {
-        MAX_BESIDE_MARKDOWN
-    } else {
-        MAX_BESIDE
-    };
-    let height = beside(Vec::new(), SCREEN).lines().count().min(most);
-    let screen = screen(terminal.filter(|_| is_human), SCREEN.saturating_sub(height));
-    let look = Look {
-        verbose: common.verbose,
-        quiet: common.quiet,
-        markdown: is_markdown,
-        columns: terminal.unwrap_or(USUAL_COLUMNS),
+    let printed = Printed {
+        result,
+        command,
+        common,
+        world,
     };
     let language = match common.format {
         Format::Human | Format::Markdown | Format::Graph(_) => EscapedIn::Text,
         Format::Json | Format::JsonLines | Format::Bill(_) => EscapedIn::Json,
         Format::Checks(format) => format.language,
     };
-    if is_human {
+    if common.format == Format::Human {
         // A script of our own, or the facts of an export: no byte of it may change.
         io.stdout.write_all(result.raw_text())?;
     }
     let out = &mut LogWriter::new(io.stdout, language);
-    let (mut remarks, mut printed) = (Vec::new(), 0);
-    let checked = || Checked::of(result, &paths::from_the_top(world));
+    let (mut remarks, mut height) = (Vec::new(), 0);
     match common.format {
         // The object holds every note and failure, so that standard error stays empty.
         Format::Json => return json::render(out, result).and_then(|()| out.flush()),
         Format::JsonLines => return json::render_line(out, result).and_then(|()| out.flush()),
         Format::Checks(format) => {
-            let mut checked = checked().with_notes_of_run_once();
+            let mut checked = printed.checked().with_notes_of_run_once();
             // The runner shows annotations even with `--quiet`, so notes are left out; other documents are the
             // whole result.
             if common.quiet && format.stands_alone {
@@ -93,32 +68,14 @@ pub(in crate::front::cli) fn print(
                 return out.flush();
             }
         }
-        Format::Markdown
-            if matches!(result.subject, ResultSubject::Roots(_))
-                && command.markdown() == MarkdownText::Findings =>
-        {
-            let text = markdown::checks(&checked(), screen);
-            printed = text.lines().count();
-            out.write_all(text.as_bytes())?;
-        }
-        Format::Markdown => {
-            // A comment has no standard error beside it.
-            let mut blocks = notes::failures(result, common.verbose);
-            blocks.extend(command.text(result, look));
-            let text = markdown::text(&blocks, screen);
-            printed = text.lines().count();
-            out.write_all(text.as_bytes())?;
-        }
-        Format::Human => {
-            let colors = colors(common.color, env, Stream::Stdout);
-            let blocks = command.text(result, look);
-            let text = human::text(&blocks, &result.texts, colors, screen);
-            printed = text.lines().count();
+        Format::Human | Format::Markdown => {
+            let text = printed.text();
+            height = text.lines().count();
             out.write_all(text.as_bytes())?;
         }
         Format::Bill(_) => out.write_all(result.document_text())?,
         Format::Graph(language) => {
-            let graph = command.graph(result, look);
+            let graph = command.graph(result, printed.look());
             graph::render(out, &graph, language)?;
             let too_large = graph.too_large(language);
             remarks.extend(too_large.map(|text| TextBlock::Remark(Tone::Warning, text)));
@@ -127,22 +84,100 @@ pub(in crate::front::cli) fn print(
     // Results first: on one terminal, notes appear below them.
     out.flush()?;
     let out = &mut LogWriter::new(io.stderr, EscapedIn::Text);
-    let left = SCREEN.saturating_sub(printed);
-    out.write_all(beside(remarks, left).as_bytes())?;
+    let left = SCREEN.saturating_sub(height);
+    out.write_all(printed.beside(remarks, left).as_bytes())?;
     out.flush()
 }
 
-/// Returns what stands beside the results, as far as it is wanted.
-fn notes_beside(result: &CommandResult, command: &dyn Command, common: &Options) -> Vec<TextBlock> {
-    let mut notes = notes::notes(result, command.total(), common.verbose);
-    // Warnings on one root stay: a script that asks for quiet still has to see them. Of many roots, some have a
-    // warning in every run, and a failure would stand among them.
-    if common.quiet && result.roots().len() > 1 {
-        notes.retain(TextBlock::is_bad);
-    } else if common.quiet {
-        notes.retain(|block| !block.is_note());
+/// A result with what decides about its text.
+struct Printed<'a> {
+    result: &'a CommandResult,
+    command: &'a dyn Command,
+    common: &'a Options,
+    world: World<'a>,
+}
+
+impl Printed<'_> {
+    /// Returns the result as text for people, or as Markdown.
+    fn text(&self) -> String {
+        let Self {
+            result,
+            command,
+            common,
+            world,
+        } = self;
+        let is_markdown = common.format == Format::Markdown;
+        let most = if is_markdown {
+            MAX_BESIDE_MARKDOWN
+        } else {
+            MAX_BESIDE
+        };
+        let beside = self.beside(Vec::new(), SCREEN).lines().count().min(most);
+        let terminal = world.env.columns(Stream::Stdout).filter(|_| !is_markdown);
+        let screen = self.screen(terminal, SCREEN.saturating_sub(beside));
+        let look = self.look();
+        if !is_markdown {
+            let colors = colors(common.color, world.env, Stream::Stdout);
+            let blocks = command.text(result, look);
+            return human::text(&blocks, &result.texts, colors, screen);
+        }
+        if matches!(result.subject, ResultSubject::Roots(_))
+            && command.markdown() == MarkdownText::Findings
+        {
+            return markdown::checks(&self.checked(), screen);
+        }
+        // A comment has no standard error beside it.
+        let mut blocks = notes::failures(result, common.verbose);
+        blocks.extend(command.text(result, look));
+        markdown::text(&blocks, screen)
     }
-    notes
+
+    /// Returns what standard error shows beside the results, as far as it is wanted.
+    fn beside(&self, remarks: Vec<TextBlock>, lines: usize) -> String {
+        let Self {
+            result,
+            command,
+            common,
+            world,
+        } = self;
+        let mut notes = notes::notes(result, command.total(), common.verbose);
+        // Warnings on one root stay: a script that asks for quiet still has to see them. Of many roots, some have a
+        // warning in every run, and a failure would be hard to find among them.
+        if common.quiet && result.roots().len() > 1 {
+            notes.retain(TextBlock::is_bad);
+        } else if common.quiet {
+            notes.retain(|block| !block.is_note());
+        }
+        notes.extend(remarks);
+        let screen = self.screen(world.env.columns(Stream::Stderr), lines);
+        let colors = colors(common.color, world.env, Stream::Stderr);
+        human::text(&notes, &result.texts, colors, screen)
+    }
+
+    fn screen(&self, terminal: Option<usize>, lines: usize) -> Screen {
+        let roots = self.result.root_count();
+        let verbose = self.common.verbose;
+        Screen {
+            terminal,
+            lines: (roots > 1 && !verbose).then_some(lines),
+            verbose,
+            roots,
+        }
+    }
+
+    fn look(&self) -> Look {
+        let terminal = self.world.env.columns(Stream::Stdout);
+        Look {
+            verbose: self.common.verbose,
+            quiet: self.common.quiet,
+            markdown: self.common.format == Format::Markdown,
+            columns: terminal.unwrap_or(USUAL_COLUMNS),
+        }
+    }
+
+    fn checked(&self) -> Checked<'_> {
+        Checked::of(self.result, &paths::from_the_top(self.world))
+    }
 }
 
 /// Decides about colours as <https://no-color.org> says.

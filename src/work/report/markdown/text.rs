@@ -20,7 +20,7 @@ pub(super) fn code(text: &str) -> String {
 /// Returns sentences as [`escaped`] does, but for commands between backticks, which stay code.
 pub(super) fn prose(text: &str) -> String {
     let parts = text.split('`').enumerate();
-    let is_paired = text.matches('`').count() % 2 == 0;
+    let is_paired = text.matches('`').count().is_multiple_of(2);
     let part = |(at, part): (usize, &str)| match at % 2 {
         1 if !part.is_empty() => code(part),
         _ => escaped(part),
