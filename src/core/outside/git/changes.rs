@@ -78,7 +78,8 @@ impl Repository<'_> {
         let mut args = vec!["diff", "--diff-filter=ADMRTU"];
         args.extend(RAW_FORM);
         args.extend(sides);
-        args.extend(["--", LOCK_FILES]);
+        args.push("--");
+        args.extend(LOCK_FILES);
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;
         let mut changes = listed(&output)?;
         // git lists an unmerged file a second time, as if it were modified.
@@ -92,7 +93,7 @@ impl Repository<'_> {
         });
         // `git diff` does not list untracked files, but a new root begins with an untracked lock file.
         if *new == Side::WorkTree {
-            let untracked = self.untracked(LOCK_FILES)?;
+            let untracked = self.untracked(&LOCK_FILES)?;
             changes.extend(untracked.into_iter().map(|path| Change {
                 status: Status::Added,
                 old: None,
@@ -125,7 +126,7 @@ impl Repository<'_> {
             .iter()
             .map(|change| change.path().to_owned())
             .collect();
-        paths.extend(self.untracked(":/")?);
+        paths.extend(self.untracked(&[":/"])?);
         paths.sort();
         paths.dedup();
         Ok(paths)
@@ -136,7 +137,8 @@ impl Repository<'_> {
     /// # Errors
     /// If git does not answer.
     pub fn linked_locks(&self) -> Result<Vec<PathBuf>, GitError> {
-        let args = ["ls-files", "-z", "--stage", "--full-name", "--", LOCK_FILES];
+        let mut args = vec!["ls-files", "-z", "--stage", "--full-name", "--"];
+        args.extend(LOCK_FILES);
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;
         // `MODE ID STAGE\tPATH`.
         Ok(output
@@ -184,7 +186,8 @@ impl Repository<'_> {
         let Some(top) = self.top() else {
             return Ok(Vec::new());
         };
-        let args = ["ls-files", "-z", "--full-name", "--", LOCK_FILES];
+        let mut args = vec!["ls-files", "-z", "--full-name", "--"];
+        args.extend(LOCK_FILES);
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;
         Ok(output
             .split(|byte| *byte == 0)
@@ -240,16 +243,16 @@ impl Repository<'_> {
     }
 
     /// Lists files that git neither tracks nor ignores; a repository in this one is a single path.
-    fn untracked(&self, files: &str) -> Result<Vec<PathBuf>, GitError> {
-        let args = [
+    fn untracked(&self, files: &[&str]) -> Result<Vec<PathBuf>, GitError> {
+        let mut args = vec![
             "ls-files",
             "-z",
             "--others",
             "--exclude-standard",
             "--full-name",
             "--",
-            files,
         ];
+        args.extend(files);
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;
         Ok(output
             .split(|byte| *byte == 0)

@@ -1,6 +1,7 @@
 //! Commits that changed lock files.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::changes::{Change, RAW_FORM, Status, TreeEntry, change};
@@ -93,17 +94,24 @@ pub fn files(commits: &[Commit]) -> BTreeMap<PathBuf, Vec<FileCommit<'_>>> {
 }
 
 impl Repository<'_> {
-    /// Lists the commits that changed lock files, as `git log` orders them: the newest first.
+    /// Hands over the commits that changed lock files while git finds them, in the order of `git log`: the newest
+    /// first.
     ///
     /// git ends at the newest `most` commits, if that is stated. A merge is listed for the files that differ
     /// from every parent.
     ///
     /// # Errors
     /// If git does not answer.
-    pub fn history(&self, from: &Revision, most: Option<usize>) -> Result<Vec<Commit>, GitError> {
+    pub fn history(
+        &self,
+        from: &Revision,
+        most: Option<usize>,
+        each: &mut dyn FnMut(Commit),
+    ) -> Result<(), GitError> {
         let most = most.map(|most| format!("--max-count={most}"));
         let options = most.as_deref().into_iter();
-        self.log(&options.chain([from.id.as_str()]).collect::<Vec<_>>())
+        let revisions: Vec<&str> = options.chain([from.id.as_str()]).collect();
+        self.log(&revisions, each)
     }
 
     /// Lists those of the newest commits of `HEAD` that changed lock files, as [`history`](Self::history) does.
@@ -111,11 +119,14 @@ impl Repository<'_> {
     /// # Errors
     /// If git does not answer, or there is no commit.
     pub fn recent_history(&self) -> Result<Vec<Commit>, GitError> {
+        let mut commits = Vec::new();
         // A shorter history has no such commit, and is listed as a whole.
-        self.log(&["--ignore-missing", "HEAD", &format!("^HEAD~{MAX_RECENT}")])
+        let revisions = ["--ignore-missing", "HEAD", &format!("^HEAD~{MAX_RECENT}")];
+        self.log(&revisions, &mut |commit| commits.push(commit))?;
+        Ok(commits)
     }
 
-    fn log(&self, revisions: &[&str]) -> Result<Vec<Commit>, GitError> {
+    fn log(&self, revisions: &[&str], each: &mut dyn FnMut(Commit)) -> Result<(), GitError> {
         // `-c` lists a merge only for files that differ from every parent: who merged took part of each.
         let mut args = vec!["log", "-c"];
         args.extend(RAW_FORM);
@@ -123,39 +134,102 @@ impl Repository<'_> {
         args.push("--encoding=UTF-8");
         args.push("--format=tformat:commit %H%x00%aI%x00%an%x00%s");
         args.extend(revisions);
-        args.extend(["--", LOCK_FILES]);
-        let output = self.output(&args, &[], MAX_LIST_BYTES)?;
-        parse(&output).ok_or(GitError::Unexpected { command: "log" })
+        args.push("--");
+        args.extend(LOCK_FILES);
+        let mut reader = CommitReader::default();
+        self.stream(&args, MAX_LIST_BYTES, &mut |piece| reader.read(piece, each))?;
+        reader
+            .end(each)
+            .ok_or(GitError::Unexpected { command: "log" })
     }
 }
 
-/// Reads commits, each a header of four fields with its changes behind it.
-fn parse(output: &[u8]) -> Option<Vec<Commit>> {
-    let mut fields = output.split(|byte| *byte == 0);
-    let mut commits: Vec<Commit> = Vec::new();
+/// Cuts the output of git into commits while it comes.
+#[derive(Default)]
+struct CommitReader {
+    /// The commit at hand, as far as it came.
+    text: Vec<u8>,
+    /// The start of the field at hand.
+    field: usize,
+    /// The number of texts and paths that come next, which may hold anything.
+    texts: usize,
+    is_broken: bool,
+}
+
+impl CommitReader {
+    fn read(&mut self, piece: &[u8], each: &mut dyn FnMut(Commit)) {
+        let mut at = self.text.len();
+        self.text.extend_from_slice(piece);
+        let mut start = 0;
+        while let Some(length) = self.text[at..].iter().position(|byte| *byte == 0) {
+            at += length;
+            // Between a header and its changes is an empty line.
+            let field = &self.text[self.field..at];
+            let field = field.strip_prefix(b"\n").unwrap_or(field);
+            if self.texts > 0 {
+                self.texts -= 1;
+            } else if field.starts_with(b"commit ") {
+                self.texts = 3;
+                self.hand_over(start..self.field, each);
+                start = self.field;
+            } else if field.starts_with(b"::") {
+                self.texts = 1;
+            } else {
+                let status = field.rsplit(|byte| *byte == b' ').next();
+                self.texts = match status.and_then(<[u8]>::first) {
+                    Some(b'R') => 2,
+                    Some(_) => 1,
+                    None => 0,
+                };
+            }
+            at += 1;
+            self.field = at;
+        }
+        self.text.drain(..start);
+        self.field -= start;
+    }
+
+    /// Hands over the last commit.
+    fn end(mut self, each: &mut dyn FnMut(Commit)) -> Option<()> {
+        self.hand_over(0..self.text.len(), each);
+        (!self.is_broken).then_some(())
+    }
+
+    fn hand_over(&mut self, place: Range<usize>, each: &mut dyn FnMut(Commit)) {
+        if place.is_empty() {
+            return;
+        }
+        match commit(&self.text[place]) {
+            Some(commit) => each(commit),
+            None => self.is_broken = true,
+        }
+    }
+}
+
+/// Reads a commit: a header of four fields with its changes behind it.
+fn commit(text: &[u8]) -> Option<Commit> {
+    let mut fields = text.split(|byte| *byte == 0);
+    let id = fields.next()?.strip_prefix(b"commit ")?;
+    let mut text = || Some(String::from_utf8_lossy(fields.next()?).into_owned());
+    let mut commit = Commit {
+        id: ObjectId::read(std::str::from_utf8(id).ok()?)?,
+        date: text()?,
+        author: text()?,
+        subject: text()?,
+        changes: Vec::new(),
+    };
     while let Some(field) = fields.next() {
-        // Between a header and its changes is an empty line.
         let field = field.strip_prefix(b"\n").unwrap_or(field);
-        if let Some(id) = field.strip_prefix(b"commit ") {
-            let mut text = || Some(String::from_utf8_lossy(fields.next()?).into_owned());
-            commits.push(Commit {
-                id: ObjectId::read(std::str::from_utf8(id).ok()?)?,
-                date: text()?,
-                author: text()?,
-                subject: text()?,
-                changes: Vec::new(),
-            });
-        } else if field.starts_with(b"::") {
-            let merge = merged(field, &mut fields)?;
-            commits.last_mut()?.changes.push(merge);
+        if field.starts_with(b"::") {
+            commit.changes.push(merged(field, &mut fields)?);
         } else if !field.is_empty() {
-            commits.last_mut()?.changes.push(CommittedChange {
+            commit.changes.push(CommittedChange {
                 change: change(field, &mut fields)?,
                 others: Vec::new(),
             });
         }
     }
-    Some(commits)
+    Some(commit)
 }
 
 /// Reads `::MODE… MODE ID… ID STATUS\0PATH\0`, with as many colons as there are parents.
@@ -193,4 +267,69 @@ fn merged<'b>(
             .map(ObjectId::read)
             .collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads the output of git in pieces of a size.
+    fn read(output: &[u8], size: usize) -> Option<Vec<Commit>> {
+        let mut commits = Vec::new();
+        let mut reader = CommitReader::default();
+        for piece in output.chunks(size) {
+            reader.read(piece, &mut |commit| commits.push(commit));
+        }
+        reader.end(&mut |commit| commits.push(commit))?;
+        Some(commits)
+    }
+
+    #[test]
+    fn commits_are_read_from_pieces_of_any_size() {
+        let (one, two) = ("1".repeat(40), "2".repeat(40));
+        let none = "0".repeat(40);
+        // An author, a subject and a path may look like the start of a commit or of a change.
+        let output = [
+            format!("commit {one}\0date\0commit {two}\0:1\0"),
+            format!("\n:100644 100644 {one} {two} M\0commit {two}\0"),
+            format!(":100644 100644 {one} {two} R086\0::a\0\ncommit\0"),
+            format!("commit {two}\0date\0\0\0"),
+            format!("\n::100644 100644 100644 {one} {two} {one} MM\0:b\0"),
+            format!("commit {one}\0date\0author\0a merge without changes\0"),
+            format!("commit {two}\0date\0author\0the first one\0"),
+            format!("\n:000000 100644 {none} {one} A\0c\0"),
+        ]
+        .concat();
+        let whole = read(output.as_bytes(), output.len()).expect("commits");
+        let paths: Vec<Vec<&Path>> = whole
+            .iter()
+            .map(|commit| {
+                commit
+                    .changes
+                    .iter()
+                    .map(|step| step.change.path())
+                    .collect()
+            })
+            .collect();
+        let wanted: [&[&str]; 4] = [
+            &[&format!("commit {two}"), "\ncommit"],
+            &[":b"],
+            &[],
+            &["c"],
+        ];
+        let wanted: Vec<Vec<&Path>> = wanted
+            .iter()
+            .map(|paths| paths.iter().map(Path::new).collect())
+            .collect();
+        assert_eq!(paths, wanted);
+        for size in 1..output.len() {
+            assert_eq!(
+                read(output.as_bytes(), size).as_ref(),
+                Some(&whole),
+                "{size}"
+            );
+        }
+        assert_eq!(read(b"commit 1\0date\0author\0subject\0", 10), None);
+        assert_eq!(read(b"", 10), Some(Vec::new()));
+    }
 }

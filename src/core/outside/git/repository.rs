@@ -28,11 +28,17 @@ const MAX_QUICK_MEMORY: u64 = 512 << 20;
 /// Maximum memory of all other commands, in bytes: the history of a million commits takes several hundred MB.
 const MAX_MEMORY: u64 = 2 << 30;
 
-/// The lock files of the whole repository, as a pathspec.
-pub(super) const LOCK_FILES: &str = ":(top,glob)**/.terraform.lock.hcl";
+/// The lock files of the whole repository, as pathspecs: those in directories, and the one at the top.
+///
+/// Without `glob` magic a leading `*` is the whole pattern for git: it compares the ends of paths, which is several
+/// times as fast as `**/`.
+pub(super) const LOCK_FILES: [&str; 2] = [
+    ":(top)*/.terraform.lock.hcl",
+    ":(top,literal).terraform.lock.hcl",
+];
 
 /// Variables that make git quiet, quick and harmless.
-const VARS: [(&str, &str); 6] = [
+const VARS: [(&str, &str); 9] = [
     ("GIT_TERMINAL_PROMPT", "0"),
     // A second git in the same directory would fail meanwhile.
     ("GIT_OPTIONAL_LOCKS", "0"),
@@ -40,7 +46,11 @@ const VARS: [(&str, &str); 6] = [
     ("GIT_NO_LAZY_FETCH", "1"),
     // What the line above says to git 2.45 and later only: an empty list allows no protocol.
     ("GIT_ALLOW_PROTOCOL", ""),
+    // A user may have set any of them for pathspecs of their own.
     ("GIT_LITERAL_PATHSPECS", "0"),
+    ("GIT_GLOB_PATHSPECS", "0"),
+    ("GIT_NOGLOB_PATHSPECS", "0"),
+    ("GIT_ICASE_PATHSPECS", "0"),
     ("LC_ALL", "C"),
 ];
 
@@ -60,6 +70,16 @@ pub(super) const OPTIONS: [&str; 9] = [
     "-c",
     "log.follow=false",
 ];
+
+/// Limits of one run of git.
+#[derive(Clone, Copy)]
+struct GitLimits {
+    time: Duration,
+    /// Maximum memory that it writes to, in bytes.
+    memory: u64,
+    /// Maximum size of what it prints, in bytes.
+    output: u64,
+}
 
 /// Whose configuration of git is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,25 +265,51 @@ impl<'a> Repository<'a> {
     /// It has the time of the quick commands. Objects of the repository may be large, so its memory is that of all
     /// others.
     pub(super) fn git_for_file(&self, args: &[&str], limit: u64) -> Result<Ended, GitError> {
-        self.git_within(MAX_QUICK_TIME, MAX_MEMORY, args, &[], limit)
+        let limits = GitLimits {
+            time: MAX_QUICK_TIME,
+            memory: MAX_MEMORY,
+            output: limit,
+        };
+        self.git_within(limits, args, &[], None)
     }
 
     /// Runs git, and returns its result with any exit code.
     pub(super) fn git(&self, args: &[&str], stdin: &[u8], limit: u64) -> Result<Ended, GitError> {
-        if QUICK.contains(&args[0]) {
-            self.git_within(MAX_QUICK_TIME, MAX_QUICK_MEMORY, args, stdin, limit)
+        let (time, memory) = if QUICK.contains(&args[0]) {
+            (MAX_QUICK_TIME, MAX_QUICK_MEMORY)
         } else {
-            self.git_within(MAX_TIME, MAX_MEMORY, args, stdin, limit)
-        }
+            (MAX_TIME, MAX_MEMORY)
+        };
+        let limits = GitLimits {
+            time,
+            memory,
+            output: limit,
+        };
+        self.git_within(limits, args, stdin, None)
+    }
+
+    /// Runs git, and hands over what it prints while it runs; an exit code other than 0 is an error.
+    pub(super) fn stream(
+        &self,
+        args: &[&str],
+        limit: u64,
+        each: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), GitError> {
+        let limits = GitLimits {
+            time: MAX_TIME,
+            memory: MAX_MEMORY,
+            output: limit,
+        };
+        let ended = self.git_within(limits, args, &[], Some(each))?;
+        output_of(args, ended).map(drop)
     }
 
     fn git_within(
         &self,
-        time: Duration,
-        memory: u64,
+        limits: GitLimits,
         args: &[&str],
         stdin: &[u8],
-        limit: u64,
+        each: Option<&mut dyn FnMut(&[u8])>,
     ) -> Result<Ended, GitError> {
         let command = args[0];
         let args: Vec<OsString> = OPTIONS.iter().chain(args).map(OsString::from).collect();
@@ -273,19 +319,24 @@ impl<'a> Repository<'a> {
             dir: &self.dir,
             vars: &VARS,
             stdin,
-            limit,
-            timeout: Some(time),
+            limit: limits.output,
+            timeout: Some(limits.time),
             without: &[],
             room: None,
-            memory: Some(memory),
+            memory: Some(limits.memory),
         };
-        let ended = self.run.run(&invocation);
+        let ended = match each {
+            Some(each) => self.run.stream(&invocation, each),
+            None => self.run.run(&invocation),
+        };
         ended.map_err(|error| match error.kind() {
             ErrorKind::NotFound => GitError::NotInstalled,
-            ErrorKind::FileTooLarge => GitError::TooMuch { limit },
+            ErrorKind::FileTooLarge => GitError::TooMuch {
+                limit: limits.output,
+            },
             ErrorKind::TimedOut => GitError::TooSlow {
                 command: command.to_owned(),
-                seconds: time.as_secs(),
+                seconds: limits.time.as_secs(),
             },
             _ => GitError::NotRun {
                 dir: self.dir.clone(),

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,11 @@ impl Run for RealRun {
     fn run(&self, invocation: &Invocation<'_>) -> io::Result<Ended> {
         let mut child = start(invocation)?;
         if invocation.timeout.is_some() || invocation.room.is_some() {
-            return within_limits(child, invocation);
+            let mut stdout = Vec::new();
+            let ended = within_limits(child, invocation, &mut |piece| {
+                stdout.extend_from_slice(piece);
+            })?;
+            return Ok(Ended { stdout, ..ended });
         }
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
         let stdout = child.stdout.take();
@@ -44,6 +48,14 @@ impl Run for RealRun {
             stdout: stdout?,
             stderr,
         })
+    }
+
+    fn stream(
+        &self,
+        invocation: &Invocation<'_>,
+        each: &mut dyn FnMut(&[u8]),
+    ) -> io::Result<Ended> {
+        within_limits(start(invocation)?, invocation, each)
     }
 }
 
@@ -114,10 +126,14 @@ fn limit_memory(child: &Child, most: u64) {
     let _ = prlimit(Some(Pid::from_child(child)), Resource::Data, limit);
 }
 
-/// Waits for the end of a program, as long as it keeps its limits.
+/// Waits for the end of a program, as long as it keeps its limits, and hands over its standard output piece by piece.
 ///
 /// What it leaves behind may keep its output open, so the threads that read it are not waited for.
-fn within_limits(mut child: Child, invocation: &Invocation<'_>) -> io::Result<Ended> {
+fn within_limits(
+    mut child: Child,
+    invocation: &Invocation<'_>,
+    each: &mut dyn FnMut(&[u8]),
+) -> io::Result<Ended> {
     let limits = RunLimits {
         deadline: Instant::now() + invocation.timeout.unwrap_or(LONGEST),
         room: invocation.room,
@@ -126,17 +142,18 @@ fn within_limits(mut child: Child, invocation: &Invocation<'_>) -> io::Result<En
     let (stdin, input) = (child.stdin.take(), invocation.stdin.to_vec());
     thread::spawn(move || give(stdin, &input));
     let (limit, stdout) = (invocation.limit, child.stdout.take());
-    let (sender, output) = mpsc::channel();
-    thread::spawn(move || sender.send(printed(stdout, limit)));
+    // A program that prints faster than its output is used has to wait.
+    let (sender, output) = mpsc::sync_channel(MAX_PIECES);
+    thread::spawn(move || send_pieces(stdout, limit, &sender));
     let (sender, complaints) = mpsc::channel();
     let stderr = child.stderr.take();
     thread::spawn(move || sender.send(errors(stderr)));
-    let ended = limits.printed(&output).and_then(|stdout| {
+    let ended = limits.printed(&output, each).and_then(|()| {
         let status = limits.ended(&mut child)?;
         let left = limits.deadline.saturating_duration_since(Instant::now());
         Ok(Ended {
             code: status.code(),
-            stdout,
+            stdout: Vec::new(),
             stderr: complaints.recv_timeout(left).unwrap_or_default(),
         })
     });
@@ -191,17 +208,24 @@ fn group_of(child: &Child, invocation: &Invocation<'_>) -> Group {
 }
 
 impl RunLimits<'_> {
-    /// Waits for the whole of standard output.
-    fn printed(&self, output: &mpsc::Receiver<io::Result<Vec<u8>>>) -> io::Result<Vec<u8>> {
+    /// Hands over standard output to its end.
+    fn printed(
+        &self,
+        output: &mpsc::Receiver<io::Result<Vec<u8>>>,
+        each: &mut dyn FnMut(&[u8]),
+    ) -> io::Result<()> {
         loop {
+            // A program that prints all the time has its limits, too.
+            self.check()?;
             let left = self.deadline.saturating_duration_since(Instant::now());
             let wait = match self.room {
                 Some(_) => left.min(LOOK_AT_ROOM),
                 None => left,
             };
             match output.recv_timeout(wait) {
-                Ok(printed) => return printed,
-                Err(_) => self.check()?,
+                Ok(piece) => each(&piece?),
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => {}
             }
         }
     }
@@ -256,6 +280,42 @@ fn bytes_below(dir: &Path) -> u64 {
         }
     }
     bytes
+}
+
+/// Maximum size of a piece of standard output, in bytes: a pipe of Linux holds no more.
+const PIECE_BYTES: usize = 1 << 16;
+
+/// Maximum number of pieces that wait for their use.
+const MAX_PIECES: usize = 16;
+
+/// Reads standard output to its end, or to a limit, in pieces.
+fn send_pieces(
+    stdout: Option<ChildStdout>,
+    limit: u64,
+    sender: &mpsc::SyncSender<io::Result<Vec<u8>>>,
+) {
+    let Some(mut stdout) = stdout else { return };
+    let mut buffer = vec![0; PIECE_BYTES];
+    let mut bytes = 0;
+    loop {
+        let piece = match stdout.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(length) => {
+                bytes += length as u64;
+                if bytes > limit {
+                    Err(io::ErrorKind::FileTooLarge.into())
+                } else {
+                    Ok(buffer[..length].to_vec())
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => Err(error),
+        };
+        let is_last = piece.is_err();
+        if sender.send(piece).is_err() || is_last {
+            return;
+        }
+    }
 }
 
 fn printed(stdout: Option<ChildStdout>, limit: u64) -> io::Result<Vec<u8>> {
@@ -322,6 +382,10 @@ mod tests {
         let kind =
             |script: &str, limit, timeout| shell(script, limit, timeout).expect_err("ended").kind();
         let short = Duration::from_millis(50);
+        assert_eq!(
+            kind("while :; do echo; done", u64::MAX, short),
+            io::ErrorKind::TimedOut
+        );
         assert_eq!(kind("sleep 60", 10, short), io::ErrorKind::TimedOut);
         assert_eq!(
             kind("exec >&- 2>&-; sleep 60", 10, short),

@@ -70,4 +70,22 @@ pub trait Run: Sync {
     /// to start it in; `FileTooLarge` if it prints more than `limit` bytes, `TimedOut` if it takes longer
     /// than it may, `QuotaExceeded` if it fills its directory (then it is ended); else what the system says.
     fn run(&self, invocation: &Invocation<'_>) -> io::Result<Ended>;
+
+    /// Runs a program as [`run`](Self::run) does, and hands over its standard output piece by piece while it runs; the
+    /// result has none of it.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run).
+    fn stream(
+        &self,
+        invocation: &Invocation<'_>,
+        each: &mut dyn FnMut(&[u8]),
+    ) -> io::Result<Ended> {
+        let ended = self.run(invocation)?;
+        each(&ended.stdout);
+        Ok(Ended {
+            stdout: Vec::new(),
+            ..ended
+        })
+    }
 }

@@ -36,6 +36,17 @@ pub(super) fn read(bytes: &[u8], flavor: Flavor) -> Option<Document> {
     Some(document)
 }
 
+/// Reads an entry with the empty line before it; `None` if it is in another layout, or has a fault.
+pub(super) fn read_entry(part: &[u8], flavor: Flavor) -> Option<(ProviderAddr, ProviderLock)> {
+    let mut text = Cursor {
+        text: std::str::from_utf8(part).ok()?,
+        at: 0,
+    };
+    text.pass("\n")?;
+    let (addr, lock, _) = entry(&mut text, flavor)?;
+    (text.at == part.len()).then_some((addr, lock))
+}
+
 fn entry(text: &mut Cursor<'_>, flavor: Flavor) -> Option<(ProviderAddr, ProviderLock, Places)> {
     let start = text.at;
     text.pass("provider ")?;

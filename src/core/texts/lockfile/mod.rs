@@ -13,6 +13,7 @@ mod line_ends;
 mod parse;
 #[cfg(test)]
 mod tests;
+mod versions;
 mod write;
 
 pub mod rules {
@@ -33,6 +34,7 @@ pub use faulty::{EntryPart, FaultyEntry, WrongForm};
 pub use header::header_of;
 pub use line_ends::{LF_ATTRIBUTE, has_crlf_only};
 pub use parse::{markers_help, parse};
+pub use versions::{StoredVersion, VersionStore};
 pub use write::{write, write_entry};
 
 /// The name of the file, in the root module directory.

@@ -1,19 +1,21 @@
 //! The hashes of one provider lock.
 
 use std::collections::{BTreeSet, btree_set};
+use std::sync::Arc;
 
 use super::{Hash, Scheme};
 
 /// A set of hashes, in the order of a lock file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hashes {
-    sorted: BTreeSet<Hash>,
+    /// Shared by copies: the versions of a lock file have most entries in common.
+    sorted: Arc<BTreeSet<Hash>>,
 }
 
 impl Hashes {
     /// Adds a hash; returns whether it is new.
     pub fn insert(&mut self, hash: Hash) -> bool {
-        self.sorted.insert(hash)
+        Arc::make_mut(&mut self.sorted).insert(hash)
     }
 
     /// Returns whether this very text is among them.
@@ -89,7 +91,7 @@ impl FromIterator<Hash> for Hashes {
     fn from_iter<I: IntoIterator<Item = Hash>>(hashes: I) -> Self {
         Self {
             // Sorted by the bytes of the whole text, so that `h10:` comes before `h1:` (rules 1.3).
-            sorted: hashes.into_iter().collect(),
+            sorted: Arc::new(hashes.into_iter().collect()),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! The lock files of a run: those of a repository are listed from one walk through its commits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::versions::{BATCH, VersionContents};
+use super::versions::VersionContents;
 use super::{row, step};
 use crate::cli::World;
 use crate::diag::Texts;
 use crate::driver::{self, RootResults};
 use crate::flavor::{Flavor, Program};
-use crate::git::{self, Commit, FileCommit, GitError, ObjectId, Repository};
+use crate::git::{self, Commit, CommittedChange, FileCommit, GitError, ObjectId, Repository};
 use crate::guide::advice;
 use crate::report::json::Provider;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
@@ -274,7 +274,7 @@ impl Listing<'_, '_> {
         let Some(found) = self.opened.repositories.first() else {
             return Ok(());
         };
-        let commits = self.commits(found, limit)?;
+        let (commits, contents) = self.commits(found, limit, |_| true)?;
         let files = git::files(&commits);
         let histories = files.into_iter().map(|(path, own)| {
             let dir = path
@@ -289,7 +289,7 @@ impl Listing<'_, '_> {
                 flavor: None,
             }
         });
-        self.histories(&found.git, &order(&commits), histories.collect());
+        self.histories(&contents, &order(&commits), histories.collect());
         // The sentence that nothing was found belongs to a root, too.
         if self.roots.results.is_empty() {
             let mut result = RootResult::new(".");
@@ -314,15 +314,30 @@ impl Listing<'_, '_> {
             if own.is_empty() {
                 continue;
             }
-            let commits = self.commits(found, limit);
+            let mut names: BTreeSet<PathBuf> =
+                own.iter().map(|root| locks[&root.path].path()).collect();
+            // Under its old name a file is wanted, too: commits come newest first.
+            let is_wanted = |change: &CommittedChange| {
+                let is_wanted = names.contains(change.change.path());
+                if is_wanted {
+                    names.extend(change.change.old.as_ref().map(|old| old.path.clone()));
+                }
+                is_wanted
+            };
+            let (commits, contents) = match self.commits(found, limit, is_wanted) {
+                Ok(read) => read,
+                Err(failure) => {
+                    for mut result in own {
+                        result.fail(failure.clone());
+                        self.roots.results.push(result);
+                    }
+                    continue;
+                }
+            };
             let mut histories = Vec::new();
             for mut result in own {
                 let place = &locks[&result.path];
-                let followed = commits
-                    .as_ref()
-                    .map_err(Clone::clone)
-                    .and_then(|commits| place.follow(commits, self.is_whole, &result.path));
-                match followed {
+                match place.follow(&commits, self.is_whole, &result.path) {
                     Ok(commits) => histories.push(LockHistory {
                         commits,
                         dir: place.dir.clone(),
@@ -335,8 +350,7 @@ impl Listing<'_, '_> {
                     }
                 }
             }
-            let order = commits.as_deref().map(order).unwrap_or_default();
-            self.histories(&found.git, &order, histories);
+            self.histories(&contents, &order(&commits), histories);
         }
         // Roots are sorted in the order of their discovery.
         let order: BTreeMap<&String, usize> = paths.iter().zip(0..).collect();
@@ -345,70 +359,47 @@ impl Listing<'_, '_> {
             .sort_by_key(|root| order.get(&root.path).copied());
     }
 
-    /// Lists the commits of a repository that changed lock files, the newest first.
+    /// Lists the commits of a repository that changed lock files, the newest first, with the versions of the wanted
+    /// changes.
     fn commits(
         &mut self,
         found: &FoundRepository<'_>,
         limit: Option<usize>,
-    ) -> Result<Vec<Commit>, Failure> {
+        is_wanted: impl FnMut(&CommittedChange) -> bool,
+    ) -> Result<(Vec<Commit>, VersionContents), Failure> {
         let head = found
             .git
             .revision("HEAD")
             .map_err(|error| failure(&error))?;
-        let commits = found
-            .git
-            .history(&head, limit)
+        let (commits, contents) = VersionContents::of_history(&found.git, &head, limit, is_wanted)
             .map_err(|error| failure(&error))?;
         self.is_whole &= limit.is_none_or(|limit| commits.len() < limit);
-        Ok(commits)
+        Ok((commits, contents))
     }
 
-    /// Adds what each commit changed to the results of the lock files, whose versions are read some files at a time.
+    /// Adds what each commit changed to the results of the lock files.
     fn histories(
         &mut self,
-        repository: &Repository<'_>,
+        contents: &VersionContents,
         order: &Order<'_>,
         histories: Vec<LockHistory<'_>>,
     ) {
-        let mut left = histories.into_iter().peekable();
-        while left.peek().is_some() {
-            let mut versions = 0;
-            let mut batch = Vec::new();
-            while versions < BATCH
-                && let Some(history) = left.next()
-            {
-                versions += history.commits.len();
-                batch.push(history);
-            }
-            let commits = batch.iter().flat_map(|history| &history.commits);
-            let contents = VersionContents::read(repository, commits);
-            let contents = match contents {
-                Ok(contents) => contents,
-                Err(error) => {
-                    for LockHistory { mut result, .. } in batch {
-                        result.fail(failure(&error));
-                        self.roots.results.push(result);
-                    }
-                    continue;
-                }
+        let histories: Vec<(usize, LockHistory<'_>)> = histories.into_iter().enumerate().collect();
+        let listed = parallel::map(parallel::cores(), &histories, |(at, history)| {
+            let mut listed = ListedRoot {
+                result: history.result.clone(),
+                texts: self.roots.texts.after(*at),
+                has_unreadable: false,
             };
-            let batch: Vec<(usize, LockHistory<'_>)> = batch.into_iter().enumerate().collect();
-            let listed = parallel::map(parallel::cores(), &batch, |(at, history)| {
-                let mut listed = ListedRoot {
-                    result: history.result.clone(),
-                    texts: self.roots.texts.after(*at),
-                    has_unreadable: false,
-                };
-                if let Err(failure) = self.history(history, order, &contents, &mut listed) {
-                    listed.result.fail(failure);
-                }
-                listed
-            });
-            for root in listed {
-                self.roots.results.push(root.result);
-                self.roots.texts.append(root.texts);
-                self.has_unreadable |= root.has_unreadable;
+            if let Err(failure) = self.history(history, order, contents, &mut listed) {
+                listed.result.fail(failure);
             }
+            listed
+        });
+        for root in listed {
+            self.roots.results.push(root.result);
+            self.roots.texts.append(root.texts);
+            self.has_unreadable |= root.has_unreadable;
         }
     }
 
@@ -449,6 +440,11 @@ impl Listing<'_, '_> {
 }
 
 impl LockPlace {
+    /// Returns the path of the lock file, from the top of the work tree.
+    fn path(&self) -> PathBuf {
+        self.dir.join(lockfile::FILE_NAME)
+    }
+
     /// Picks the commits that changed the lock file; `is_whole` says that there are no older ones.
     fn follow<'h>(
         &self,
@@ -456,7 +452,7 @@ impl LockPlace {
         is_whole: bool,
         shown: &str,
     ) -> Result<Vec<FileCommit<'h>>, Failure> {
-        let own = git::follow(commits, self.dir.join(lockfile::FILE_NAME));
+        let own = git::follow(commits, self.path());
         // Without a commit that has it, the path is more likely mistyped than removed.
         if own.is_empty() && is_whole && self.flavor.is_none() {
             return Err(Failure::new(format!(
@@ -480,7 +476,7 @@ impl LogRun<'_, '_> {
             })
             .filter_map(|entry| entry.blob.as_ref())
             .find_map(|blob| contents.bytes(blob));
-        flavor_of(self.options.flavor, self.world.disk, dir, newest)
+        flavor_of(self.options.flavor, self.world.disk, dir, newest.as_deref())
     }
 }
 

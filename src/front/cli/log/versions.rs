@@ -1,20 +1,35 @@
 //! The versions of lock files that commits made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
+use std::sync::mpsc;
+use std::thread;
 
 use crate::diag::{Texts, has_errors};
 use crate::flavor::Flavor;
-use crate::git::{BlobContent, FileCommit, GitError, ObjectId, Repository, TreeEntry};
-use crate::lockfile::{self, LockFile};
+use crate::git::{
+    BlobContent, Commit, CommittedChange, FileCommit, GitError, ObjectId, Repository, Revision,
+    TreeEntry,
+};
+use crate::lockfile::{self, LockFile, StoredVersion, VersionStore};
 use crate::report::RootResult;
 use crate::world::FileKind;
 
-/// Number of versions that are read, and kept in memory, at once; those of one lock file stay together.
-pub(super) const BATCH: usize = 256;
+/// Number of versions that are read at once: each time takes two processes of git, and their bytes are in memory.
+const BATCH: usize = 512;
 
 /// The content of lock files, by the names of their versions.
+#[derive(Default)]
 pub(in crate::front::cli) struct VersionContents {
-    all: BTreeMap<ObjectId, BlobContent>,
+    all: BTreeMap<ObjectId, VersionContent>,
+    store: VersionStore,
+}
+
+/// The content of a version, as far as it could be read.
+enum VersionContent {
+    Text(StoredVersion),
+    TooLarge { bytes: u64 },
+    Missing,
 }
 
 /// The versions of a lock file.
@@ -26,37 +41,83 @@ pub(super) struct Versions {
     pub(super) has_unreadable: bool,
 }
 
+/// Returns the versions that a commit made or replaced, as far as they are files.
+pub(in crate::front::cli) fn blobs(change: &CommittedChange) -> impl Iterator<Item = &ObjectId> {
+    [&change.change.new, &change.change.old]
+        .into_iter()
+        .flatten()
+        .filter(|entry| entry.kind == FileKind::File)
+        .filter_map(|entry| entry.blob.as_ref())
+        .chain(change.others.iter().flatten())
+}
+
 impl VersionContents {
-    /// Reads every version that some commits made or replaced.
-    pub(in crate::front::cli) fn read<'h>(
+    /// Lists commits as [`Repository::history`] does, and reads the versions of the wanted changes while git finds
+    /// older commits.
+    pub(super) fn of_history(
         repository: &Repository<'_>,
-        commits: impl Iterator<Item = &'h FileCommit<'h>>,
-    ) -> Result<Self, GitError> {
-        let mut wanted: Vec<ObjectId> = commits
-            .flat_map(|commit| {
-                let change = &commit.change.change;
-                [&change.new, &change.old]
-                    .into_iter()
-                    .flatten()
-                    .filter(|entry| entry.kind == FileKind::File)
-                    .filter_map(|entry| entry.blob.as_ref())
-                    .chain(commit.change.others.iter().flatten())
-            })
-            .cloned()
-            .collect();
-        wanted.sort_unstable();
-        wanted.dedup();
-        let contents = repository.read(&wanted, lockfile::MAX_BYTES)?;
-        Ok(Self {
-            all: wanted.into_iter().zip(contents).collect(),
-        })
+        from: &Revision,
+        most: Option<usize>,
+        mut is_wanted: impl FnMut(&CommittedChange) -> bool,
+    ) -> Result<(Vec<Commit>, Self), GitError> {
+        let mut commits = Vec::new();
+        let mut batch = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let (sender, batches) = mpsc::channel();
+        let contents = thread::scope(|scope| {
+            let reader = scope.spawn(move || {
+                let mut contents = Self::default();
+                for batch in batches {
+                    contents.read(repository, batch)?;
+                }
+                Ok(contents)
+            });
+            let listed = repository.history(from, most, &mut |commit| {
+                for change in commit.changes.iter().filter(|change| is_wanted(change)) {
+                    for blob in blobs(change) {
+                        if seen.insert(blob.clone()) {
+                            batch.insert(blob.clone());
+                        }
+                    }
+                }
+                if batch.len() >= BATCH {
+                    // A reader that has failed takes no more, and its error is the result.
+                    let _ = sender.send(std::mem::take(&mut batch));
+                }
+                commits.push(commit);
+            });
+            let _ = sender.send(batch);
+            drop(sender);
+            let contents = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
+            listed.and(contents)
+        })?;
+        Ok((commits, contents))
+    }
+
+    /// Reads versions in addition to those that are there.
+    pub(in crate::front::cli) fn read(
+        &mut self,
+        repository: &Repository<'_>,
+        blobs: BTreeSet<ObjectId>,
+    ) -> Result<(), GitError> {
+        let blobs: Vec<ObjectId> = blobs.into_iter().collect();
+        let contents = repository.read(&blobs, lockfile::MAX_BYTES)?;
+        for (blob, content) in blobs.into_iter().zip(contents) {
+            let content = match content {
+                BlobContent::Bytes(bytes) => VersionContent::Text(self.store.keep(&bytes)),
+                BlobContent::TooLarge { bytes } => VersionContent::TooLarge { bytes },
+                BlobContent::Missing => VersionContent::Missing,
+            };
+            self.all.insert(blob, content);
+        }
+        Ok(())
     }
 
     /// Returns what a version held, if it could be read.
-    pub(in crate::front::cli) fn bytes(&self, blob: &ObjectId) -> Option<&[u8]> {
+    pub(in crate::front::cli) fn bytes(&self, blob: &ObjectId) -> Option<Vec<u8>> {
         match self.all.get(blob)? {
-            BlobContent::Bytes(bytes) => Some(bytes),
-            BlobContent::TooLarge { .. } | BlobContent::Missing => None,
+            VersionContent::Text(text) => Some(text.bytes()),
+            VersionContent::TooLarge { .. } | VersionContent::Missing => None,
         }
     }
 
@@ -106,16 +167,22 @@ impl VersionContents {
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<LockFile, String> {
-        let bytes = match self.all.get(blob) {
-            Some(BlobContent::Bytes(bytes)) => bytes,
-            Some(BlobContent::TooLarge { bytes }) => return Err(format!("it has {bytes} bytes")),
-            Some(BlobContent::Missing) | None => {
+        let text = match self.all.get(blob) {
+            Some(VersionContent::Text(text)) => text,
+            Some(VersionContent::TooLarge { bytes }) => {
+                return Err(format!("it has {bytes} bytes"));
+            }
+            Some(VersionContent::Missing) | None => {
                 return Err("the repository does not hold it".to_owned());
             }
         };
+        if let Some(lock) = self.store.read(text, flavor) {
+            return Ok(lock);
+        }
+        let bytes = text.bytes();
         // A history may have thousands of versions: only one with faults is kept, for its snippets.
         let file = Texts::default().add("", Vec::new());
-        let (document, found) = lockfile::parse(file, bytes, flavor);
+        let (document, found) = lockfile::parse(file, &bytes, flavor);
         if !has_errors(&found) {
             return Ok(document.lock);
         }
@@ -126,7 +193,7 @@ impl VersionContents {
         let title = title.unwrap_or_default();
         let is_readable = document.has_all_versions(&found);
         let file = texts.add(name.to_owned(), bytes.clone());
-        let (_, found) = lockfile::parse(file, bytes, flavor);
+        let (_, found) = lockfile::parse(file, &bytes, flavor);
         result.aside(&found);
         if is_readable {
             result.warn(format!(

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
 use crate::cli::World;
-use crate::cli::log::versions::VersionContents;
+use crate::cli::log::versions::{VersionContents, blobs};
 use crate::diag::FileId;
 use crate::git::{self, FileCommit, GitError, Repository};
 use crate::hash::Hashes;
@@ -80,22 +80,16 @@ impl<'a> ReplacedLocks<'a> {
             .filter_map(|all| all.first())
             .copied()
             .collect();
-        let contents = VersionContents::read(&repository, newest.iter())?;
+        let mut contents = VersionContents::default();
+        let wanted = newest.iter().flat_map(|commit| blobs(commit.change));
+        contents.read(&repository, wanted.cloned().collect())?;
         let mut replaced = ReplacedTexts::new();
         for (path, commits) in &files {
             let Some(FileCommit { change, .. }) = commits.first() else {
                 continue;
             };
             // What is committed is the version before of a file that was changed since.
-            let sides = [&change.change.new, &change.change.old];
-            let sides = sides
-                .into_iter()
-                .flatten()
-                .filter_map(|side| side.blob.as_ref());
-            let blobs = sides.chain(change.others.iter().flatten());
-            let texts = blobs
-                .filter_map(|blob| contents.bytes(blob))
-                .map(<[u8]>::to_vec);
+            let texts = blobs(change).filter_map(|blob| contents.bytes(blob));
             replaced.insert(path.clone(), texts.collect());
         }
         Ok(replaced)
