@@ -1,6 +1,6 @@
 //! Functions of points in time, written as in RFC 3339.
 
-use chrono::{DateTime, Datelike as _, FixedOffset, SecondsFormat, TimeDelta, Timelike as _};
+use chrono::{DateTime, Datelike as _, FixedOffset, SecondsFormat, TimeDelta};
 
 use super::arguments::{CallArguments, CallFault, CallResult};
 use crate::expr::Number;
@@ -162,67 +162,39 @@ fn quoted(rest: &str) -> CallResult<(String, &str)> {
     }
 }
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
-const DAYS: [&str; 7] = [
-    "Sunday",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-];
-
 /// Formats the part of a time that a run of one letter means.
 fn part(run: &str, time: &DateTime<FixedOffset>) -> CallResult<String> {
-    let month = MONTHS.get(time.month0() as usize).copied().unwrap_or("");
-    let weekday = time.weekday().num_days_from_sunday() as usize;
-    let weekday = DAYS.get(weekday).copied().unwrap_or("");
-    let (is_afternoon, hour) = time.hour12();
     let is_utc = time.offset().local_minus_utc() == 0;
-    Ok(match run {
-        "YYYY" => format!("{:04}", time.year()),
-        "YY" => format!("{:02}", time.year() % 100),
-        "MMMM" => month.to_owned(),
-        "MMM" => month[..3].to_owned(),
-        "MM" => format!("{:02}", time.month()),
-        "M" => time.month().to_string(),
-        "DD" => format!("{:02}", time.day()),
-        "D" => time.day().to_string(),
-        "EEEE" => weekday.to_owned(),
-        "EEE" => weekday[..3].to_owned(),
-        "hh" => format!("{:02}", time.hour()),
-        "h" => time.hour().to_string(),
-        "HH" => format!("{hour:02}"),
-        "H" => hour.to_string(),
-        "AA" => if is_afternoon { "PM" } else { "AM" }.to_owned(),
-        "aa" => if is_afternoon { "pm" } else { "am" }.to_owned(),
-        "mm" => format!("{:02}", time.minute()),
-        "m" => time.minute().to_string(),
-        "ss" => format!("{:02}", time.second()),
-        "s" => time.second().to_string(),
+    let form = match run {
+        "YYYY" => "%Y",
+        "YY" => "%y",
+        "MMMM" => "%B",
+        "MMM" => "%b",
+        "MM" => "%m",
+        "M" => "%-m",
+        "DD" => "%d",
+        "D" => "%-d",
+        "EEEE" => "%A",
+        "EEE" => "%a",
+        "hh" => "%H",
+        "h" => "%-H",
+        "HH" => "%I",
+        "H" => "%-I",
+        "AA" => "%p",
+        "aa" => "%P",
+        "mm" => "%M",
+        "m" => "%-M",
+        "ss" => "%S",
+        "s" => "%-S",
         // Only these two forms have a name for UTC.
-        "Z" if is_utc => "Z".to_owned(),
-        "ZZZ" if is_utc => "UTC".to_owned(),
-        "Z" | "ZZZZZ" => time.format("%:z").to_string(),
-        "ZZZ" | "ZZZZ" => time.format("%z").to_string(),
+        "Z" if is_utc => "Z",
+        "ZZZ" if is_utc => "UTC",
+        "Z" | "ZZZZZ" => "%:z",
+        "ZZZ" | "ZZZZ" => "%z",
         _ => {
             let reason = format!("invalid date format verb {run:?}");
             return Err(CallFault::Argument(0, reason));
         }
-    })
+    };
+    Ok(time.format(form).to_string())
 }
