@@ -34,11 +34,15 @@ pub(super) fn first_near(
             found[asks] = Some(other);
         }
     };
-    let hasher = LetterHasher::of(asking.iter().chain(known));
-    let asking_hashes = hasher.beginnings(asking);
-    let known_hashes = hasher.beginnings(known);
-    let whole_asking = by_whole(&asking_hashes);
-    let whole_known = by_whole(&known_hashes);
+    // A lock file is hostile input, and of two names with equal hashes one would not be compared: the hashes
+    // are random.
+    let hasher = RandomState::new();
+    let hash = |letters: Vec<char>| hasher.hash_one(String::from_iter(letters));
+    let by_whole = |names: &[NearName]| -> BTreeMap<u64, usize> {
+        let hashes = names.iter().map(|name| hash(name.letters.clone()));
+        hashes.zip(0..).collect()
+    };
+    let (whole_asking, whole_known) = (by_whole(asking), by_whole(known));
     let longest = asking
         .iter()
         .chain(known)
@@ -49,10 +53,9 @@ pub(super) fn first_near(
         // Hashes without the letter serve both for a letter that is missing and for one that was replaced.
         let mut shorter = Vec::new();
         for (asks, name) in open(asking, at) {
-            let beginnings = &asking_hashes[asks];
-            let without = hasher.without(beginnings, at);
+            let without = hash(name.without(at));
             shorter.push((without, name.rank, false, asks));
-            for key in [Some(without), hasher.swapped(name, beginnings, at)]
+            for key in [Some(without), name.swapped(at).map(hash)]
                 .into_iter()
                 .flatten()
             {
@@ -62,7 +65,7 @@ pub(super) fn first_near(
             }
         }
         for (other, name) in open(known, at) {
-            let without = hasher.without(&known_hashes[other], at);
+            let without = hash(name.without(at));
             shorter.push((without, name.rank, true, other));
             if let Some(asks) = whole_asking.get(&without) {
                 pair(*asks, other);
@@ -81,84 +84,21 @@ fn open(names: &[NearName], at: usize) -> impl Iterator<Item = (usize, &NearName
         .filter(move |(_, name)| name.part.contains(&at))
 }
 
-/// A prime: hashes are numbers below it.
-const MODULUS: u64 = (1 << 61) - 1;
+impl NearName {
+    /// Returns the letters but for one.
+    fn without(&self, at: usize) -> Vec<char> {
+        [&self.letters[..at], &self.letters[at + 1..]].concat()
+    }
 
-/// Hashes of names: polynomials with the letters as coefficients, at a point, modulo a prime. From the hashes of the
-/// beginnings of a name, that of the name without a letter takes one multiplication.
-///
-/// A lock file is hostile input, and of two names with equal hashes one would not be compared. So the point is
-/// random: two names of n letters have equal hashes at n of 2^61 points at most.
-struct LetterHasher {
-    /// The powers of the point, from 1 to that of the longest name.
-    powers: Vec<u64>,
-}
-
-impl LetterHasher {
-    fn of<'a>(names: impl Iterator<Item = &'a NearName>) -> Self {
-        let longest = names.map(|name| name.letters.len()).max().unwrap_or(0);
-        let point = RandomState::new().hash_one(MODULUS) % MODULUS;
-        let powers = std::iter::successors(Some(1), |power| Some(product(*power, point)));
-        Self {
-            powers: powers.take(longest.max(1) + 1).collect(),
+    /// Returns the letters after one changed places with the next one, if there is one.
+    fn swapped(&self, at: usize) -> Option<Vec<char>> {
+        if at + 1 == self.letters.len() {
+            return None;
         }
+        let mut letters = self.letters.clone();
+        letters.swap(at, at + 1);
+        Some(letters)
     }
-
-    /// Returns the hash of what has another letter behind it.
-    fn followed(&self, hash: u64, letter: char) -> u64 {
-        // No letter is 0, or names of different lengths could have one hash at every point.
-        (product(hash, self.powers[1]) + u64::from(letter) + 1) % MODULUS
-    }
-
-    /// Returns for each name the hashes of its beginnings, from that of no letter to that of the whole name.
-    fn beginnings(&self, names: &[NearName]) -> Vec<Vec<u64>> {
-        let of_name = |name: &NearName| {
-            let mut beginnings = vec![0];
-            for letter in &name.letters {
-                beginnings.push(self.followed(beginnings[beginnings.len() - 1], *letter));
-            }
-            beginnings
-        };
-        names.iter().map(of_name).collect()
-    }
-
-    /// Returns the hash of a name without a letter.
-    fn without(&self, beginnings: &[u64], at: usize) -> u64 {
-        self.begun_otherwise(beginnings, at + 1, beginnings[at])
-    }
-
-    /// Returns the hash of a name whose letter changed places with the next one, if there is one.
-    fn swapped(&self, name: &NearName, beginnings: &[u64], at: usize) -> Option<u64> {
-        let next = *name.letters.get(at + 1)?;
-        let start = self.followed(beginnings[at], next);
-        let start = self.followed(start, name.letters[at]);
-        Some(self.begun_otherwise(beginnings, at + 2, start))
-    }
-
-    /// Returns the hash of a name that has something else in place of its first letters.
-    fn begun_otherwise(&self, beginnings: &[u64], letters: usize, start: u64) -> u64 {
-        let length = beginnings.len() - 1;
-        let difference = start + MODULUS - beginnings[letters];
-        let moved = product(difference % MODULUS, self.powers[length - letters]);
-        (beginnings[length] + moved) % MODULUS
-    }
-}
-
-/// Returns the product of two numbers below the modulus, modulo the modulus.
-fn product(left: u64, right: u64) -> u64 {
-    let product = u128::from(left) * u128::from(right);
-    // 2^61 is 1 modulo the modulus, so the upper bits count as the lower ones.
-    let folded = (product & u128::from(MODULUS)) + (product >> 61);
-    u64::try_from(folded).expect("two numbers of 61 bits") % MODULUS
-}
-
-/// Returns the indices of names by the hashes of the whole names.
-fn by_whole(hashes: &[Vec<u64>]) -> BTreeMap<u64, usize> {
-    hashes
-        .iter()
-        .enumerate()
-        .map(|(index, beginnings)| (beginnings[beginnings.len() - 1], index))
-        .collect()
 }
 
 /// A name without a letter: the hash, the rank, whether the name is known rather than asking, and its index.
