@@ -5,9 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::{About, Offer, Source, SourceError, SourceFault, SourceLocation};
+use super::{About, Offer, Shared, Source, SourceError, SourceFault, SourceLocation};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::hash::Hashes;
@@ -182,7 +181,7 @@ struct Scan<'a> {
 
 impl Scan<'_> {
     /// Walks host, namespace and type; these levels may not be links, the top may.
-    fn hosts(&mut self, dir: &Path) -> Result<(), Arc<SourceFault>> {
+    fn hosts(&mut self, dir: &Path) -> Shared<()> {
         for host in self.directories(dir)? {
             let host_dir = dir.join(&host);
             for namespace in self.directories(&host_dir)? {
@@ -201,7 +200,7 @@ impl Scan<'_> {
     }
 
     /// Walks the zips and version directories of one provider.
-    fn provider(&mut self, provider: &ProviderAddr, dir: &Path) -> Result<(), Arc<SourceFault>> {
+    fn provider(&mut self, provider: &ProviderAddr, dir: &Path) -> Shared<()> {
         for entry in self.list(dir)? {
             let Some(name) = entry.name.to_str() else {
                 continue;
@@ -228,12 +227,7 @@ impl Scan<'_> {
     }
 
     /// Walks the platform directories of one version; these may be links.
-    fn version(
-        &mut self,
-        provider: &ProviderAddr,
-        version: &Version,
-        dir: &Path,
-    ) -> Result<(), Arc<SourceFault>> {
+    fn version(&mut self, provider: &ProviderAddr, version: &Version, dir: &Path) -> Shared<()> {
         for entry in self.list(dir)? {
             let Some(name) = entry.name.to_str() else {
                 continue;
@@ -286,7 +280,7 @@ impl Scan<'_> {
         places.insert(index, place);
     }
 
-    fn directories(&mut self, dir: &Path) -> Result<Vec<String>, Arc<SourceFault>> {
+    fn directories(&mut self, dir: &Path) -> Shared<Vec<String>> {
         Ok(self
             .list(dir)?
             .into_iter()
@@ -295,7 +289,7 @@ impl Scan<'_> {
             .collect())
     }
 
-    fn list(&mut self, dir: &Path) -> Result<Vec<DirEntry>, Arc<SourceFault>> {
+    fn list(&mut self, dir: &Path) -> Shared<Vec<DirEntry>> {
         let entries = self
             .files
             .list(dir)

@@ -27,6 +27,7 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 pub use self::error::{About, SourceError, SourceFault, SourceLocation};
@@ -98,6 +99,9 @@ pub struct Offer {
     pub warnings: Vec<String>,
 }
 
+/// An answer that many packages may share, or why there is none.
+type Shared<T> = Result<T, Arc<SourceFault>>;
+
 /// Maximum number of characters of a server's text in a message.
 const MAX_SHOWN_CHARS: usize = 500;
 
@@ -125,4 +129,9 @@ fn read_json<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, String> {
         }
         None => Err("it is empty".to_owned()),
     }
+}
+
+/// Reads the document of an answer.
+fn read<T: serde::de::DeserializeOwned>(answer: &net::Answer) -> Shared<T> {
+    read_json(&answer.body).map_err(|reason| SourceFault::bad_document(&answer.url, reason))
 }

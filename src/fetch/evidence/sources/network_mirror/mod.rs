@@ -13,8 +13,8 @@ use super::discovery::{HostCredentials, HostHelper};
 use super::failure::stated_errors;
 use super::net::{Answer, Ask, Net, Redirects};
 use super::{
-    About, Offer, Sent, Source, SourceError, SourceFault, SourceLocation, Unauthorized, cut,
-    read_json,
+    About, Offer, Sent, Shared, Source, SourceError, SourceFault, SourceLocation, Unauthorized,
+    cut, read, read_json,
 };
 use crate::addr::{ProviderAddr, Url};
 use crate::flavor::Flavor;
@@ -62,9 +62,6 @@ pub struct NetworkMirror<'a> {
     versions: Memo<ProviderAddr, Shared<Arc<BTreeSet<Version>>>>,
     archives: Memo<(ProviderAddr, Version), Shared<Arc<ArchiveListing>>>,
 }
-
-/// An answer that many packages may share, or why there is none.
-type Shared<T> = Result<T, Arc<SourceFault>>;
 
 /// The packages of a version, and the URL of the document that lists them.
 struct ArchiveListing {
@@ -296,10 +293,6 @@ pub fn stated_hashes(document: &[u8]) -> BTreeMap<Platform, Hashes> {
             (platform, hashes)
         })
         .collect()
-}
-
-fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
-    read_json(&answer.body).map_err(|reason| SourceFault::bad_document(&answer.url, reason))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use self::artifact::OciManifest;
 use self::media::MAX_MANIFEST_BYTES;
 use self::session::DocumentRequest;
 use super::net::Answer;
-use super::{About, Offer, Source, SourceError, SourceFault, SourceLocation, read_json};
+use super::{About, Offer, Shared, Source, SourceError, SourceFault, SourceLocation, read};
 use crate::addr::{ProviderAddr, RepositoryAddr, Url};
 use crate::hash::{Hashes, zh_of_digest};
 use crate::package::{Blob, Location, PackageId, PackageMeta};
@@ -67,9 +67,6 @@ pub struct OciMirror<'a> {
     versions: Memo<ProviderAddr, Shared<Arc<BTreeSet<Version>>>>,
     indexes: Memo<(ProviderAddr, Version), Shared<Arc<VersionIndex>>>,
 }
-
-/// An answer that many packages may share, or why there is none.
-type Shared<T> = Result<T, Arc<SourceFault>>;
 
 /// The packages of a version.
 struct VersionIndex {
@@ -339,8 +336,4 @@ fn success(answer: Answer) -> Shared<Answer> {
         200 => Ok(answer),
         _ => Err(Arc::new(answer.refusal().into())),
     }
-}
-
-fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
-    read_json(&answer.body).map_err(|reason| SourceFault::bad_document(&answer.url, reason))
 }

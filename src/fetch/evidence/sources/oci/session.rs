@@ -10,12 +10,11 @@ use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
 
-use super::Shared;
 use super::headers::{self, Challenge};
 use crate::addr::{RepositoryAddr, Url, module::Query};
 use crate::parallel::Memo;
 use crate::sources::net::{Answer, Ask, Net, PackageCredentials, Redirects};
-use crate::sources::{Sent, SourceFault, Unauthorized, read_json};
+use crate::sources::{Sent, Shared, SourceFault, Unauthorized, read_json};
 use crate::world::{Credentials, Secret};
 
 /// Returns the credentials for a repository, or why there are none though there should be some.

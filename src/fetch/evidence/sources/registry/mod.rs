@@ -19,7 +19,8 @@ use self::published::PublishedDates;
 use super::discovery::{Discovery, Service};
 use super::net::{Answer, Ask, Net, Redirects};
 use super::{
-    About, FetchError, Offer, Source, SourceError, SourceFault, SourceLocation, cut, read_json,
+    About, FetchError, Offer, Shared, Source, SourceError, SourceFault, SourceLocation, cut, read,
+    read_json,
 };
 use crate::addr::{Hostname, ProviderAddr, Url};
 use crate::flavor::Flavor;
@@ -53,9 +54,6 @@ const MAX_PROTOCOLS: usize = 5;
 
 /// Maximum number of redirects (rules 2.8).
 const DOCUMENT_HOPS: usize = 9;
-
-/// An answer that many packages may share, or why there is none.
-type Shared<T> = Result<T, Arc<SourceFault>>;
 
 /// A checksum document, with the time of its last change as its server states it.
 type DatedList = (Arc<ChecksumList>, Option<SystemTime>);
@@ -421,10 +419,6 @@ fn link(document: &Url, field: &'static str, value: &Option<String>) -> Shared<U
 
 fn text(field: &Option<String>) -> &str {
     field.as_deref().unwrap_or_default()
-}
-
-fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
-    read_json(&answer.body).map_err(|reason| SourceFault::bad_document(&answer.url, reason))
 }
 
 fn error(about: About, provider: &ProviderAddr, fault: Arc<SourceFault>) -> SourceError {
