@@ -48,12 +48,6 @@ pub(super) struct KnownRelease<'a> {
 }
 
 impl KnownRelease<'_> {
-    /// Returns true if an entry records the zip of an unpacked package, which a fact names.
-    fn knows_zip_in(&self, recorded: &Hashes, platform: &Platform, h1: &Hash) -> bool {
-        let fact = self.attribution.package(platform);
-        fact.is_some_and(|fact| fact.h1 == *h1 && recorded.contains(&fact.zh))
-    }
-
     /// Counts the packages that were neither hashed nor are known from a fact; as many as there can be if the platforms
     /// of the release are not known.
     fn unseen(&self, hashed: &BTreeMap<Platform, MirroredHashes>) -> usize {
@@ -109,7 +103,10 @@ pub(super) fn compare(
                     continue;
                 }
                 Some(zh) => hashes.contains(zh),
-                None => release.knows_zip_in(hashes, platform, &package.h1),
+                // A fact names the zip of an unpacked package.
+                None => attribution
+                    .package(platform)
+                    .is_some_and(|fact| fact.h1 == package.h1 && hashes.contains(&fact.zh)),
             };
             // One hash is enough: OpenTofu and Terraform accept a package by any hash that matches.
             if hashes.contains(&package.h1) {
