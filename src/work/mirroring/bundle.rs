@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::diag::causes;
-use crate::hash::{Sha256Stream, hex_of_digest};
+use crate::hash::{hex_of_digest, sha256};
 use crate::mirror::bundle::{Bundle, BundleError, BundleRequest, BundledLock, write_bundle};
 use crate::mirror::{MirrorOutcome, MirrorSettings, MirroringError};
 use crate::mirroring::MirrorArgs;
@@ -97,8 +97,6 @@ impl PlannedBundle {
     /// Adds the lock file of a root to the manifest.
     pub(super) fn note(&mut self, root: &Root, session: &Session<'_>) {
         let Some(lock) = &root.lock else { return };
-        let mut sha = Sha256Stream::default();
-        sha.update(&lock.bytes);
         // Relative to the directory of the run, so that a checkout elsewhere makes the same bundle.
         let current = session.world.env.current_dir().unwrap_or_default();
         let dir = session.options.chdir.as_deref().unwrap_or(Path::new(""));
@@ -117,7 +115,7 @@ impl PlannedBundle {
             .collect();
         self.locks.push(BundledLock {
             path: parts.join("/"),
-            digest: sha.finish(),
+            digest: sha256(&lock.bytes),
         });
     }
 

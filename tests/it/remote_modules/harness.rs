@@ -23,6 +23,7 @@ use lockctl::world::{Credentials, Disk as _};
 use serde_json::Value;
 
 use crate::module_lab::{ModuleLab, archive};
+use crate::registry::sha256_hex;
 use crate::remote_modules::packages::PackageCase;
 
 /// A case that is being served.
@@ -186,9 +187,5 @@ impl<'a> Case<'a> {
 
 /// Returns the SHA-256 of an archive that a lab would serve, in hexadecimal digits.
 pub(super) fn sha256_of_archive(described: &Value) -> String {
-    let bytes = archive(described);
-    let mut stream = lockctl::hash::Sha256Stream::default();
-    stream.update(&bytes);
-    let zh = lockctl::hash::zh_of_digest(&stream.finish());
-    zh.value().to_owned()
+    sha256_hex(archive(described))
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::hash::Sha256Stream;
+use crate::hash::{Sha256Stream, hex_of_digest};
 use crate::lockfile::LockFile;
 
-/// Number of bytes of a digest that are shown: enough to distinguish two sets of hashes of a file.
-const DIGEST_BYTES: usize = 6;
+/// Number of digits of a digest that are shown: enough to distinguish two sets of hashes of a file.
+const DIGEST_DIGITS: usize = 12;
 
 /// Prints each provider in a few lines, ordered by their addresses.
 ///
@@ -33,11 +33,8 @@ pub fn readable(lock: &LockFile) -> String {
             stream.update(hash.as_str().as_bytes());
         }
         for (scheme, (count, stream)) in schemes {
-            let digest = stream.finish();
-            let digest: String = digest[..DIGEST_BYTES]
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
+            let digest = hex_of_digest(&stream.finish());
+            let digest = &digest[..DIGEST_DIGITS];
             line(
                 &scheme.escape_debug().to_string(),
                 &format!("{count} {digest}"),

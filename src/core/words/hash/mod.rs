@@ -27,7 +27,7 @@ pub use h1::{LineFeedInName, h1, h1_of_digests};
 pub use matching::{CheckedPackage, Match, matches};
 pub use set::Hashes;
 pub use sha256::{
-    DIGEST_BYTES, Digest, READ_BUFFER_BYTES, Sha256Stream, digest_of_hex, hex_of_digest,
+    DIGEST_BYTES, Digest, READ_BUFFER_BYTES, Sha256Stream, digest_of_hex, hex_of_digest, sha256,
 };
 pub use zh::{zh, zh_of_digest};
 

@@ -53,6 +53,12 @@ impl Sha256Stream {
     }
 }
 
+/// Returns the SHA-256 digest of some bytes.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> Digest {
+    sha2::Sha256::digest(bytes).into()
+}
+
 /// Spells a digest in lower-case hexadecimal.
 #[must_use]
 pub fn hex_of_digest(digest: &Digest) -> String {

@@ -139,19 +139,15 @@ fn is_recorded_without(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash::Sha256Stream;
+    use crate::hash::sha256;
 
     fn files(texts: &[(&str, &str)]) -> Vec<FileDigest> {
         let mut files: Vec<FileDigest> = texts
             .iter()
-            .map(|(name, content)| {
-                let mut stream = Sha256Stream::default();
-                stream.update(content.as_bytes());
-                FileDigest {
-                    name: name.as_bytes().into(),
-                    size: content.len() as u64,
-                    digest: stream.finish(),
-                }
+            .map(|(name, content)| FileDigest {
+                name: name.as_bytes().into(),
+                size: content.len() as u64,
+                digest: sha256(content.as_bytes()),
             })
             .collect();
         files.sort_by(|a, b| a.name.cmp(&b.name));

@@ -7,7 +7,7 @@ use super::{
     FactOrigin, MAX_OBJECT_BYTES, MAX_PER_GROUP, ObjectError, Store, StoredRelease, group, lock,
 };
 use crate::addr::ProviderAddr;
-use crate::hash::{self, Sha256Stream};
+use crate::hash::{hex_of_digest, sha256};
 use crate::package::ReleaseFact;
 use crate::version::Version;
 
@@ -18,10 +18,7 @@ pub(super) const RELEASES: &str = "releases-1";
 pub(super) fn key(provider: &ProviderAddr, version: &Version) -> String {
     // A digest, because an address may have letters that no key has.
     let name = format!("{provider} {version}");
-    let mut stream = Sha256Stream::default();
-    stream.update(name.as_bytes());
-    let named = hash::zh_of_digest(&stream.finish());
-    let digits = named.value();
+    let digits = hex_of_digest(&sha256(name.as_bytes()));
     // One read finds a release, and nothing is listed (rules 5.1).
     format!("{RELEASES}/{}/{digits}", &digits[..2])
 }

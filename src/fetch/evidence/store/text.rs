@@ -14,7 +14,7 @@ use std::str::FromStr;
 use super::{FactOrigin, StoredFact};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
-use crate::hash::{Hash, Scheme, Sha256Stream, digest_of_hex, h1_of_digests, hex_of_digest};
+use crate::hash::{Hash, Scheme, digest_of_hex, h1_of_digests, hex_of_digest, sha256};
 use crate::package::{Fact, PackageId, PackedFile};
 use crate::platform::Platform;
 
@@ -243,7 +243,5 @@ fn parse_file(text: &str) -> Option<PackedFile> {
 
 /// Returns the last line of an object with this text before it.
 pub(super) fn check(text: &str) -> String {
-    let mut stream = Sha256Stream::default();
-    stream.update(text.as_bytes());
-    format!("sha256:{}", hex_of_digest(&stream.finish()))
+    format!("sha256:{}", hex_of_digest(&sha256(text.as_bytes())))
 }

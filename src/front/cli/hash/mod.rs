@@ -10,6 +10,7 @@ use clap::Args;
 use crate::acquire::{self, PackageHashes};
 use crate::archive::{ArchiveError, FileDigest};
 use crate::cli::{CLEAN, Command, FAILED, Look};
+use crate::hash::hex_of_digest;
 use crate::package::Local;
 use crate::parallel;
 use crate::report::json::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
@@ -132,11 +133,10 @@ fn result(path: &Path, hashed: &PackageHashes, with_files: bool) -> PackageResul
 }
 
 fn file(file: &FileDigest) -> PackageFile {
-    let digits = file.digest.iter().map(|byte| format!("{byte:02x}"));
     PackageFile {
         // A name is text in JSON; the hash was computed from its bytes.
         name: String::from_utf8_lossy(&file.name).into_owned(),
         size: file.size,
-        sha256: digits.collect(),
+        sha256: hex_of_digest(&file.digest),
     }
 }

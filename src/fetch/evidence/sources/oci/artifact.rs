@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::error::{ArtifactFault, no_provider};
 use super::media::{INDEX, MANIFEST, PROVIDER, SHA256, TARGET, ZIP};
-use crate::hash::{Digest, Sha256Stream, digest_of_hex};
+use crate::hash::{Digest, digest_of_hex, sha256};
 use crate::platform::Platform;
 use crate::sources::cut;
 
@@ -64,9 +64,7 @@ pub(super) fn check_image(content_type: &str) -> Checked<()> {
 
 /// Checks that a document has the digest that names it.
 pub(super) fn check_content(body: &[u8], stated: &str) -> Checked<()> {
-    let mut stream = Sha256Stream::default();
-    stream.update(body);
-    if digest(stated)? == stream.finish() {
+    if digest(stated)? == sha256(body) {
         return Ok(());
     }
     Err(ArtifactFault::OtherContent {

@@ -17,7 +17,7 @@ use std::fmt;
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::hash::Sha256Stream;
+use crate::hash::{hex_of_digest, sha256};
 use crate::world::{Clock, NotedObjects, ObjectSize, Objects};
 pub use object::AnswerError;
 
@@ -295,15 +295,8 @@ impl fmt::Debug for AnswerCache<'_> {
 
 /// Returns the key of a question.
 fn key(kind: AnswerKind, question: &str) -> String {
-    let digits = hex_digest(question.as_bytes());
+    let digits = hex_of_digest(&sha256(question.as_bytes()));
     format!("{}/{}/{digits}", kind.directory(), &digits[..2])
-}
-
-fn hex_digest(bytes: &[u8]) -> String {
-    let mut sha = Sha256Stream::default();
-    sha.update(bytes);
-    let digest = sha.finish();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns a time as seconds since 1970.

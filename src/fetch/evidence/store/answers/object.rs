@@ -11,7 +11,8 @@
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{KeptAnswer, hex_digest, seconds};
+use super::{KeptAnswer, seconds};
+use crate::hash::{hex_of_digest, sha256};
 
 /// The first line of every object. Another format would have another one, and another key.
 const HEADER: &[u8] = b"lockctl answer 1\n";
@@ -75,5 +76,5 @@ fn line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 fn check(about: &[u8], rest: &[u8]) -> String {
-    hex_digest(&[about, rest].concat())
+    hex_of_digest(&sha256(&[about, rest].concat()))
 }

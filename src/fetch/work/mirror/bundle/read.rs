@@ -9,7 +9,7 @@ use super::manifest::Manifest;
 use super::{
     BundleError, BundledPackage, MANIFEST_NAME, MAX_MANIFEST_BYTES, MAX_MEMBER_BYTES, member,
 };
-use crate::hash::{Digest, Hashes, Sha256Stream, hex_of_digest};
+use crate::hash::{Digest, Hashes, hex_of_digest, sha256};
 use crate::package::PackageId;
 use crate::world::Files;
 
@@ -55,12 +55,10 @@ impl Bundle {
         let mut text = Vec::new();
         tar.by_ref().take(first.bytes).read_to_end(&mut text)?;
         let manifest = Manifest::parse(&text)?;
-        let mut sha = Sha256Stream::default();
-        sha.update(&text);
         Ok(Self {
             offsets: offsets(&mut tar, &manifest, first.next, length)?,
             path: path.to_owned(),
-            digest: sha.finish(),
+            digest: sha256(&text),
             manifest,
         })
     }

@@ -86,13 +86,11 @@ pub fn write_bundle(
         manifest_bytes: &manifest_bytes,
         path,
     };
-    let mut sha = Sha256Stream::default();
-    sha.update(&manifest_bytes);
     let written = |bytes, is_changed| WrittenBundle {
         packages: manifest.packages.len(),
         left_out: manifest.left_out.len(),
         bytes,
-        manifest: sha.finish(),
+        manifest: hash::sha256(&manifest_bytes),
         is_changed,
     };
     disk.sweep(path);

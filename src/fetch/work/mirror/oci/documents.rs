@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::hash::{self, Hash, Sha256Stream};
+use crate::hash::{self, Hash};
 use crate::platform::Platform;
 use crate::sources::oci::media::{self, INDEX, MANIFEST, PROVIDER, SHA256, TARGET, ZIP};
 use crate::version::Version;
@@ -40,10 +40,8 @@ pub(super) struct BlobName {
 
 impl LayoutDocument {
     fn of(text: Vec<u8>) -> Self {
-        let mut sha = Sha256Stream::default();
-        sha.update(&text);
         Self {
-            name: hash::zh_of_digest(&sha.finish()),
+            name: hash::zh_of_digest(&hash::sha256(&text)),
             text,
         }
     }
