@@ -89,6 +89,7 @@ pub fn evaluate_at(
         work: allowance,
         depth,
         guards: 0,
+        is_partial: false,
     };
     let value = eval.expr(expr);
     budget.work -= allowance - eval.work;
@@ -115,6 +116,8 @@ pub(super) struct Evaluator<'e> {
     pub(super) depth: usize,
     /// The number of enclosing `try` and `can`.
     pub(super) guards: usize,
+    /// Parts of the constructor that comes next may be refused, and are unknown then.
+    pub(super) is_partial: bool,
 }
 
 impl<'e> Evaluator<'e> {
@@ -187,8 +190,22 @@ impl<'e> Evaluator<'e> {
         value
     }
 
+    /// Evaluates a part of a constructor.
+    pub(super) fn part(&mut self, expr: &'e Expr, is_partial: bool) -> Outcome {
+        self.is_partial = is_partial;
+        let value = self.expr(expr);
+        self.is_partial = false;
+        match value {
+            Err(problems) if is_partial && problems.uncertain.is_empty() => {
+                Ok(Typed::unknown(Type::Any))
+            }
+            value => value,
+        }
+    }
+
     fn kind(&mut self, expr: &'e Expr) -> Outcome {
         let span = expr.span;
+        let is_partial = std::mem::take(&mut self.is_partial);
         match &expr.kind {
             ExprKind::Null => Ok(Typed::null(Type::Any)),
             ExprKind::Bool(value) => Ok(Typed::bool(*value)),
@@ -205,9 +222,12 @@ impl<'e> Evaluator<'e> {
                 Ok(Typed::string(text.as_str()))
             }
             ExprKind::Template(parts) => self.template(parts, span),
-            ExprKind::Tuple(items) => self.all(items).map(Typed::tuple),
-            ExprKind::Object(items) => self.object(items),
-            ExprKind::Paren(inner) => self.expr(inner),
+            ExprKind::Tuple(items) => self.all(items, is_partial).map(Typed::tuple),
+            ExprKind::Object(items) => self.object(items, is_partial),
+            ExprKind::Paren(inner) => {
+                self.is_partial = is_partial;
+                self.expr(inner)
+            }
             ExprKind::Variable(name) => match self.named(name, span)? {
                 ResolvedName::Value(value) => self.copied(&value, span),
                 ResolvedName::Attributes(attributes) => self.object_of(attributes, span),
@@ -231,7 +251,7 @@ impl<'e> Evaluator<'e> {
                 let (a, b) = joined(a, b)?;
                 binary(*operator, a, b).or_else(|misfit| self.misfit(misfit, expr, left, right))
             }
-            ExprKind::For(walk) => self.for_expr(walk),
+            ExprKind::For(walk) => self.for_expr(walk, is_partial),
         }
     }
 
@@ -248,11 +268,11 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    pub(super) fn all(&mut self, items: &'e [Expr]) -> Outcome<Vec<Typed>> {
+    pub(super) fn all(&mut self, items: &'e [Expr], is_partial: bool) -> Outcome<Vec<Typed>> {
         let mut values = Vec::new();
         let mut problems = NotConstant::default();
         for item in items {
-            match self.expr(item) {
+            match self.part(item, is_partial) {
                 Ok(value) => values.push(value),
                 Err(found) => problems.add(found),
             }
@@ -260,13 +280,13 @@ impl<'e> Evaluator<'e> {
         problems.or_value(values)
     }
 
-    fn object(&mut self, items: &'e [ObjectItem]) -> Outcome {
+    fn object(&mut self, items: &'e [ObjectItem], is_partial: bool) -> Outcome {
         let mut values = BTreeMap::new();
         let mut problems = NotConstant::default();
         let (mut marks, mut has_unknown_key) = (Marks::default(), false);
         for item in items {
             let key = self.key(&item.key);
-            let value = self.expr(&item.value);
+            let value = self.part(&item.value, is_partial);
             match joined(key, value) {
                 Ok(((key, key_marks), value)) => {
                     // The keys of a value with marked keys show them: the marks go to the whole.
@@ -392,7 +412,14 @@ impl<'e> Evaluator<'e> {
             // branch may change that of the chosen one, and so the result is uncertain.
             Err(mut problems) => {
                 problems.refused.clear();
-                problems.or_value(chosen)?
+                let chosen = problems.or_value(chosen)?;
+                // What is refused in a constructor is only a part without a known type: those of the others must
+                // be in common all the same (rules 5.6).
+                let other = self.part(other, true)?.unmarked().0;
+                if let Err(failure @ EvalFailure::Type(_)) = common(chosen.clone(), &other) {
+                    return self.fail(span, failure);
+                }
+                chosen
             }
         };
         let value = match is_true {

@@ -87,7 +87,7 @@ impl<'e> Evaluator<'e> {
         result
     }
 
-    pub(super) fn for_expr(&mut self, walk: &'e For) -> Outcome {
+    pub(super) fn for_expr(&mut self, walk: &'e For, is_partial: bool) -> Outcome {
         let (pairs, mut marks) = self.pairs(&walk.collection)?;
         let Some(pairs) = pairs else {
             return Ok(Typed::unknown(Type::Any).marked(marks));
@@ -100,7 +100,9 @@ impl<'e> Evaluator<'e> {
         let mut entries: BTreeMap<String, Vec<Typed>> = BTreeMap::new();
         let mut is_unknown = false;
         for pair in pairs {
-            let item = self.with_item(names, pair, |eval| eval.for_item(walk, &mut marks))?;
+            let item = self.with_item(names, pair, |eval| {
+                eval.for_item(walk, &mut marks, is_partial)
+            })?;
             match item {
                 ForItem::LeftOut => {}
                 ForItem::Unknown => is_unknown = true,
@@ -158,7 +160,7 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    fn for_item(&mut self, walk: &'e For, marks: &mut Marks) -> Outcome<ForItem> {
+    fn for_item(&mut self, walk: &'e For, marks: &mut Marks, is_partial: bool) -> Outcome<ForItem> {
         if let Some(condition) = &walk.condition {
             let (value, condition_marks) = self.expr(condition)?.unmarked();
             // The number of items of the result shows something of the condition.
@@ -173,7 +175,7 @@ impl<'e> Evaluator<'e> {
             }
         }
         let Some(key) = &walk.key else {
-            return Ok(ForItem::Item(self.expr(&walk.value)?));
+            return Ok(ForItem::Item(self.part(&walk.value, is_partial)?));
         };
         let (value, key_marks) = self.expr(key)?.unmarked();
         *marks = marks.and(key_marks);
@@ -181,7 +183,7 @@ impl<'e> Evaluator<'e> {
             return Ok(ForItem::Unknown);
         }
         match value.value.to_text() {
-            Some(text) => Ok(ForItem::Entry(text, self.expr(&walk.value)?)),
+            Some(text) => Ok(ForItem::Entry(text, self.part(&walk.value, is_partial)?)),
             None => self.wrong(key.span, "Invalid object key"),
         }
     }

@@ -338,7 +338,7 @@ fn evaluated_arguments<'e>(
     eval: &mut Evaluator<'e>,
     call: &'e Call,
 ) -> Outcome<EvaluatedArguments> {
-    let mut args = eval.all(&call.args)?;
+    let mut args = eval.all(&call.args, false)?;
     let mut spans: Vec<Span> = call.args.iter().map(|arg| arg.span).collect();
     if !call.expand_final {
         return Ok(EvaluatedArguments::Known(args, spans));

@@ -379,6 +379,23 @@ fn branches_that_do_not_go_together_come_before_the_condition() {
 }
 
 #[test]
+fn a_fault_in_the_other_branch_leaves_the_type_around_it() {
+    let title = "Inconsistent conditional result types";
+    refuses("true ? { p = \"a\" } : { p = [upper([])] }", title);
+    refuses("false ? [for x in [1] : upper([])] : 1", title);
+    refuses(
+        "true ? { p = \"a\" } : { for k, x in { p = [] } : k => upper(x)... }",
+        title,
+    );
+    gives("(true ? { p = \"a\" } : { p = upper([]) }).p", "\"a\"");
+    gives(
+        "(true ? { p = \"a\" } : { for k, x in { p = [] } : k => upper(x) }).p",
+        "\"a\"",
+    );
+    gives("(true ? { p = \"a\" } : upper([])).p", "\"a\"");
+}
+
+#[test]
 fn conditions_of_for_are_checked_without_items() {
     refuses(
         "[for x in [] : x if upper([])]",
