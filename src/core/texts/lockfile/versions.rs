@@ -1,29 +1,35 @@
 //! Many versions of lock files at once.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use super::header::header_of;
 use super::{LockFile, ProviderLock, canonical};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
-use crate::parallel::Memo;
 
-/// An entry with its address; `None` if it is in another layout, or has a fault.
-type ReadEntry = Option<(ProviderAddr, ProviderLock)>;
+/// An entry with its address, by the rules of a flavor; `None` if it is in another layout, or has a fault.
+type ReadEntry = (Flavor, Option<(ProviderAddr, ProviderLock)>);
 
 /// Versions of lock files, of which each different entry is kept and read once: a version differs from the one before
 /// in few of them.
 #[derive(Debug, Default)]
 pub struct VersionStore {
-    parts: BTreeSet<Arc<[u8]>>,
-    entries: Memo<(Flavor, Arc<[u8]>), ReadEntry>,
+    parts: BTreeMap<Arc<[u8]>, Part>,
 }
 
-/// A version that a store keeps: the text before its entries, and each entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The text before the entries of a version, or one of them.
+#[derive(Clone, Debug)]
+struct Part {
+    text: Arc<[u8]>,
+    /// The entry by the first flavor that it was read by; as a rule there is no other.
+    read: Arc<OnceLock<ReadEntry>>,
+}
+
+/// A version that a store keeps.
+#[derive(Clone, Debug)]
 pub struct StoredVersion {
-    parts: Vec<Arc<[u8]>>,
+    parts: Vec<Part>,
 }
 
 impl VersionStore {
@@ -45,29 +51,40 @@ impl VersionStore {
         StoredVersion { parts }
     }
 
-    fn part(&mut self, text: &[u8]) -> Arc<[u8]> {
+    fn part(&mut self, text: &[u8]) -> Part {
         if let Some(known) = self.parts.get(text) {
-            return Arc::clone(known);
+            return known.clone();
         }
-        let part: Arc<[u8]> = text.into();
-        self.parts.insert(Arc::clone(&part));
+        let text: Arc<[u8]> = text.into();
+        let part = Part {
+            text: Arc::clone(&text),
+            read: Arc::default(),
+        };
+        self.parts.insert(text, part.clone());
         part
     }
+}
 
+impl Part {
+    fn entry(&self, flavor: Flavor) -> Option<(ProviderAddr, ProviderLock)> {
+        let read = || canonical::read_entry(&self.text, flavor);
+        let (by, entry) = self.read.get_or_init(|| (flavor, read()));
+        if *by == flavor { entry.clone() } else { read() }
+    }
+}
+
+impl StoredVersion {
     /// Reads a version in canonical layout and without a fault; `None` for any other, which
     /// [`parse`](super::parse) reads.
     #[must_use]
-    pub fn read(&self, version: &StoredVersion, flavor: Flavor) -> Option<LockFile> {
-        let (header, entries) = version.parts.split_first()?;
-        if **header != *Flavor::newest(header_of(header)?).header().as_bytes() {
+    pub fn read(&self, flavor: Flavor) -> Option<LockFile> {
+        let (header, entries) = self.parts.split_first()?;
+        if *header.text != *Flavor::newest(header_of(&header.text)?).header().as_bytes() {
             return None;
         }
         let mut providers = BTreeMap::new();
-        for text in entries {
-            let key = (flavor, Arc::clone(text));
-            let (addr, lock) = self
-                .entries
-                .get(&key, || canonical::read_entry(text, flavor))?;
+        for part in entries {
+            let (addr, lock) = part.entry(flavor)?;
             // The grammar reports repeated entries (rules 2.11).
             if providers.insert(addr, lock).is_some() {
                 return None;
@@ -75,13 +92,15 @@ impl VersionStore {
         }
         Some(LockFile { providers })
     }
-}
 
-impl StoredVersion {
     /// Returns the whole text.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
-        self.parts.concat()
+        self.parts
+            .iter()
+            .flat_map(|part| &*part.text)
+            .copied()
+            .collect()
     }
 }
 
@@ -110,7 +129,8 @@ mod tests {
         for (text, version) in texts.iter().zip(&kept) {
             assert_eq!(version.bytes(), text.as_bytes());
             let expected = canonical::read(text.as_bytes(), flavor).map(|document| document.lock);
-            assert_eq!(store.read(version, flavor), expected, "{text}");
+            assert_eq!(version.read(flavor), expected, "{text}");
+            assert_eq!(version.read(Flavor::OpenTofu1_12), expected, "{text}");
         }
     }
 

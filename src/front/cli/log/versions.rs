@@ -176,7 +176,7 @@ impl VersionContents {
                 return Err("the repository does not hold it".to_owned());
             }
         };
-        if let Some(lock) = self.store.read(text, flavor) {
+        if let Some(lock) = text.read(flavor) {
             return Ok(lock);
         }
         let bytes = text.bytes();
