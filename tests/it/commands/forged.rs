@@ -239,3 +239,35 @@ fn lock_judges_every_recorded_h1() {
     assert_exit(&lock(&lab, &all), 0);
     assert_eq!(lab.read(LOCK), good);
 }
+
+#[test]
+fn every_check_sees_an_altered_package_with_its_hash() {
+    let (_registry, lab, forged, own) = altered();
+    let good = lab.read(LOCK);
+    let title = "error[package-mismatch]: The installed package of registry.terraform.io/acme/demo 1.0.0 \
+                 for linux_amd64 is not that of the signed release";
+    for (_, forge) in FORGERIES {
+        write(&lab, forge(&forged, &own, &good));
+        for more in ["--upstream", "--matrix"] {
+            verify(&lab, &[more]).exits(1).stdout_has(title);
+        }
+        for more in [&["--check"][..], &["--check", "--offline"], &["--prove"]] {
+            let args = [more, TWO].concat();
+            lock(&lab, &args).exits(1).stderr_has(title);
+        }
+    }
+    write(&lab, FORGERIES[0].1(&forged, &own, &good));
+    std::fs::remove_dir_all(lab.path(".terraform")).unwrap();
+    let offline = ["--check", "--offline"];
+    let outcome = lock(&lab, &[&offline, TWO].concat()).exits(0);
+    outcome.stderr_has("note: acme/demo 1.0.0 keeps 1 h1: hash of packages that were not compared");
+    // Where nothing is known of the release, each of its hashes would be counted.
+    let unknown = [
+        "--check",
+        "--offline",
+        "--no-cache",
+        "--platform",
+        "linux_amd64",
+    ];
+    assert!(!lock(&lab, &unknown).stderr.contains("not compared"));
+}

@@ -6,7 +6,7 @@
 
 use super::claims;
 use super::lists::UnitedList;
-use super::stages::{HashedPackage, ReleaseWork};
+use super::stages::{HashedPackage, ReleaseWork, Selected};
 use super::{
     Contradicted, ContradictedBy, ContradictedHash, KnownContent, LockError, Remedy, RootRequest,
     TrustedFacts, UnattributedH1,
@@ -77,13 +77,37 @@ pub(super) fn compare(
     if is_repair {
         replaced = unvouched.replace();
     }
-    let not_compared = unvouched.unattributed.recorded.clone();
+    let not_compared = if list.is_none() && hashed.metas.is_empty() {
+        not_compared_offline(recorded, hashed, request, facts)
+    } else {
+        unvouched.unattributed.recorded.clone()
+    };
     errors.extend(unvouched.error(hashed, recorded, list));
     Compared {
         errors,
         replaced,
         not_compared,
     }
+}
+
+/// Returns the recorded `h1:` that no fact explains, if no source was asked; none where nothing is known of the release,
+/// since then each of them would be counted.
+fn not_compared_offline(
+    recorded: &Hashes,
+    hashed: &ReleaseWork,
+    request: &RootRequest<'_>,
+    facts: &dyn Facts,
+) -> Vec<Hash> {
+    let Selected {
+        provider, version, ..
+    } = &hashed.selected;
+    let attribution = request
+        .trusted
+        .attribute(facts, provider, version, recorded);
+    if attribution.is_empty() {
+        return Vec::new();
+    }
+    attribution.unexplained().into_iter().cloned().collect()
 }
 
 /// The extent of the recorded `zh:`.
