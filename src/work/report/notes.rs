@@ -280,19 +280,49 @@ fn faults(root: &RootResult) -> impl Iterator<Item = SeenFault<'_>> {
     })
 }
 
-/// Shows the failures of all roots, each once, those of the most roots first.
+/// Shows the failures of all roots, each once, those of the most roots first. Of many that have one cause, the first
+/// one names the roots of the others.
 #[must_use]
 pub fn failures(result: &CommandResult, verbose: bool) -> Vec<TextBlock> {
     let of = result.roots().len();
     let mut failures = result.failures();
     failures.sort_by_key(|(_, roots)| Reverse(roots.len()));
-    failures
-        .into_iter()
-        .map(|(failure, roots)| match of {
-            1 => TextBlock::Failure(failure.clone()),
-            _ => failure_of(failure, roots, of, verbose),
-        })
-        .collect()
+    let mut blocks = Vec::new();
+    while !failures.is_empty() {
+        let (failure, roots) = failures.remove(0);
+        if of == 1 {
+            blocks.push(TextBlock::Failure(failure.clone()));
+            continue;
+        }
+        let is_alike = |other: &Failure| {
+            failure.help.is_some()
+                && !failure.causes.is_empty()
+                && other.causes.first() == failure.causes.first()
+                && other.help == failure.help
+        };
+        let alike = failures.iter().filter(|(other, _)| is_alike(other)).count();
+        let mut shown = failure.clone();
+        if alike > MAX_ROOTS && !verbose {
+            let mut others: Vec<&str> = failures
+                .extract_if(.., |(other, _)| is_alike(other))
+                .flat_map(|(_, roots)| roots)
+                .filter(|root| !roots.contains(root))
+                .collect();
+            others.sort_unstable();
+            others.dedup();
+            let others = SharedFact {
+                fact: (),
+                roots: others,
+            };
+            shown = shown.because(format!(
+                "for the same cause {} failed, too: {} (-v shows all)",
+                counted(others.roots.len(), "other root"),
+                others.names(false)
+            ));
+        }
+        blocks.push(failure_of(&shown, roots, of, verbose));
+    }
+    blocks
 }
 
 /// Shows the remarks on single roots and providers, equal ones once.

@@ -242,3 +242,36 @@ fn the_history_of_two_hundred_roots_is_one_screen() {
     let all = repo.run(&["log", "-v"]);
     assert!(all.stdout.lines().count() > 1000);
 }
+
+#[test]
+fn a_cause_that_stops_many_roots_is_shown_once() {
+    let lab = Lab::new();
+    for number in 0..40 {
+        let version = format!("1.0.{number}");
+        let entry = format!(
+            "provider \"example.com/t/x\" {{\n  version = \"{version}\"\n  hashes = [\n    \"zh:{}\",\n  ]\n}}\n",
+            "0".repeat(64)
+        );
+        lab.write(&format!("r{number}/{LOCK}"), entry);
+        let config = "terraform {\n  required_providers {\n    x = {\n      source = \"example.com/t/x\"\n    }\n  }\n}\n";
+        lab.write(&format!("r{number}/main.tf"), config);
+    }
+    let args = [
+        "lock",
+        "-r",
+        "--check",
+        "--offline",
+        "--platform",
+        "linux_amd64",
+    ];
+    let text = lab.run(&args).exits(2).stderr;
+    assert_eq!(
+        text.matches("no earlier run kept them").count(),
+        1,
+        "{text}"
+    );
+    let others = "cause: for the same cause 39 other roots failed, too: r1, r10, r11, r12, r13 and 34 more (-v shows all)";
+    assert!(text.contains(others), "{text}");
+    let all = lab.run(&[&args[..], &["-v"]].concat()).exits(2).stderr;
+    assert_eq!(all.matches("no earlier run kept them").count(), 40, "{all}");
+}
