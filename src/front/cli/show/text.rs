@@ -1,6 +1,7 @@
 //! The text of `lockctl show`.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use super::build;
 use crate::cli::Look;
@@ -83,7 +84,7 @@ fn hashes(provider: &ShownProvider, are_dated: bool) -> Vec<Cell> {
         Cell::or_dash(provider.constraints.to_string()),
         count(Scheme::H1),
         count(Scheme::Zh),
-        count(Scheme::Other),
+        unknown_schemes(provider),
         Cell::or_dash(platform::join(platforms, " ")),
     ];
     if are_dated {
@@ -92,6 +93,22 @@ fn hashes(provider: &ShownProvider, are_dated: bool) -> Vec<Cell> {
         ));
     }
     cells
+}
+
+/// Counts the hashes of unknown schemes, and names the schemes.
+fn unknown_schemes(provider: &ShownProvider) -> Cell {
+    let unknown: Vec<&str> = provider
+        .hashes
+        .iter()
+        .filter(|recorded| recorded.hash.scheme() == Scheme::Other)
+        .map(|recorded| recorded.hash.scheme_name())
+        .collect();
+    let count = unknown.len();
+    let names: Vec<&str> = BTreeSet::from_iter(unknown).into_iter().collect();
+    if names.is_empty() {
+        return Cell::from(count.to_string());
+    }
+    Cell::from(format!("{count} ({})", names.join(", ")))
 }
 
 /// Lists the dates of a release, and every hash with its platforms as far as they are known.
