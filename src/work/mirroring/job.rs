@@ -22,6 +22,7 @@ use crate::packages::PackageMemo;
 use crate::project::PackageSource;
 use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
+use crate::run::commands;
 use crate::run::facts;
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::root::Root;
@@ -314,6 +315,12 @@ impl Job for MirrorJob<'_, '_> {
     }
 
     fn obstacles(&self) -> Vec<Failure> {
+        let commands = commands::of_all(self.session.options, &self.args.roots);
+        let below = if self.args.roots.recursive {
+            ""
+        } else {
+            "; with -r, lock files below are read, too"
+        };
         self.args
             .providers
             .iter()
@@ -323,9 +330,10 @@ impl Job for MirrorJob<'_, '_> {
                 Failure::new(format!(
                     "{typed} cannot be mirrored: no lock file has an entry for it"
                 ))
-                .help(
-                    "`lockctl show` lists what is locked; with -r, lock files below are read, too",
-                )
+                .help(format!(
+                    "`lockctl show{}` lists what is locked{below}",
+                    commands.roots
+                ))
             })
             .collect()
     }

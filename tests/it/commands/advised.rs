@@ -38,19 +38,19 @@ const QUESTIONS: [&str; 13] = [
 
 /// The commands that were named, and what is wrong with them.
 #[derive(Default)]
-struct Tally {
-    commands: BTreeSet<String>,
+pub(super) struct Tally {
+    pub(super) commands: BTreeSet<String>,
     failed: Vec<String>,
 }
 
 impl Tally {
-    fn fail(&mut self, name: &str, text: String) {
+    pub(super) fn fail(&mut self, name: &str, text: String) {
         self.failed.push(format!("{name}: {text}"));
     }
 
     /// Prints the numbers, and fails with the list of what is wrong.
     #[track_caller]
-    fn end(self, subject: &str) {
+    pub(super) fn end(self, subject: &str) {
         println!(
             "{subject}: {} commands, {} faults",
             self.commands.len(),
@@ -131,7 +131,7 @@ fn check(rule: &str, stage: &Stage, tally: &mut Tally) {
 }
 
 /// Runs one command, and judges its exit code.
-fn run(rule: &str, stage: &Stage, words: &[String], acting: bool, tally: &mut Tally) {
+pub(super) fn run(rule: &str, stage: &Stage, words: &[String], acting: bool, tally: &mut Tally) {
     let line = words.join(" ");
     match words[0].as_str() {
         "lockctl" => {
@@ -233,7 +233,7 @@ fn found(rule: &str, stage: &Stage) -> (bool, Vec<String>) {
 }
 
 /// Returns the commands in backticks.
-fn commands_in(text: &str) -> Vec<Vec<String>> {
+pub(super) fn commands_in(text: &str) -> Vec<Vec<String>> {
     let of_program = ["lockctl", "git", "terraform", "tofu", "terragrunt"];
     text.split('`')
         .skip(1)
@@ -261,7 +261,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// Returns true for a word that stands for what the reader knows, as `ADDR` does.
-fn is_placeholder(word: &str) -> bool {
+pub(super) fn is_placeholder(word: &str) -> bool {
     let letters = word.trim_end_matches('…');
     letters.len() > 1
         && letters
@@ -270,7 +270,7 @@ fn is_placeholder(word: &str) -> bool {
 }
 
 /// Returns true for a command that fixes something.
-fn acts_on_a_root(words: &[String]) -> bool {
+pub(super) fn acts_on_a_root(words: &[String]) -> bool {
     let has = |option: &str| words.iter().any(|word| word.starts_with(option));
     let command = words
         .iter()

@@ -37,21 +37,21 @@ impl Stage {
         }
     }
 
-    fn found_by(mut self, finds: &str) -> Self {
+    pub(super) fn found_by(mut self, finds: &str) -> Self {
         self.finds = finds.split(' ').map(str::to_owned).collect();
         self
     }
 }
 
 /// Makes a scene with a registry, in which the command finds the fault.
-fn asking((registry, lab): (Registry, Lab), finds: &str) -> Stage {
+pub(super) fn asking((registry, lab): (Registry, Lab), finds: &str) -> Stage {
     let mut stage = Stage::new(lab).found_by(finds);
     stage.registry = Some(registry);
     stage
 }
 
 /// A root that is locked for two platforms from a registry, which then has other habits.
-fn locked(knobs: &serde_json::Value) -> (Registry, Lab) {
+pub(super) fn locked(knobs: &serde_json::Value) -> (Registry, Lab) {
     let (registry, lab) = with_registry(DEMO);
     lab.run(&[&["lock", "--flavor", "terraform@1.11"], TWO].concat())
         .exits(0);
@@ -62,7 +62,7 @@ fn locked(knobs: &serde_json::Value) -> (Registry, Lab) {
 const UPSTREAM: &str = "verify --flavor terraform@1.11 --only upstream";
 
 /// Replaces the first character of each hash of these schemes in the lock file.
-fn alter_hashes(lab: &Lab, schemes: &[&str]) {
+pub(super) fn alter_hashes(lab: &Lab, schemes: &[&str]) {
     let mut text = lab.read(LOCK);
     for scheme in schemes {
         let begin = format!("\"{scheme}:");

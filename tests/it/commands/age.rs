@@ -25,6 +25,14 @@ fn three_releases(policy: &str) -> (Registry, Lab) {
     (registry, lab)
 }
 
+/// A root that wants a week, with releases that are three, five and six days old.
+pub(super) fn young_releases() -> (Registry, Lab) {
+    let (registry, lab) = three_releases(WEEK);
+    registry.set_dates("acme/demo", "1.1.0", signed(5 * DAY));
+    registry.set_dates("acme/demo", "1.0.0", signed(6 * DAY));
+    (registry, lab)
+}
+
 fn signed(hours_ago: i64) -> Dates {
     Dates {
         signed_hours_ago: Some(hours_ago),
@@ -174,9 +182,7 @@ fn what_cannot_be_read_as_a_date_is_none() {
 
 #[test]
 fn without_a_release_that_is_old_enough_nothing_is_locked() {
-    let (registry, lab) = three_releases(WEEK);
-    registry.set_dates("acme/demo", "1.1.0", signed(5 * DAY));
-    registry.set_dates("acme/demo", "1.0.0", signed(6 * DAY));
+    let (_registry, lab) = young_releases();
     let outcome = lock(&lab, &[]).exits(2);
     let days = [3 * DAY, 5 * DAY, 6 * DAY];
     let text = undated(&outcome.stderr, &days);
@@ -188,7 +194,7 @@ error: no version of registry.terraform.io/acme/demo that may be selected is at 
   cause: 1.1.0: signed DAY-B, 5 days ago; old enough on IN-2-DAYS
   cause: 1.0.0: signed DAY-C, 6 days ago; old enough on TOMORROW
   cause: required in main.tf:5 ("~> 1.0")
-  help: wait until TOMORROW, when 1.0.0 is old enough, or state a shorter least age; `lockctl update acme/demo@1.2.0 --min-age 0d` accepts any age
+  help: wait until TOMORROW, when 1.0.0 is old enough, or state a shorter least age; `lockctl update . --flavor terraform@1.11 acme/demo@1.2.0 --min-age 0d` accepts any age
 
 "#]]);
     assert!(!lab.path(LOCK).exists());

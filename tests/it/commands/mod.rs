@@ -4,6 +4,7 @@
 
 mod action_lock;
 mod advised;
+mod advised_failures;
 mod advised_scenes;
 mod age;
 mod audit;

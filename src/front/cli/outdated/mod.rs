@@ -35,6 +35,7 @@ use crate::run::unseen::{CallNames, UnseenParts};
 use crate::run::user::enforcement;
 use crate::run::user::modules::{AutoModules, UserModules};
 use crate::run::user::sources::{self, Sources};
+use crate::verify::Advice;
 use crate::version::Upgrade;
 
 /// The comparison of a command line.
@@ -46,6 +47,8 @@ struct OutdatedRun<'s, 'a> {
     named: Vec<TypedAddr>,
     /// The numbers of the named providers that some root has.
     found: BTreeSet<usize>,
+    /// The commands for all roots.
+    commands: Advice,
 }
 
 /// A root that is ready to be compared.
@@ -107,6 +110,7 @@ impl Command for OutdatedArgs {
             sources: Sources::new(Rc::clone(session), self.source.choice(session.options)),
             named,
             found: BTreeSet::new(),
+            commands: commands::of_all(session.options, &roots),
         };
         let inputs = RunInputs {
             reading: Some(modules.reading()),
@@ -117,10 +121,9 @@ impl Command for OutdatedArgs {
         let advisories = mark_known_advisories(session, &mut result);
         let warnings = advisories.warnings(naming(result.roots()));
         result.remarks.extend(warnings);
-        let advice = commands::of_all(session.options, &roots);
         result
             .remarks
-            .extend(verdict::next_step(result.roots(), &advice));
+            .extend(verdict::next_step(result.roots(), &job.commands));
         result
     }
 
@@ -263,7 +266,10 @@ impl Job for OutdatedRun<'_, '_> {
             .map(|(_, typed)| {
                 Failure::new(format!("{typed} cannot be compared: nothing requires it"))
                     .because("there is no directory of that name either")
-                    .help("`lockctl tree` shows what is required")
+                    .help(format!(
+                        "`lockctl tree{}` shows what is required",
+                        self.commands.roots
+                    ))
             })
             .collect()
     }

@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use crate::diag::RootCommand;
 use crate::locker::{AgeSearch, PassedOver};
 use crate::package::Youth;
 use crate::package::calendar::day;
@@ -49,14 +50,14 @@ pub(crate) fn causes(search: &AgeSearch) -> Vec<String> {
     causes
 }
 
-/// Says what to do where no release is old enough.
-pub(crate) fn help(search: &AgeSearch, name: &str) -> String {
+/// Says what to do where no release is old enough; `update` is the command that moves versions of the root.
+pub(crate) fn help(search: &AgeSearch, name: &str, update: &RootCommand) -> String {
     let accepts_any = search
         .passed_over
         .first()
         .map_or_else(String::new, |release| {
-            let version = &release.version;
-            format!("; `lockctl update {name}@{version} --min-age 0d` accepts any age")
+            let update = update.with(format!("{name}@{} --min-age 0d", release.version));
+            format!("; `{update}` accepts any age")
         });
     let first = search
         .passed_over

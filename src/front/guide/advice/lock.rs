@@ -333,7 +333,7 @@ fn advice(error: &LockError, flavor: Flavor, commands: &Advice) -> Option<String
         // It has places to name, too.
         LockError::Select(_) => return None,
         LockError::TooYoung { provider, search } => {
-            advice::age::help(search, &provider.short(flavor))
+            advice::age::help(search, &provider.short(flavor), &commands.update)
         }
         LockError::Source(cause) | LockError::Asking { cause } => {
             return advice::network::source(cause, flavor);

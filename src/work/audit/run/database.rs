@@ -233,7 +233,7 @@ fn server(
         about += &format!("; kept copy, last compared {asked}");
     }
     let failure = unread.failure().map(|failure| match usage {
-        DatabaseUse::Kept => failure.help("run `lockctl audit` once without --offline"),
+        DatabaseUse::Kept => failure.help("run it once without --offline"),
         DatabaseUse::Asked => failure,
     });
     Ok(LoadedAdvisories {
@@ -274,9 +274,8 @@ impl DatabaseServer<'_> {
         let kept = self.kept.get(KEPT_INDEX);
         if self.usage == DatabaseUse::Kept {
             return kept.map(|kept| (kept, None)).ok_or_else(|| {
-                Failure::new(format!("no advisories of {} are kept", self.url)).help(
-                    "run `lockctl audit` once without --offline, or name a directory with --db",
-                )
+                Failure::new(format!("no advisories of {} are kept", self.url))
+                    .help("run it once without --offline, or name a directory with --db")
             });
         }
         let etag = kept
