@@ -29,8 +29,6 @@ pub trait RemoteModules: Sync {
 /// A request for the module of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct ModuleRequest<'a> {
-    /// The names of the calls from the root on, joined by dots.
-    pub key: &'a str,
     /// The source of the call.
     pub source: RequestedSource<'a>,
     /// The rules for reading sources and versions.

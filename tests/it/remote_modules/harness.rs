@@ -155,7 +155,6 @@ impl<'a> Case<'a> {
                 ModuleSource::Local(_) => panic!("no case of these has one"),
             };
             store.find(&ModuleRequest {
-                key: &call.name,
                 source,
                 flavor: self.flavor,
             })

@@ -24,9 +24,6 @@ pub const UNIT_CACHE: &str = ".terragrunt-cache";
 /// The title for a unit with unknown parts.
 const NOT_KNOWN: &str = "Terragrunt unit is not visible";
 
-/// The key of the module of a unit, where a call has the names on the way to it.
-const KEY: &str = "terragrunt";
-
 /// The unit file of a directory, and what units share in a run.
 #[derive(Clone, Debug)]
 pub struct UnitFile {
@@ -278,7 +275,7 @@ fn package(
             RequestedSource::Remote(&remote)
         }
         UnitPackage::Registry(package) => {
-            // `tfr://HOST/PATH?version=V` names one version; the attribute `version` is a constraint.
+            // `tfr://HOST/PATH?version=V` names one version.
             let unfit = |reason: String| UnseenUnit::NotKnown(reason, source.place.clone());
             let text = format!("{}/{}", package.host, package.path);
             let module = ModuleSource::parse(&text, reading.settings.flavor);
@@ -292,8 +289,7 @@ fn package(
                 .version
                 .as_ref()
                 .map(|version| format!("={version}"));
-            let stated = package.constraint.clone().or(exact);
-            constraints = match stated.as_deref().map(CoreConstraints::parse) {
+            constraints = match exact.as_deref().map(CoreConstraints::parse) {
                 Some(Ok(constraints)) => Some(constraints),
                 None => None,
                 Some(Err(_)) => return Err(unfit("its version is no version".to_owned())),
@@ -302,7 +298,6 @@ fn package(
         }
     };
     let request = ModuleRequest {
-        key: KEY,
         source: requested,
         flavor: reading.settings.flavor,
     };

@@ -11,12 +11,16 @@ use crate::remote_module::{
 /// The packages that a double has, by the text of their address without the host of a registry.
 struct Shelf(Vec<(&'static str, &'static [(&'static str, &'static str)])>);
 
+fn package_and_directory<'a>(request: &ModuleRequest<'a>) -> (&'a str, &'a str) {
+    match request.source {
+        RequestedSource::Registry(one, _) => (&one.name, &one.sub),
+        RequestedSource::Remote(one) => (&one.package, &one.sub),
+    }
+}
+
 impl RemoteModules for Shelf {
     fn find(&self, request: &ModuleRequest<'_>) -> Result<FoundModule, ModuleFailure> {
-        let (package, sub) = match request.source {
-            RequestedSource::Registry(one, _) => (&*one.name, &*one.sub),
-            RequestedSource::Remote(one) => (&*one.package, &*one.sub),
-        };
+        let (package, sub) = package_and_directory(request);
         let failure = |kind| ModuleFailure {
             kind,
             title: "Failed to download module",
@@ -185,11 +189,13 @@ impl RemoteModules for Announced<'_> {
     }
 
     fn prepare(&self, requests: &[ModuleRequest<'_>]) {
-        let keys = requests.iter().map(|request| request.key.to_owned());
+        let packages = requests
+            .iter()
+            .map(|request| package_and_directory(request).0.to_owned());
         self.1
             .lock()
             .expect("no thread panics")
-            .push(keys.collect());
+            .push(packages.collect());
     }
 }
 
@@ -218,8 +224,12 @@ fn what_the_calls_of_a_module_ask_for_is_announced() {
     let settings = Settings::new(TERRAFORM);
     load_with(outside, &mut Texts::default(), Path::new(""), &settings);
     let mut announced = announced.into_inner().expect("no thread panics");
-    announced.retain(|keys| !keys.is_empty());
-    assert_eq!(announced, [vec!["b", "d"], vec!["a.f"], vec!["e.f"]]);
+    announced.retain(|packages| !packages.is_empty());
+    let repository = "git::https://h.test/r";
+    assert_eq!(
+        announced,
+        [vec!["net", repository], vec!["net"], vec!["net"]]
+    );
 }
 
 /// Checks calls into the packages of other calls; those of `a` are on the shelf, those of `gone` are not.

@@ -24,7 +24,6 @@ fn find(disk: &MemFiles, source: &str) -> Result<FoundModule, ModuleFailure> {
     let store = ModuleStore::new(ModuleAccess::Fetched, world, Box::new(|_| None), None);
     let module = RemoteModule::parse(source).expect("valid");
     store.find(&ModuleRequest {
-        key: "m",
         source: RequestedSource::Remote(&module),
         flavor: FLAVOR,
     })
@@ -155,7 +154,6 @@ fn what_is_announced_is_found_side_by_side_and_once() {
     let modules = ["git::https://h.test/a", "git::https://h.test/b"];
     let modules = modules.map(|text| RemoteModule::parse(text).expect("valid"));
     let requests = modules.each_ref().map(|module| ModuleRequest {
-        key: "m",
         source: RequestedSource::Remote(module),
         flavor: FLAVOR,
     });

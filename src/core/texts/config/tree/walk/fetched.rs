@@ -46,7 +46,7 @@ impl MountedPackage {
 impl TreeWalk<'_> {
     /// Announces which modules the calls of a module will ask for.
     pub(super) fn prepare(&self, path: &ModulePath, calls: &[Call]) {
-        let mut requested_calls = Vec::new();
+        let mut requests = Vec::new();
         for call in calls.iter().filter(|call| call.computed().is_none()) {
             let Some((module, source)) = requested(call) else {
                 continue;
@@ -55,17 +55,12 @@ impl TreeWalk<'_> {
             let is_installed = self.manifest.find(&key, call, &self.reader).is_ok();
             // An unsafe address is not asked for ahead of time either (`addr` rules 5.9).
             if !is_installed && module.danger().is_none() {
-                requested_calls.push((key, source));
+                requests.push(ModuleRequest {
+                    source,
+                    flavor: self.reader.flavor,
+                });
             }
         }
-        let requests: Vec<_> = requested_calls
-            .iter()
-            .map(|(key, source)| ModuleRequest {
-                key,
-                source: *source,
-                flavor: self.reader.flavor,
-            })
-            .collect();
         self.remote.prepare(&requests);
     }
 
@@ -103,7 +98,6 @@ impl TreeWalk<'_> {
             return ControlFlow::Continue(());
         }
         let request = ModuleRequest {
-            key: &key,
             source: requested,
             flavor: self.reader.flavor,
         };
