@@ -101,12 +101,11 @@ pub(super) fn texts(value: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// The directories of units below a directory, sorted; the second list has those that are a stack as well.
-pub(super) fn units_below(top: &Path, unit_file: Option<&str>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+pub(super) fn units_below(top: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut units, mut ambiguous) = (Vec::new(), Vec::new());
     let mut waiting = vec![top.to_owned()];
     while let Some(dir) = waiting.pop() {
-        let names = ["terragrunt.hcl"].into_iter().chain(unit_file);
-        let is_unit = names.into_iter().any(|name| dir.join(name).is_file());
+        let is_unit = dir.join("terragrunt.hcl").is_file();
         match (is_unit, dir.join(STACK_FILE).is_file()) {
             (true, true) => ambiguous.push(dir.clone()),
             (true, false) => units.push(dir.clone()),

@@ -138,10 +138,7 @@ fn fetched(package: &UnitPackage) -> Option<Double> {
                 .then(|| (Box::new(WithoutGit) as Box<dyn Files>, path))
         }
         UnitPackage::Registry(module) => {
-            let version = match (&module.version, &module.constraint) {
-                (Some(version), _) => version.as_str(),
-                (None, _) => "1.2.0",
-            };
+            let version = module.version.as_deref().unwrap_or("1.2.0");
             let is_known = module.host == SERVER && ["1.0.0", "1.2.0"].contains(&version);
             let main = format!("# package {version}\n");
             let below = format!("# sub of {version}\n");
@@ -390,7 +387,7 @@ fn requirements(
 
 /// Compares runs of all units: each of them has a source.
 fn all(lab: &Lab, step: &Step, outcome: &Value, fault: &mut dyn FnMut(String)) {
-    let (units, ambiguous) = units_below(&step.dir, step.flag("--config"));
+    let (units, ambiguous) = units_below(&step.dir);
     if !ambiguous.is_empty() {
         if outcome["exit"] == 0 {
             fault("a directory with both files is accepted".to_owned());

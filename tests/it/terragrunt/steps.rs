@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use lockctl::terragrunt::{Documents, SourceOverride, UnitSurroundings};
+use lockctl::terragrunt::{Documents, UnitSurroundings};
 use lockctl::world::clean;
 use serde_json::{Map, Value};
 
@@ -48,6 +48,26 @@ const VALUED: &[&str] = &[
     "--source-map",
     "--filter",
     "--queue-construct-as",
+];
+
+/// Settings of the command line that change what a unit is.
+const SETTINGS: &[&str] = &[
+    "--config",
+    "--experiment",
+    "--feature",
+    "--source",
+    "--source-map",
+    "--strict-control",
+    "--strict-mode",
+];
+
+/// Variables that mean the same.
+const VARIABLES: &[&str] = &[
+    "TERRAGRUNT_SOURCE",
+    "TG_CONFIG",
+    "TG_FEATURE",
+    "TG_SOURCE",
+    "TG_SOURCE_MAP",
 ];
 
 impl Step {
@@ -121,9 +141,11 @@ impl Step {
         found.map(|(_, value)| value.as_str())
     }
 
-    fn all(&self, name: &str) -> impl Iterator<Item = &str> {
-        let flags = self.flags.iter().filter(move |(flag, _)| flag == name);
-        flags.map(|(_, value)| value.as_str())
+    /// Returns whether the call has settings of Terragrunt's command line, which lockctl does not have.
+    pub(super) fn has_settings(&self) -> bool {
+        let is_setting = |flag: &&str| self.flags.iter().any(|(name, _)| name == flag);
+        let is_set = |name: &&str| self.variables.contains_key(*name);
+        SETTINGS.iter().any(|flag| is_setting(flag)) || VARIABLES.iter().any(|name| is_set(name))
     }
 
     /// Returns what the call tells the evaluation.
@@ -134,24 +156,6 @@ impl Step {
         variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
     ) -> UnitSurroundings<'a> {
         let var = |name: &str| self.variables.get(name).cloned();
-        let source = self.flag("--source").map(str::to_owned);
-        let source = source
-            .or_else(|| var("TG_SOURCE"))
-            .or_else(|| var("TERRAGRUNT_SOURCE"));
-        let pair = |text: &str| {
-            // The first address may hold the sign, too, in front of a query.
-            let (from, to) = text.rsplit_once('=')?;
-            Some((from.to_owned(), to.to_owned()))
-        };
-        let map = self.flag("--source-map").map(str::to_owned);
-        let map = map.or_else(|| var("TG_SOURCE_MAP"));
-        let features = self.all("--feature").map(str::to_owned);
-        let features = features.chain(var("TG_FEATURE"));
-        let mut switches: Vec<String> = self.all("--experiment").map(str::to_owned).collect();
-        switches.extend(self.all("--strict-control").map(str::to_owned));
-        if self.flag("--strict-mode").is_some() {
-            switches.push("strict-mode".to_owned());
-        }
         let command = match self.action {
             Action::Render => vec!["render".to_owned(), "-no-color".to_owned()],
             _ => self.command.clone(),
@@ -161,19 +165,11 @@ impl Step {
             let mut dirs = std::env::split_paths(&path);
             dirs.any(|dir| dir.starts_with(&lab.root) && dir.join(name).is_file())
         };
-        let config = self.flag("--config").map(str::to_owned);
         UnitSurroundings {
             variable,
             repository: lab.repository(&self.dir),
             working_dir: Some(self.working_dir.clone()),
             command: Some(command),
-            source: match (source, self.is_all) {
-                (None, _) => SourceOverride::None,
-                (Some(source), false) => SourceOverride::Whole(source),
-                (Some(source), true) => SourceOverride::Package(source),
-            },
-            source_map: map.iter().filter_map(|text| pair(text)).collect(),
-            features: features.filter_map(|text| pair(&text)).collect(),
             program: var("TG_TF_PATH"),
             programs: ["tofu", "terraform"]
                 .iter()
@@ -181,8 +177,6 @@ impl Step {
                 .map(|name| (*name).to_owned())
                 .collect(),
             registry_host: var("TG_TF_DEFAULT_REGISTRY_HOST"),
-            switches,
-            unit_file: config.or_else(|| var("TG_CONFIG")),
             ..UnitSurroundings::new(documents)
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::documents::ParsedFile;
-use super::file_names::{AUTOINCLUDE_FILE, VALUES_FILE};
+use super::file_names::{AUTOINCLUDE_FILE, VALUES_FILE, is_unit_file};
 use super::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_READ_DEPTH, MAX_REASONS, MAX_TOTAL_BYTES};
 use super::outcome::{FilePlace, Outcome, Stop, Traced, UnknownCause};
 use super::surroundings::{UnitRepository, UnitSurroundings};
@@ -164,9 +164,8 @@ impl<'a> Evaluation<'a> {
         // A unit may read many files just below the limit of one file.
         let limit = MAX_FILE_BYTES.min(self.bytes_left);
         // The files that Terragrunt looks for itself are its configuration; expressions name others.
-        let is_configuration = self.around.is_unit_file(path)
-            || path.ends_with(VALUES_FILE)
-            || path.ends_with(AUTOINCLUDE_FILE);
+        let is_configuration =
+            is_unit_file(path) || path.ends_with(VALUES_FILE) || path.ends_with(AUTOINCLUDE_FILE);
         let is_beside_unit = self
             .instances
             .first()

@@ -85,12 +85,6 @@ impl Evaluation<'_> {
             let title = "Unsupported argument";
             return Err(Stop::refused(rules::UNSUPPORTED_ITEM, title, place, ""));
         }
-        let is_bare = block.labels.is_empty();
-        // The strict control `bare-include` refuses blocks without label.
-        if is_bare && self.around.is_strict("bare-include") {
-            let title = "An include block needs a label";
-            return Err(Stop::invalid(title, place, ""));
-        }
         let Some(path) = block.body.attribute("path") else {
             let title = "Missing required argument";
             return Err(Stop::invalid(title, place, "path is required"));
@@ -133,7 +127,7 @@ impl Evaluation<'_> {
         };
         Ok(Include {
             label: label(block),
-            is_bare,
+            is_bare: block.labels.is_empty(),
             path,
             is_exposed,
             strategy,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::evaluation::{Evaluation, FileRole, MergeStrategy, ReadFailure, Sharing};
 use super::file_config::{Arguments, FileConfig, Wanted, same_name};
-use super::file_names::AUTOINCLUDE_FILE;
+use super::file_names::{AUTOINCLUDE_FILE, is_unit_file};
 use super::outcome::{Outcome, Slot};
 use super::values::{deep, shallow};
 use crate::expr::{Type, Typed, Value};
@@ -26,7 +26,7 @@ impl Evaluation<'_> {
         }
         let instance = &self.instances[at];
         // Files that `read_terragrunt_config` reads under another name have none (rules 3.4).
-        if !self.around.is_unit_file(&instance.document.path) {
+        if !is_unit_file(&instance.document.path) {
             return Ok(config);
         }
         let path = instance.unit_dir.join(AUTOINCLUDE_FILE);

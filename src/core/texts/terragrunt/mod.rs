@@ -93,7 +93,7 @@ pub use outcome::{UnitResult, UnitUnknown};
 #[doc(hidden)]
 pub use passes::{Rendered, render};
 pub use source::{RegistryPackage, UnitPackage, UnitSource};
-pub use surroundings::{SourceOverride, UnitRepository, UnitSurroundings};
+pub use surroundings::{UnitRepository, UnitSurroundings};
 pub use unit::{EvaluatedUnit, UnitPart, UnknownPart};
 
 /// Evaluates the unit of a directory, which is absolute: functions answer with absolute paths.

@@ -8,11 +8,10 @@ use super::evaluation::{Evaluation, FileRole, ReadFailure, Sharing, Stage, block
 use super::file_names::STACK_FILE;
 use super::file_names::{UNIT_FILE, UNIT_FILE_JSON, VALUES_FILE};
 use super::outcome::{FilePlace, Outcome, Stop, UnknownCause};
-use crate::diag::rules;
-use crate::expr::{Demand, NameValue, Type, Typed, UsedNames, convert};
+use crate::expr::{Demand, NameValue, Type, Typed, UsedNames};
 use crate::hcl::references::{self, Reference};
 use crate::hcl::tree::{Expr, ExprKind, Step};
-use crate::world::{FileKind, clean};
+use crate::world::FileKind;
 
 const CANNOT_EVALUATE: &str = "Can't evaluate expression";
 
@@ -173,8 +172,7 @@ impl Evaluation<'_> {
         Ok(files)
     }
 
-    /// Adds features: the command line's value, else the default of the file, else that of the last parent that has
-    /// one (rules 2.9).
+    /// Adds features: the default of the file, else that of the last parent that has one (rules 2.9).
     fn used_feature(
         &mut self,
         at: usize,
@@ -194,28 +192,14 @@ impl Evaluation<'_> {
                 if !is_used || features.contains_key(&label.text) {
                     continue;
                 }
-                // A feature without default is an error even if the command line sets it (rules 2.9).
+                // A feature without default is an error (rules 2.9).
                 let Some(default) = block.body.attribute("default") else {
                     let place = self.place(file, block.header);
                     return Err(Stop::invalid("Feature has no default", place, ""));
                 };
                 let slot = self.slot(file, default, Stage::Base);
-                let mut value = Typed::clone(&*slot.outcome?);
-                if let Some(text) = self.around.features.get(&label.text) {
-                    // The command line knows texts only; the default states the type (rules 2.9).
-                    value = convert(Typed::string(text.as_str()), &value.ty).map_err(|_| {
-                        let title = "Feature has a value of another type";
-                        Stop::refused(rules::WRONG_TYPE, title, slot.place, "")
-                    })?;
-                }
-                features.insert(label.text.clone(), feature(value));
+                features.insert(label.text.clone(), feature(Typed::clone(&*slot.outcome?)));
             }
-        }
-        for (name, text) in &self.around.features {
-            // A feature that only the command line knows is a text (rules 2.9).
-            features
-                .entry(name.clone())
-                .or_insert_with(|| feature(Typed::string(text.as_str())));
         }
         if features.is_empty() && first.is_none() {
             return Ok(());
@@ -267,13 +251,6 @@ impl Evaluation<'_> {
 
     /// Returns the path of the unit file of a directory: JSON wins (rules 1.2).
     pub(super) fn unit_file(&self, dir: &Path) -> PathBuf {
-        // `--config` names another file, which may be missing in this directory.
-        if let Some(name) = &self.around.unit_file {
-            let path = clean(&dir.join(name));
-            if self.files.kind(&path).is_ok() {
-                return path;
-            }
-        }
         let json = dir.join(UNIT_FILE_JSON);
         // A FIFO is there, though it cannot be read.
         match self.files.kind(&json) {

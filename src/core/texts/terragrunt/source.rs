@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::surroundings::{SourceOverride, UnitSurroundings};
+use super::surroundings::UnitSurroundings;
 use crate::diag::Label;
 use crate::version::Version;
 use crate::world::clean;
@@ -43,8 +43,6 @@ pub struct RegistryPackage {
     pub path: String,
     /// The exact version; without one the newest release counts.
     pub version: Option<String>,
-    /// A constraint, from the argument `version` of the `terraform` block.
-    pub constraint: Option<String>,
     /// The whole address as Terragrunt shows it.
     pub text: String,
 }
@@ -66,49 +64,16 @@ pub(super) fn understand(
     around: &UnitSurroundings<'_>,
 ) -> Result<(UnitPackage, Option<String>), UnitSourceFault> {
     // These mean the unit itself (rules 6.2).
-    let written = written.filter(|text| !text.is_empty() && *text != ".");
-    let text = replaced(written, around);
-    let Some(text) = text.filter(|text| !text.is_empty() && text != ".") else {
+    let Some(text) = written.filter(|text| !text.is_empty() && *text != ".") else {
         return Ok((UnitPackage::Own, None));
     };
-    let (base, subdirectory) = split(&text);
+    let (base, subdirectory) = split(text);
     let package = match detect(&base, unit_dir, program, around)? {
         // A path to the unit is the unit itself, with the rules for its cache (rules 9.4).
         UnitPackage::Local(path) if path == clean(unit_dir) => UnitPackage::Own,
         package => package,
     };
     Ok((package, subdirectory))
-}
-
-/// Applies the replacements that the command line states (rules 6.3, 6.4).
-fn replaced(written: Option<&str>, around: &UnitSurroundings<'_>) -> Option<String> {
-    let split_source = written.map(split);
-    // The directory in the package, or else the last part of its name.
-    let below = split_source
-        .as_ref()
-        .map(|(base, subdirectory)| match subdirectory {
-            Some(below) => below.clone(),
-            None => {
-                let path = base.split('?').next().unwrap_or_default();
-                let last = path.trim_end_matches('/').rsplit('/').next();
-                last.unwrap_or_default().trim_end_matches(".git").to_owned()
-            }
-        });
-    match (&around.source, split_source, below) {
-        (SourceOverride::Whole(source), _, _) => Some(source.clone()),
-        // Each of many units keeps its own directory (rules 6.3).
-        (SourceOverride::Package(source), _, Some(below)) => Some(format!("{source}//{below}")),
-        (SourceOverride::Package(source), _, None) => Some(source.clone()),
-        (SourceOverride::None, Some((base, _)), Some(below)) => {
-            let base = base.split('?').next().unwrap_or_default();
-            let is_mapped = |(from, _): &&(String, String)| from == base;
-            match around.source_map.iter().find(is_mapped) {
-                Some((_, to)) => Some(format!("{to}//{below}")),
-                None => written.map(str::to_owned),
-            }
-        }
-        (SourceOverride::None, _, _) => written.map(str::to_owned),
-    }
 }
 
 /// Splits `PACKAGE//SUB?QUERY` into the package with its query, and the directory in it.
@@ -257,7 +222,6 @@ fn registry(
         host,
         path: path.to_owned(),
         version,
-        constraint: None,
         text: whole.to_owned(),
     }))
 }

@@ -1,10 +1,8 @@
 //! Surroundings of a unit: the values that no file holds.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::documents::Documents;
-use super::file_names::{UNIT_FILE, UNIT_FILE_JSON};
 
 /// Values that the evaluation of units may use besides files.
 ///
@@ -33,24 +31,14 @@ pub struct UnitSurroundings<'a> {
     pub platform: &'a str,
     /// The command of Terraform and its arguments, as `["init"]`; `None` if any may run.
     pub command: Option<Vec<String>>,
-    /// The replacement for the sources of units (`--source`).
-    pub source: SourceOverride,
-    /// Packages whose address is replaced, each with the new one (`--source-map`).
-    pub source_map: Vec<(String, String)>,
-    /// Features that the command line sets (`--feature`).
-    pub features: BTreeMap<String, String>,
-    /// The program that the command line or a variable names (`--tf-path`).
+    /// The program that a variable names (`TG_TF_PATH`).
     pub program: Option<String>,
     /// The programs that are on the search path, of `tofu` and `terraform`.
     pub programs: Vec<String>,
     /// The registry of `tfr:///` that a variable names (`TG_TF_DEFAULT_REGISTRY_HOST`).
     pub registry_host: Option<String>,
-    /// Controls and experiments that are switched on, by name; `strict-mode` is one of them.
-    pub switches: Vec<String>,
     /// Names of files in texts, and of what is assembled, count from here; absolute if there is none.
     pub top: Option<PathBuf>,
-    /// The name of unit files, if it is not `terragrunt.hcl` (`--config`).
-    pub unit_file: Option<String>,
 }
 
 /// The top of the repository of a unit.
@@ -62,17 +50,6 @@ pub enum UnitRepository {
     None,
     /// The repository was not searched for.
     Unknown,
-}
-
-/// A replacement for the source of a unit (rules 6.2).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SourceOverride {
-    /// The source of the unit counts.
-    None,
-    /// This one, as it is (`--source` of one unit).
-    Whole(String),
-    /// This one, with the subdirectory of each unit's own (`--source` of many units).
-    Package(String),
 }
 
 impl<'a> UnitSurroundings<'a> {
@@ -87,34 +64,11 @@ impl<'a> UnitSurroundings<'a> {
             working_dir: None,
             platform: "linux",
             command: None,
-            source: SourceOverride::None,
-            source_map: Vec::new(),
-            features: BTreeMap::new(),
             program: None,
             programs: Vec::new(),
             registry_host: None,
-            switches: Vec::new(),
             top: None,
-            unit_file: None,
         }
-    }
-
-    /// Returns true for the path of a unit file, by its name.
-    pub(super) fn is_unit_file(&self, path: &Path) -> bool {
-        let name = path.file_name().unwrap_or_default();
-        let is_stated = |stated: &String| name == stated.as_str();
-        name == UNIT_FILE
-            || name == UNIT_FILE_JSON
-            || self.unit_file.as_ref().is_some_and(is_stated)
-    }
-
-    pub(super) fn has_switch(&self, name: &str) -> bool {
-        self.switches.iter().any(|switch| switch == name)
-    }
-
-    /// Returns true if a control is switched on, by its name or with all others.
-    pub(super) fn is_strict(&self, control: &str) -> bool {
-        self.has_switch(control) || self.has_switch("strict-mode")
     }
 }
 

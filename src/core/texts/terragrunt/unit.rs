@@ -8,7 +8,7 @@ use super::generate::{self, GeneratedFile};
 use super::globs::Glob;
 use super::outcome::{FilePlace, Slot, UnitResult, UnitUnknown};
 use super::source::{self, UnitPackage, UnitSource, UnitSourceFault};
-use super::surroundings::{SourceOverride, UnitSurroundings};
+use super::surroundings::UnitSurroundings;
 use crate::diag::Span;
 use crate::expr::Value;
 
@@ -29,8 +29,6 @@ pub struct EvaluatedUnit {
     pub exclude_from_copy: UnitResult<Vec<Glob>>,
     /// A run copies its lock file beside the unit (`copy_terraform_lock_file`).
     pub copies_lock_file: UnitResult<bool>,
-    /// The program that runs, as a name or a path.
-    pub program: UnitResult<String>,
     /// The files that are generated, in the order of their labels, that of `remote_state` last.
     pub generated: Vec<GeneratedFile>,
     /// The backend that the module must declare, because `remote_state` generates no file.
@@ -95,7 +93,6 @@ pub(super) fn all_unknown(unit_dir: &Path, path: &Path, unknown: &UnitUnknown) -
         include_in_copy: Err(unknown.clone()),
         exclude_from_copy: Err(unknown.clone()),
         copies_lock_file: Err(unknown.clone()),
-        program: Err(unknown.clone()),
         generated: Vec::new(),
         declared_backend: None,
         unknown: Vec::new(),
@@ -141,7 +138,6 @@ pub(super) fn of_config(
         include_in_copy: globs(terraform.get("include_in_copy")),
         exclude_from_copy: globs(terraform.get("exclude_from_copy")),
         copies_lock_file,
-        program,
         generated: Vec::new(),
         declared_backend: None,
         unknown: Vec::new(),
@@ -190,29 +186,17 @@ fn source_of(
     program: &str,
     around: &UnitSurroundings<'_>,
 ) -> UnitResult<UnitSource> {
-    let text = match generate::text(terraform, "source") {
-        Ok(text) => text,
-        // The text does not matter where the whole source is replaced.
-        Err(_) if matches!(around.source, SourceOverride::Whole(_)) => None,
-        Err(unknown) => return Err(unknown),
-    };
+    let text = generate::text(terraform, "source")?;
     let place = terraform.get("source").map(|slot| slot.place);
     let reported_at = place.unwrap_or(FilePlace::NOWHERE);
-    let (mut package, subdirectory) =
-        source::understand(text.as_deref(), unit_dir, program, around).map_err(
-            |fault| match fault {
-                UnitSourceFault::Refused(reason) => UnitUnknown::refused(reported_at, reason),
-                UnitSourceFault::Unknown(reason) => UnitUnknown::in_run(reported_at, reason),
-            },
-        )?;
-    if let Some(constraint) = generate::text(terraform, "version")? {
-        if !around.has_switch("version-attribute") {
-            let reason = "the argument version is an experiment";
-            return Err(UnitUnknown::refused(reported_at, reason));
-        }
-        if let UnitPackage::Registry(module) = &mut package {
-            module.constraint = Some(constraint);
-        }
+    let (package, subdirectory) = source::understand(text.as_deref(), unit_dir, program, around)
+        .map_err(|fault| match fault {
+            UnitSourceFault::Refused(reason) => UnitUnknown::refused(reported_at, reason),
+            UnitSourceFault::Unknown(reason) => UnitUnknown::in_run(reported_at, reason),
+        })?;
+    if generate::text(terraform, "version")?.is_some() {
+        let reason = "the argument version is an experiment";
+        return Err(UnitUnknown::refused(reported_at, reason));
     }
     Ok(UnitSource {
         package,

@@ -17,11 +17,6 @@ pub(super) fn find(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) ->
         return Err(ExtraFault::Call(reason));
     }
     let name = args.first().copied().unwrap_or_default();
-    let is_root_name = name.is_empty() || name == UNIT_FILE;
-    if is_root_name && evaluation.around.is_strict("root-terragrunt-hcl") {
-        let reason = "terragrunt.hcl is not allowed as the name of a root file".to_owned();
-        return Err(ExtraFault::Call(reason));
-    }
     let dir = evaluation.instances[at].unit_dir.clone();
     // Without a name a root file in JSON comes first (rules 5.1).
     let names = match name {

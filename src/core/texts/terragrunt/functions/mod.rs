@@ -10,7 +10,6 @@ use std::cell::RefCell;
 
 use super::evaluation::Evaluation;
 use super::outcome::UnknownCause;
-use super::surroundings::SourceOverride;
 use crate::expr::{ExtraCall, ExtraFault, ExtraFunctions, Type, Typed, Value};
 
 /// The functions, as expressions of one file call them.
@@ -73,7 +72,11 @@ impl ExtraFunctions for Calls<'_, '_> {
         match call.name {
             // These two take values of any type; all others take texts (rules 5.1).
             "read_terragrunt_config" => return read::configuration(evaluation, at, &call),
-            "deep_merge" => return texts::deep_merge(evaluation, &call),
+            // An experiment in the version that is followed (rules 5.12).
+            "deep_merge" => {
+                let reason = "deep_merge needs the experiment of that name".to_owned();
+                return Err(ExtraFault::Call(reason));
+            }
             _ => {}
         }
         let Some(args) = strings(&call)? else {
@@ -149,10 +152,7 @@ fn command(
                 _ => list(words.iter().map(String::as_str)),
             })
         }
-        "get_terragrunt_source_cli_flag" => Ok(Typed::string(match &evaluation.around.source {
-            SourceOverride::None => "",
-            SourceOverride::Whole(source) | SourceOverride::Package(source) => source,
-        })),
+        "get_terragrunt_source_cli_flag" => Ok(Typed::string("")),
         "get_terraform_commands_that_need_vars" => {
             words("apply console destroy import plan push refresh")
         }

@@ -2,9 +2,8 @@
 
 use super::read::language_call;
 use super::{Answer, expected};
-use crate::expr::{ExtraCall, ExtraFault, Type, Typed, Value};
+use crate::expr::{ExtraCall, ExtraFault, Typed};
 use crate::terragrunt::evaluation::Evaluation;
-use crate::terragrunt::values::deep;
 use crate::version::{CoreConstraints, Version};
 
 /// Calls a function that later versions of the language have, too: `startswith`, `timecmp` and others.
@@ -35,24 +34,4 @@ pub(super) fn constraint_check(call: &ExtraCall<'_>, args: &[&str]) -> Answer {
             "this version is not compared".to_owned(),
         )),
     }
-}
-
-/// Merges objects recursively; the function is an experiment.
-pub(super) fn deep_merge(evaluation: &Evaluation<'_>, call: &ExtraCall<'_>) -> Answer {
-    // An experiment in the version that is followed (rules 5.12).
-    if !evaluation.around.has_switch("deep-merge") {
-        let reason = "deep_merge needs the experiment of that name".to_owned();
-        return Err(ExtraFault::Call(reason));
-    }
-    // Later arguments go over earlier ones.
-    let mut merged = Typed::object([].into());
-    for arg in &call.args {
-        merged = match &arg.value {
-            // A null argument is skipped.
-            Value::Null => merged,
-            Value::Unknown => return Ok(Typed::unknown(Type::Any)),
-            _ => deep(arg, &merged),
-        };
-    }
-    Ok(merged)
 }
