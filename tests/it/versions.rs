@@ -50,10 +50,15 @@ fn versions() {
             }
             Err(error) => {
                 let crashed = text(case, "error") == CRASHED;
-                assert_eq!(error.is_too_large(), crashed, "{context}: {error}");
+                assert_eq!(is_too_large(&error), crashed, "{context}: {error}");
             }
         }
     });
+}
+
+/// The programs crash at such a number.
+fn is_too_large(error: &impl std::error::Error) -> bool {
+    error.to_string().ends_with("a number is too large")
 }
 
 #[test]
@@ -73,7 +78,7 @@ fn constraints() {
             }
             Err(error) => {
                 let crashed = text(lock, "error") == CRASHED;
-                assert_eq!(error.is_too_large(), crashed, "{context}: {error}");
+                assert_eq!(is_too_large(&error), crashed, "{context}: {error}");
             }
         }
 
@@ -84,12 +89,16 @@ fn constraints() {
                 let canonical = constraints.to_string();
                 assert_eq!(canonical, text(config, "canonical"), "config {context}");
             }
-            Err(error) => {
+            Err(_) => {
                 let title = "Invalid version constraint";
                 assert_eq!(text(config, "error"), title, "config {context}");
                 // The recorder found a reason only where the strict grammar gave it.
                 let is_strict = config.get("why").is_some();
-                assert_eq!(error.passes_lenient_grammar(), is_strict, "{context}");
+                assert_eq!(
+                    CoreConstraints::parse(input).is_ok(),
+                    is_strict,
+                    "{context}"
+                );
             }
         }
     });

@@ -5,7 +5,7 @@ use std::fmt;
 use std::slice;
 use std::sync::Arc;
 
-use super::error::{VersionFault, VersionGrammar};
+use super::error::VersionFault;
 use super::{ConstraintError, CoreConstraints, Version, scan};
 
 /// The comparison of a constraint; ordered as canonical text orders equal versions.
@@ -159,7 +159,7 @@ impl Constraints {
     /// # Errors
     /// If the text does not follow rules 3, or a number is above 64 bits.
     pub fn parse_lock(text: &str) -> Result<Self, ConstraintError> {
-        let error = |reason| ConstraintError::new(text, VersionGrammar::Strict, reason);
+        let error = |reason| ConstraintError::new(text, reason);
         let mut terms = Vec::new();
         let mut rest = text.trim();
         while !rest.is_empty() {
@@ -178,8 +178,7 @@ impl Constraints {
 
     /// Reads a `version` of the configuration of a provider (dialect 2).
     ///
-    /// The text must pass the lenient grammar of [`CoreConstraints`] and then the one of lock
-    /// files; [`ConstraintError::passes_lenient_grammar`] returns which refused it.
+    /// The text must pass the lenient grammar of [`CoreConstraints`] and then the one of lock files.
     ///
     /// ```
     /// use lockctl_core::version::Constraints;

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::error::{VersionFault, VersionGrammar};
+use super::error::VersionFault;
 use super::{ConstraintError, Version, VersionError, scan};
 
 /// The largest number of this grammar; the programs hold it in a signed 64-bit integer.
@@ -82,7 +82,7 @@ impl CoreConstraints {
     /// # Errors
     /// If the text does not follow rules 6.1, or a number is above 9223372036854775807.
     pub fn parse(text: &str) -> Result<Self, ConstraintError> {
-        let error = |reason| ConstraintError::new(text, VersionGrammar::Lenient, reason);
+        let error = |reason| ConstraintError::new(text, reason);
         if trim(text).is_empty() {
             return Err(error(VersionFault::Empty));
         }
@@ -150,7 +150,7 @@ impl CoreConstraints {
             .any(|term| !term.prerelease.is_empty())
         {
             let reason = VersionFault::Prerelease;
-            return Err(ConstraintError::new(text, VersionGrammar::Lenient, reason));
+            return Err(ConstraintError::new(text, reason));
         }
         Ok(constraints)
     }

@@ -14,7 +14,6 @@ pub struct VersionError {
 pub struct ConstraintError {
     text: Box<str>,
     reason: VersionFault,
-    grammar: VersionGrammar,
 }
 
 /// The fault of a text.
@@ -79,15 +78,6 @@ impl VersionFault {
     }
 }
 
-/// The grammar that refused a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum VersionGrammar {
-    /// The older one, of program and module versions, which also goes first for providers.
-    Lenient,
-    /// The one of lock files.
-    Strict,
-}
-
 impl VersionError {
     pub(super) fn new(text: &str, reason: VersionFault) -> Self {
         Self {
@@ -101,20 +91,13 @@ impl VersionError {
     pub fn text(&self) -> &str {
         &self.text
     }
-
-    /// Returns whether a number is above 64 bits, where the programs crash (rules 1.4).
-    #[must_use]
-    pub fn is_too_large(&self) -> bool {
-        self.reason == VersionFault::TooLarge
-    }
 }
 
 impl ConstraintError {
-    pub(super) fn new(text: &str, grammar: VersionGrammar, reason: VersionFault) -> Self {
+    pub(super) fn new(text: &str, reason: VersionFault) -> Self {
         Self {
             text: text.into(),
             reason,
-            grammar,
         }
     }
 
@@ -124,12 +107,6 @@ impl ConstraintError {
         &self.text
     }
 
-    /// Returns whether a number is above the limit of the grammar (rules 3.6, 6.1).
-    #[must_use]
-    pub fn is_too_large(&self) -> bool {
-        self.reason == VersionFault::TooLarge
-    }
-
     /// Returns whether the text is fine but for a pre-release, which `required_version` forbids.
     ///
     /// The programs then say `Invalid required_version constraint`, and for everything else
@@ -137,13 +114,5 @@ impl ConstraintError {
     #[must_use]
     pub fn is_forbidden_prerelease(&self) -> bool {
         self.reason == VersionFault::Prerelease
-    }
-
-    /// Returns whether the lenient grammar, if it was asked, accepts the text.
-    ///
-    /// Some commands of the programs read a provider's constraint only that far.
-    #[must_use]
-    pub fn passes_lenient_grammar(&self) -> bool {
-        self.grammar == VersionGrammar::Strict
     }
 }
