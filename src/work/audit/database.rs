@@ -12,7 +12,6 @@ pub struct AdvisoryDatabase {
     by_base: BTreeMap<Box<str>, Vec<Arc<Advisory>>>,
     /// By the provider type in the name of the module.
     by_type: BTreeMap<Box<str>, Vec<Arc<Advisory>>>,
-    count: usize,
 }
 
 /// The modules that advisories are needed for.
@@ -73,7 +72,6 @@ impl AdvisoryDatabase {
     }
 
     fn add(&mut self, advisory: Arc<Advisory>) {
-        self.count += 1;
         let paths = || advisory.modules.iter().map(|module| &module.path);
         // Sets, because an advisory lists a module once for each major version, and all of these share a base.
         let bases: BTreeSet<&str> = paths().map(GoModulePath::base).collect();
@@ -86,12 +84,6 @@ impl AdvisoryDatabase {
                     .push(Arc::clone(&advisory));
             }
         }
-    }
-
-    /// Returns the number of advisories that were not withdrawn.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.count
     }
 
     /// Returns the advisories about a module, by its path in lower case without a major suffix.

@@ -45,9 +45,6 @@ pub enum AuditLevel {
 }
 
 impl AuditLevel {
-    /// Every level, the most important first.
-    pub const ALL: [Self; 3] = [Self::Provider, Self::StandardLibrary, Self::Dependency];
-
     /// Returns the name of the level in options and output.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -14,17 +14,6 @@ pub struct Reference<'e> {
     pub span: Span,
 }
 
-impl<'e> Reference<'e> {
-    /// Returns the name of the only step, if that is an attribute.
-    #[must_use]
-    pub fn only_attribute(self) -> Option<&'e str> {
-        match self.steps {
-            [Step::Attr(name)] => Some(&name.text),
-            _ => None,
-        }
-    }
-}
-
 /// Returns whether a step says which one it takes without anything being computed.
 #[must_use]
 pub fn is_fixed(step: &Step) -> bool {

@@ -36,12 +36,6 @@ impl MirrorUrl {
     pub fn host(&self) -> &Hostname {
         &self.host
     }
-
-    /// Returns whether the last part of the URL is left out of requests, since no slash follows it.
-    #[must_use]
-    pub fn is_cut_off(&self) -> bool {
-        !self.url.is_directory()
-    }
 }
 
 impl TryFrom<Url> for MirrorUrl {
