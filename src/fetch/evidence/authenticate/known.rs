@@ -24,20 +24,13 @@ static REMEMBERED: Mutex<BTreeMap<Vec<u8>, Arc<OnceLock<KeyringResult>>>> =
 static RELEASE_BLOCK: LazyLock<Vec<u8>> =
     LazyLock::new(|| block(include_str!("keys/hashicorp-release.asc")));
 
-static RELEASE_KEY: LazyLock<Arc<Keyring>> = LazyLock::new(|| Arc::new(read(&RELEASE_BLOCK)));
+/// The key that signs releases of `HashiCorp` itself.
+pub(super) static RELEASE_KEY: LazyLock<Arc<Keyring>> =
+    LazyLock::new(|| Arc::new(read(&RELEASE_BLOCK)));
 
-static PARTNERS_KEY: LazyLock<Keyring> =
+/// The key of `HashiCorp` that signs the keys of partners.
+pub(super) static PARTNERS_KEY: LazyLock<Keyring> =
     LazyLock::new(|| read(&block(include_str!("keys/hashicorp-partners.asc"))));
-
-/// Returns the key that signs releases of `HashiCorp` itself.
-pub(super) fn release_key() -> &'static Keyring {
-    &RELEASE_KEY
-}
-
-/// Returns the key of `HashiCorp` that signs the keys of partners.
-pub(super) fn partners_key() -> &'static Keyring {
-    &PARTNERS_KEY
-}
 
 /// Reads a key block.
 ///

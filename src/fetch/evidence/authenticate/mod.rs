@@ -348,7 +348,7 @@ fn finish(
 fn class(matched: &MatchedKey<'_>, signature: &Detached<'_>) -> Result<Class, AuthError> {
     // The class does not depend on the key that the registry names, but on whether HashiCorp's own made the
     // signature too (rules 3.5).
-    let by_release_key = signature.check(known::release_key()).ok().flatten();
+    let by_release_key = signature.check(&known::RELEASE_KEY).ok().flatten();
     if by_release_key.is_some_and(|verified| counts_for_terraform(&verified).is_ok()) {
         return Ok(Class::HashiCorp);
     }
@@ -368,7 +368,7 @@ fn trusted_by_partners_key(matched: &MatchedKey<'_>, now: u64) -> Result<(), Aut
     let bytes = armor::signature(&matched.key.trust_signature)
         .map_err(|fault| AuthError::SignatureUnreadable { fault })?;
     let signature = Detached::read(&bytes, &matched.bytes, now);
-    let keyring = known::partners_key();
+    let keyring = &*known::PARTNERS_KEY;
     match signature.check(keyring)? {
         Some(verified) => {
             counts_for_terraform(&verified).map_err(|remark| verified.untimely(remark))

@@ -260,11 +260,6 @@ impl MirroringError {
         }
     }
 
-    /// Returns true if no place has the package, which need not exist.
-    pub(super) fn is_about_lacking(&self) -> bool {
-        matches!(self, Self::NoPlace { may_lack: true, .. })
-    }
-
     /// Returns true if some place has the package unpacked only.
     pub(super) fn is_about_unpacked(&self) -> bool {
         matches!(self, Self::NoPlace { places, .. } if places.iter().any(LeftPlace::is_unpacked))

@@ -190,7 +190,9 @@ pub(super) fn taken<'d, 't>(
     for (missing, answer) in missing.into_iter().zip(answers) {
         match answer {
             Ok(forms) => ready.push(ReadyPackage { missing, forms }),
-            Err(error) if error.is_about_lacking() => lacking.push((missing, error)),
+            Err(error @ MirroringError::NoPlace { may_lack: true, .. }) => {
+                lacking.push((missing, error));
+            }
             // The other packages are still placed: they serve the other platforms.
             Err(error) => {
                 outcome.packages.extend(missing.rows());

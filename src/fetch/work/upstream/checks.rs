@@ -25,7 +25,8 @@ pub struct RootSources<'a, 'm> {
     /// The registries to ask.
     pub upstream: Upstream<'a, 'm>,
     answers: Answers,
-    failures: Vec<CheckError>,
+    /// The checks that could not be done.
+    pub failures: Vec<CheckError>,
 }
 
 /// The packages that are checked.
@@ -98,12 +99,6 @@ impl<'a, 'm> RootSources<'a, 'm> {
             answers: Answers::new(),
             failures: Vec::new(),
         }
-    }
-
-    /// Returns the checks that could not be done.
-    #[must_use]
-    pub fn into_failures(self) -> Vec<CheckError> {
-        self.failures
     }
 }
 

@@ -272,7 +272,7 @@ impl<'r, 'a> Verification<'r, 'a> {
                 matrix: self.args.matrix,
             },
         );
-        Ok((verdict, sources.into_failures()))
+        Ok((verdict, sources.failures))
     }
 
     fn absolute(&self, dir: &Path) -> PathBuf {

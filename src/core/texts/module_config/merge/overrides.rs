@@ -115,7 +115,7 @@ impl<'a> OverrideMerge<'a> {
         if contents
             .files
             .iter()
-            .any(|file| self.standing.has_backend_of(file.id))
+            .any(|file| self.standing.backend == Some(file.id))
         {
             self.base
                 .set_backend(contents.backend, contents.backend_faults);

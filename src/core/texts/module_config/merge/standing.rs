@@ -14,7 +14,7 @@ use crate::module_config::merge::merged::{MergedBlock, MergedBody, MergedSetting
 pub(crate) struct EffectivePlaces {
     arguments: ByArgument<()>,
     headers: BTreeSet<SourcePlace>,
-    backend: Option<FileId>,
+    pub(super) backend: Option<FileId>,
 }
 
 impl EffectivePlaces {
@@ -60,10 +60,5 @@ impl EffectivePlaces {
     /// Returns whether a block with this header stands there itself, instead of overriding another one.
     pub(super) fn has_block(&self, header: SourcePlace) -> bool {
         self.headers.contains(&header)
-    }
-
-    /// Returns whether a file says where the state is kept.
-    pub(super) fn has_backend_of(&self, file: FileId) -> bool {
-        self.backend == Some(file)
     }
 }
