@@ -17,7 +17,7 @@ use crate::driver;
 use crate::report::json::{
     ComputedModule, ExplainedProvider, Overridden, Provider, RequiringPlace, RootStatus,
 };
-use crate::report::{CommandResult, RootResult, TextBlock};
+use crate::report::{CommandResult, RootResult, Sentence, TextBlock};
 use crate::requirement::{PathStep, Requirement, RequirementOrigin};
 use crate::run::options::{Configuration, RootArgs, examples};
 use crate::run::root::Root;
@@ -46,6 +46,8 @@ impl Command for WhyArgs {
         let configuration = &self.configuration;
         // What else may be meant matters only where no root requires the provider.
         let mut meant = BTreeMap::new();
+        let mut required = BTreeSet::new();
+        let mut flavor = None;
         let mut all = driver::each_loaded(
             session,
             configuration,
@@ -59,13 +61,11 @@ impl Command for WhyArgs {
                     result.status = RootStatus::Findings;
                 }
                 if explained.places.is_empty() {
-                    let required = loaded.requirements.providers.keys().cloned().collect();
-                    let other =
-                        provider::did_you_mean(&provider, &required, root.flavor).or_else(|| {
-                            let names = provider::names(&required, root.flavor)?;
-                            Some(format!("it requires {names}"))
-                        });
+                    let own = loaded.requirements.providers.keys().cloned().collect();
+                    let other = provider::did_you_mean(&provider, &own, root.flavor);
                     meant.extend(other.map(|remark| (result.path.clone(), remark)));
+                    required.extend(own);
+                    flavor = Some(root.flavor);
                 }
                 result.providers.push(Provider::Explained(explained));
                 let unseen = UnseenParts::new(loaded, configuration, session.options);
@@ -82,11 +82,23 @@ impl Command for WhyArgs {
                 // That a root does not require what another one does is no fault of it.
                 result.status = RootStatus::Clean;
             }
-            if let Some(remark) = meant.remove(&result.path).filter(|_| !is_required) {
-                result.remark(remark);
+            if let Some(remark) = meant.get(&result.path).filter(|_| !is_required) {
+                result.remark(remark.clone());
             }
         }
-        all.into_result("why")
+        let names = flavor.and_then(|flavor| provider::names(&required, flavor));
+        let names = names.filter(|_| !is_required && meant.is_empty());
+        if let ([result], Some(names)) = (&mut *all.results, &names) {
+            result.remark(format!("it requires {names}"));
+        }
+        let has_several = all.results.len() > 1;
+        let mut result = all.into_result("why");
+        // The providers of each of many roots would hide that none of them requires this one.
+        if let Some(names) = names.filter(|_| has_several) {
+            let text = format!("the roots require {names}");
+            result.remarks.push(Sentence::note(text));
+        }
+        result
     }
 
     fn configuration(&self) -> Option<&Configuration> {
