@@ -78,8 +78,6 @@ fn allowed(row: &ComparedProvider) -> String {
 
 /// Says how the providers of several roots compare.
 fn of_several(roots: &[RootResult]) -> Sentence {
-    let counts = verdict::counts(roots.iter().flat_map(compared));
-    let mut text = format!("{}, {counts}", counted(roots.len(), "root"));
     let has = |status| {
         roots
             .iter()
@@ -87,9 +85,17 @@ fn of_several(roots: &[RootResult]) -> Sentence {
             .count()
     };
     let failed = has(RootStatus::Failed);
-    if failed > 0 {
-        text += &format!("; {} failed", counted(failed, "root"));
-    }
+    let text = if failed == roots.len() {
+        // Nothing was compared, so nothing is known of what is required.
+        format!("{} failed", counted(failed, "root"))
+    } else {
+        let counts = verdict::counts(roots.iter().flat_map(compared));
+        let failed = match failed {
+            0 => String::new(),
+            failed => format!("; {} failed", counted(failed, "root")),
+        };
+        format!("{}, {counts}{failed}", counted(roots.len(), "root"))
+    };
     let tone = if has(RootStatus::Clean) < roots.len() {
         Tone::Bad
     } else if roots.iter().flat_map(compared).any(|row| !is_fine(row)) {
