@@ -296,7 +296,6 @@ pub fn failures(result: &CommandResult, verbose: bool) -> Vec<TextBlock> {
         }
         let is_alike = |other: &Failure| {
             failure.help.is_some()
-                && !failure.causes.is_empty()
                 && other.causes.first() == failure.causes.first()
                 && other.help == failure.help
         };
@@ -314,10 +313,17 @@ pub fn failures(result: &CommandResult, verbose: bool) -> Vec<TextBlock> {
                 fact: (),
                 roots: others,
             };
+            let places = match others.roots.len() {
+                0 => String::new(),
+                count => format!(
+                    ", in {}: {}",
+                    counted(count, "other root"),
+                    others.names(false)
+                ),
+            };
             shown = shown.because(format!(
-                "for the same cause {} failed, too: {} (-v shows all)",
-                counted(others.roots.len(), "other root"),
-                others.names(false)
+                "the same applies to {}{places} (-v shows all)",
+                counted(alike, "other failure")
             ));
         }
         blocks.push(failure_of(&shown, roots, of, verbose));

@@ -270,7 +270,7 @@ fn a_cause_that_stops_many_roots_is_shown_once() {
         1,
         "{text}"
     );
-    let others = "cause: for the same cause 39 other roots failed, too: r1, r10, r11, r12, r13 and 34 more (-v shows all)";
+    let others = "cause: the same applies to 39 other failures, in 39 other roots: r1, r10, r11, r12, r13 and 34 more (-v shows all)";
     assert!(text.contains(others), "{text}");
     let all = lab.run(&[&args[..], &["-v"]].concat()).exits(2).stderr;
     assert_eq!(all.matches("no earlier run kept them").count(), 40, "{all}");
