@@ -84,6 +84,7 @@ const HOMES: &[(&str, &str)] = &[
     ("toml_edit", "project"),
     ("unicode_normalization", "expr"),
     ("unicode_properties", "lockfile"),
+    ("unicode_segmentation", "hcl"),
     ("url", "addr"),
     ("webpki_root_certs", "net"),
     ("zip", "archive"),
