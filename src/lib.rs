@@ -13,8 +13,8 @@ pub use front::signals;
 pub use front::{cli, completion, guide};
 #[doc(hidden)]
 pub use lockctl_fetch::{
-    acquire, addr, archive, authenticate, cliconfig, config, contents, coverage, diag, expr,
-    flavor, git, hash, hcl, json, locker, lockfile, mirror, module_config, modules, net, os,
+    acquire, addr, archive, authenticate, cliconfig, config, contents, coverage, diag, effective,
+    expr, flavor, git, hash, hcl, json, locker, lockfile, mirror, module_config, modules, net, os,
     package, packages, parallel, platform, project, remote_module, requirement, resolve, review,
     sources, store, terragrunt, upstream, verifier, verify, version, workspace, world,
 };

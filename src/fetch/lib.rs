@@ -13,7 +13,7 @@ pub use work::{locker, mirror, upstream};
 
 #[doc(hidden)]
 pub use lockctl_core::{
-    addr, archive, cliconfig, config, contents, coverage, diag, expr, flavor, git, hash, hcl, json,
-    lockfile, module_config, os, package, parallel, platform, project, remote_module, requirement,
-    resolve, review, terragrunt, verifier, verify, version, workspace, world,
+    addr, archive, cliconfig, config, contents, coverage, diag, effective, expr, flavor, git, hash,
+    hcl, json, lockfile, module_config, os, package, parallel, platform, project, remote_module,
+    requirement, resolve, review, terragrunt, verifier, verify, version, workspace, world,
 };

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{ConfigSources, Loaded};
 use crate::coverage::Attributions;
-use crate::diag::{Diagnostic, Finding, Label, Severity, Texts};
+use crate::diag::{Diagnostic, Finding, Label, Severity, Texts, has_errors, rules};
+use crate::effective;
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::lockfile;
 use crate::os::{RealClock, RealDisk, RealEnv};
@@ -139,7 +140,8 @@ impl Verifier {
             reads_state: true,
             ..Reading::new(outside, &RealEnv)
         };
-        let loaded = root.load(&reading, &mut texts);
+        let mut loaded = root.load(&reading, &mut texts);
+        add_overridden(&root, &mut loaded, &texts);
         // A directory with nothing but a lock file is checked without configuration.
         let configuration = loaded.found.then_some(&loaded);
         let (project_file, advice) = (root.project_name(), Advice::here());
@@ -205,6 +207,19 @@ fn line(texts: &Texts, diagnostic: &Diagnostic) -> String {
             format!("{name}:{}:{}: {text}", position.line, position.column)
         }
         None => text,
+    }
+}
+
+/// Adds what override files change to the diagnostics of a configuration, if the project file asks for it: the rule is
+/// off otherwise, and printing modules costs more than reading them.
+pub fn add_overridden(root: &Root, loaded: &mut Loaded, texts: &Texts) {
+    let is_wanted = root
+        .project()
+        .rule(rules::OVERRIDDEN, None, root.flavor)
+        .is_some();
+    if is_wanted && !has_errors(&loaded.diagnostics) {
+        let found = effective::overridden(loaded, texts, root.flavor);
+        loaded.diagnostics.extend(found);
     }
 }
 

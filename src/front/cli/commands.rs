@@ -8,6 +8,7 @@ use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcomma
 
 use crate::audit::run::AuditArgs;
 use crate::cli::cache::CacheArgs;
+use crate::cli::config::ConfigArgs;
 use crate::cli::convert::ConvertArgs;
 use crate::cli::diff::DiffArgs;
 use crate::cli::explain::ExplainArgs;
@@ -112,6 +113,7 @@ commands! {
     Show(ShowArgs) = "show", [];
     Why(WhyArgs) = "why", [];
     Tree(TreeArgs) = "tree", [Graphs];
+    Config(ConfigArgs) = "config", [Syntaxes];
     Explain(ExplainArgs) = "explain", [Prose];
     Hash(HashArgs) = "hash", [];
     Fmt(FmtArgs) = "fmt", [];

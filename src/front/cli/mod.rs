@@ -7,6 +7,7 @@ mod audit;
 mod cache;
 mod changed;
 mod commands;
+mod config;
 mod convert;
 mod diff;
 mod explain;

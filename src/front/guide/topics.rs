@@ -26,6 +26,7 @@ macro_rules! topics {
 topics! {
     "audit": "known vulnerabilities of locked providers";
     "ci": "GitHub Actions, GitLab, pre-commit";
+    "config": "a module after its override files, printed";
     "configuration": "what is read of a configuration and its modules";
     "contents": "what programs were built from, if known";
     "convert": "a lock file for the other program";

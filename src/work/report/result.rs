@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::groups::grouped;
 use super::rows::{
-    ConvertedProvider, FixRow, GitSetting, MatrixRow, MirrorBundle, PackageRow, PageMatchRow,
-    Provider, RuleRow, StoreReport, SymptomRow, TopicRow, VersionsInUse,
+    ConfiguredModuleRow, ConvertedProvider, FixRow, GitSetting, MatrixRow, MirrorBundle,
+    PackageRow, PageMatchRow, Provider, RuleRow, StoreReport, SymptomRow, TopicRow, VersionsInUse,
 };
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
@@ -160,6 +160,8 @@ pub enum RootDetail {
     Lock(LockDetail),
     /// The tree of modules.
     Modules(Branches),
+    /// Modules with what they hold.
+    Configuration(Vec<ConfiguredModuleRow>),
     /// The settings that make git call lockctl.
     GitSettings(Vec<GitSetting>),
     /// The changes of git's settings and attributes, one line each.

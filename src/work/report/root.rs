@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::rows::{
-    ConvertedProvider, FindingRow, FixRow, GitSetting, MatrixRow, ModuleRow, Provider, TurnedOffRow,
+    ConfiguredModuleRow, ConvertedProvider, FindingRow, FixRow, GitSetting, MatrixRow, ModuleRow,
+    Provider, TurnedOffRow,
 };
 use super::{Failure, FindingDisplay, NotSeen, ResultEntry, RootDetail, RootResult, RootStatus};
 use crate::coverage::CoverageProof;
@@ -51,6 +52,9 @@ pub struct RootRow<'a> {
     /// Every module, each before those that it calls; only of `tree`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<ModuleRow>>,
+    /// Every module that was printed, with its blocks; only of `config`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<&'a [ConfiguredModuleRow]>,
     /// The settings that make git call lockctl at the root; only of `git status`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub git_settings: Option<&'a [GitSetting]>,
@@ -106,6 +110,10 @@ impl<'a> RootRow<'a> {
             converted: root.lock().and_then(|lock| lock.converted.as_deref()),
             matrix: check.and_then(|check| check.matrix.as_deref()),
             modules,
+            configuration: match &root.detail {
+                RootDetail::Configuration(modules) => Some(modules),
+                _ => None,
+            },
             git_settings: match &root.detail {
                 RootDetail::GitSettings(settings) => Some(settings),
                 _ => None,

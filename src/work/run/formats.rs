@@ -13,6 +13,8 @@ pub(crate) enum Format {
     Checks(&'static CheckFormat),
     Graph(GraphLanguage),
     Bill(BillFormat),
+    /// The JSON syntax of configuration.
+    TfJson,
 }
 
 /// A format of bills of materials.
@@ -37,6 +39,8 @@ pub(crate) enum FormatKind {
     Events,
     /// Bills of materials; a command with these has no other formats.
     Bills,
+    /// Configuration in other syntaxes.
+    Syntaxes,
 }
 
 impl Format {
@@ -62,7 +66,13 @@ impl Format {
             ("spdx", Self::Bill(BillFormat::Spdx)),
             ("github", Self::Bill(BillFormat::Snapshot)),
         ];
-        prose.into_iter().chain(checks).chain(graphs).chain(bills)
+        let syntaxes = [("tf-json", Self::TfJson)];
+        prose
+            .into_iter()
+            .chain(checks)
+            .chain(graphs)
+            .chain(bills)
+            .chain(syntaxes)
     }
 
     /// Returns each name once, with a format.
@@ -96,6 +106,7 @@ impl Format {
             Self::Markdown => kinds.contains(&FormatKind::Prose),
             Self::Checks(_) => kinds.contains(&FormatKind::Checks),
             Self::Graph(_) => kinds.contains(&FormatKind::Graphs),
+            Self::TfJson => kinds.contains(&FormatKind::Syntaxes),
             Self::Bill(_) => kinds.contains(&FormatKind::Bills),
         }
     }

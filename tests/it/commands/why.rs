@@ -314,9 +314,9 @@ fn what_an_override_file_says_is_told_with_what_it_overrides() {
         "provider \"mine\" {\n  version = \"1.4\"\n}\n",
     );
     lab.run(&["why", "acme/x"]).exits(0).stdout_eq(str![[r#"
-b_override.tf.json:2:3  any version  root module   required_providers, overrides main.tf:3:5 and a_override.tf:3:5
+b_override.tf.json:2:3  any version  root module   required_providers, in place of ~> 1.2 at main.tf:3:5 and ~> 2.0 at a_override.tf:3:5
 child/main.tf:3:43      >= 1.3.0     module.child  required_providers
-child/override.tf:2:13  1.4.0        module.child  provider block, overrides child/p.tf:1:1
+child/override.tf:2:13  1.4.0        module.child  provider block, in place of child/p.tf:1:1
 acme/x must meet ">= 1.3.0, 1.4.0"; not locked
 
 "#]]);
@@ -326,8 +326,8 @@ acme/x must meet ">= 1.3.0, 1.4.0"; not locked
     assert_eq!(
         places[0]["overrides"],
         serde_json::json!([
-            { "file": "main.tf", "line": 3, "column": 5 },
-            { "file": "a_override.tf", "line": 3, "column": 5 },
+            { "file": "main.tf", "line": 3, "column": 5, "constraints": "~> 1.2" },
+            { "file": "a_override.tf", "line": 3, "column": 5, "constraints": "~> 2.0" },
         ])
     );
     assert_eq!(places[1]["overrides"], serde_json::json!([]));

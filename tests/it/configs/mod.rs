@@ -9,4 +9,5 @@ mod monsters;
 mod recorded;
 mod titles;
 mod txtar;
+pub(crate) use txtar::sections;
 mod values;

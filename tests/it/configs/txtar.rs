@@ -86,7 +86,7 @@ fn read(path: &Path) -> Option<Case> {
 }
 
 /// Returns each section with its name; what stands before the first one is a remark.
-fn sections(text: &str) -> Vec<(&str, &str)> {
+pub(crate) fn sections(text: &str) -> Vec<(&str, &str)> {
     let mut found: Vec<(&str, usize, usize)> = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {

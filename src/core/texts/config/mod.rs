@@ -37,7 +37,7 @@ pub use limits::{
 pub use loaded::{
     DEFAULT_DATA_DIR, FetchedModule, Loaded, ModuleNode, Settings, Submodules, Unreached,
 };
-pub use overridden::OverriddenPlaces;
+pub use overridden::{OverriddenPlace, OverriddenPlaces};
 pub use stack::{is_stack, load_stack};
 pub use tree::branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};
 pub use tree::glance::{Glance, glance, has_files};

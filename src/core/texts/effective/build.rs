@@ -1,5 +1,6 @@
 //! From a merged module to the tree: what stands where, in the order of the files.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::diag::{FileId, Span, Texts};
@@ -7,6 +8,8 @@ use crate::effective::json_syntax::{meaning, native};
 use crate::effective::module::{
     EffectiveAttribute, EffectiveBlock, EffectiveItem, EffectiveModule,
 };
+use crate::effective::native::place_text;
+use crate::effective::variables;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Expr, ExprKind, ObjectItem, ObjectKey, Word};
 use crate::module_config::file::{ModuleFile, SourcePlace, Syntax};
@@ -30,9 +33,22 @@ pub fn effective(files: &[ModuleFile], texts: &Texts, flavor: Flavor) -> Effecti
             .enumerate()
             .map(|(index, file)| (file.id, (index, *file)))
             .collect(),
+        doubts: RefCell::default(),
     };
-    builder.module(merged)
+    let mut module = builder.module(merged);
+    variables::correct(&mut module, files, texts, flavor);
+    module
 }
+
+/// Blocks of the program that no override file changes, each with the block around it; the table of the language
+/// has no need of them.
+const PROGRAM_BLOCKS: [(&str, &str); 5] = [
+    ("check", "assert"),
+    ("dynamic", "content"),
+    ("provisioner", "connection"),
+    ("removed", "connection"),
+    ("removed", "lifecycle"),
+];
 
 /// The order of things: by file, then by place.
 type Position = (usize, usize);
@@ -41,6 +57,33 @@ struct TreeBuilder<'a> {
     texts: &'a Texts,
     flavor: Flavor,
     files: BTreeMap<FileId, (usize, ModuleFile)>,
+    /// The sentences on names of JSON files, by name and by what they are printed as.
+    doubts: RefCell<BTreeMap<(String, &'static str), String>>,
+}
+
+/// The block around an argument.
+#[derive(Clone)]
+struct BlockPath<'b> {
+    /// The types of the blocks, the outermost first.
+    kinds: Vec<&'b str>,
+    /// The schema of the block is that of the built-in provider, which has no nested blocks.
+    is_builtin: bool,
+}
+
+impl<'b> BlockPath<'b> {
+    fn top(kind: &'b str) -> Self {
+        Self {
+            kinds: vec![kind],
+            is_builtin: false,
+        }
+    }
+
+    fn below<'c>(&'c self, kind: &'c str) -> BlockPath<'c> {
+        BlockPath {
+            kinds: self.kinds.iter().copied().chain([kind]).collect(),
+            is_builtin: self.is_builtin,
+        }
+    }
 }
 
 impl TreeBuilder<'_> {
@@ -57,13 +100,18 @@ impl TreeBuilder<'_> {
             });
         }
         // Each value goes to the block of its base. What has none goes to the first block of settings.
+        let starts: BTreeMap<(FileId, usize), usize> = merged
+            .groups
+            .iter()
+            .enumerate()
+            .map(|(index, group)| ((group.header.file, group.span.start), index))
+            .collect();
         let group_of = |kind: &str, place: SourcePlace| {
-            merged.groups.iter().position(|group| {
-                group.kind == kind
-                    && group.header.file == place.file
-                    && group.span.start <= place.span.start
-                    && place.span.end <= group.span.end
-            })
+            let SourcePlace { file, span } = place;
+            let ((of, _), index) = starts.range(..=(file, span.start)).next_back()?;
+            let group = &merged.groups[*index];
+            let is_inside = *of == file && group.kind == kind && span.end <= group.span.end;
+            is_inside.then_some(*index)
         };
         let first_settings = merged
             .groups
@@ -90,7 +138,7 @@ impl TreeBuilder<'_> {
             let base = value.replaces.first().copied();
             let place = base.unwrap_or(value.name_place());
             if let Some(index) = group_of("locals", place) {
-                let item = self.attribute(&["locals"], value);
+                let item = self.attribute(&BlockPath::top("locals"), value);
                 groups[index].items.push(EffectiveItem::Attribute(item));
             }
         }
@@ -114,17 +162,18 @@ impl TreeBuilder<'_> {
         }
         for block in merged.blocks {
             let position = self.position(block.header);
-            blocks.push((position, self.block(&[], block)));
+            blocks.push((position, self.block(None, block)));
         }
         blocks.sort_by_key(|(position, _)| *position);
         EffectiveModule {
             blocks: blocks.into_iter().map(|(_, block)| block).collect(),
+            doubts: self.doubts.take().into_values().collect(),
         }
     }
 
     /// Makes the contents of `terraform` blocks, each with the place that says which block it belongs to.
     fn settings(&self, settings: MergedSettings) -> Vec<(SourcePlace, EffectiveItem)> {
-        let path = ["terraform"];
+        let path = BlockPath::top("terraform");
         let mut items = Vec::new();
         for argument in settings
             .required_versions
@@ -138,7 +187,7 @@ impl TreeBuilder<'_> {
         let entries: Vec<EffectiveItem> = settings
             .required_providers
             .into_values()
-            .map(|entry| self.attribute(&["terraform", "required_providers"], entry))
+            .map(|entry| self.attribute(&path.below("required_providers"), entry))
             .map(EffectiveItem::Attribute)
             .collect();
         let mut entries = entries;
@@ -156,16 +205,32 @@ impl TreeBuilder<'_> {
         let blocks = settings.backend.into_iter().chain(settings.encryption);
         for block in blocks.chain(settings.provider_metas) {
             let place = block.header;
-            items.push((place, EffectiveItem::Block(self.block(&path, block))));
+            items.push((place, EffectiveItem::Block(self.block(Some(&path), block))));
         }
         items
     }
 
-    fn block(&self, path: &[&str], block: MergedBlock) -> EffectiveBlock {
-        let path: Vec<&str> = path.iter().copied().chain([&*block.kind]).collect();
-        let mut items = self.body(&path, block.body);
-        if !block.escaped.is_empty() {
-            let escaped = self.body(&path, block.escaped);
+    fn block(&self, around: Option<&BlockPath<'_>>, block: MergedBlock) -> EffectiveBlock {
+        let kind = block.kind;
+        let mut path = around.map_or_else(|| BlockPath::top(&kind), |around| around.below(&kind));
+        let (mut body, mut escaped) = (block.body, block.escaped);
+        // The content of a block `_` is outside of it here, so that one inside is the provider's.
+        if around.is_none() || kind == "data" {
+            let provided = body.blocks.remove_entry("_");
+            escaped.blocks.extend(provided);
+        }
+        if around.is_none() {
+            let first = block.labels.first().map(|label| &*label.text);
+            let builtin = [Some("terraform_data"), Some("terraform_remote_state")];
+            path.is_builtin = builtin.contains(&first);
+            // Where an override file brings the two together, `count` is the one that counts (config rules 3.3).
+            if body.attributes.contains_key("count") {
+                body.attributes.remove("for_each");
+            }
+        }
+        let mut items = self.body(&path, body);
+        if !escaped.is_empty() {
+            let escaped = self.body(&path, escaped);
             let origin = escaped.first().map_or(block.header, first_place);
             items.push(EffectiveItem::Block(EffectiveBlock {
                 kind: "_".to_owned(),
@@ -180,11 +245,11 @@ impl TreeBuilder<'_> {
             origin: block.header,
             items,
             remarks: Vec::new(),
-            kind: block.kind,
+            kind: kind.clone(),
         }
     }
 
-    fn body(&self, path: &[&str], body: MergedBody) -> Vec<EffectiveItem> {
+    fn body(&self, path: &BlockPath<'_>, body: MergedBody) -> Vec<EffectiveItem> {
         let mut items = Vec::new();
         for argument in body.attributes.into_values() {
             match self.json_blocks(path, &argument) {
@@ -193,13 +258,13 @@ impl TreeBuilder<'_> {
             }
         }
         for block in body.blocks.into_values().flatten() {
-            items.push(EffectiveItem::Block(self.block(path, block)));
+            items.push(EffectiveItem::Block(self.block(Some(path), block)));
         }
         self.sort(&mut items);
         items
     }
 
-    fn attribute(&self, path: &[&str], argument: MergedAttribute) -> EffectiveAttribute {
+    fn attribute(&self, path: &BlockPath<'_>, argument: MergedAttribute) -> EffectiveAttribute {
         let name = &argument.written.name.text;
         let value = &argument.written.value;
         EffectiveAttribute {
@@ -209,7 +274,11 @@ impl TreeBuilder<'_> {
                     let bytes = &bytes[value.span.start..value.span.end];
                     String::from_utf8_lossy(bytes).into_owned()
                 }
-                Syntax::Json => native(argument.file, value, meaning(path, name, self.flavor)),
+                Syntax::Json => native(
+                    argument.file,
+                    value,
+                    meaning(&path.kinds, name, self.flavor),
+                ),
             },
             origin: argument.name_place(),
             name: argument.written.name.text,
@@ -217,62 +286,75 @@ impl TreeBuilder<'_> {
         }
     }
 
-    /// Makes the nested blocks that an argument of a JSON file must be, or is likely to be: what a name means
-    /// there, only the provider knows. A list of objects usually is a list of blocks.
+    /// Makes the nested blocks that an argument of a JSON file is, or is likely to be: what a name means there, only
+    /// the provider knows. A list of objects usually is a list of blocks.
     fn json_blocks(
         &self,
-        path: &[&str],
+        path: &BlockPath<'_>,
         argument: &MergedAttribute,
     ) -> Option<Vec<EffectiveBlock>> {
-        let has_blocks = [
-            "resource",
-            "data",
-            "ephemeral",
-            "action",
-            "provider",
-            "dynamic",
-            "content",
-        ];
-        let is_open = path.first().is_some_and(|kind| has_blocks.contains(kind));
-        if self.syntax(argument.file) == Syntax::Native || !is_open {
+        const PROVIDED: [&str; 5] = ["resource", "data", "ephemeral", "action", "provider"];
+        let is_provided = PROVIDED.contains(&path.kinds[0]) && !path.is_builtin;
+        if self.syntax(argument.file) == Syntax::Native {
             return None;
         }
         let origin = argument.name_place();
         let name = &*argument.written.name.text;
         let value = &argument.written.value;
+        let around = path.kinds.last().copied().unwrap_or_default();
+        let is_list = matches!(&value.kind, ExprKind::Tuple(items) if !items.is_empty());
         match (name, &value.kind) {
-            ("dynamic", ExprKind::Object(items)) => {
+            ("dynamic", ExprKind::Object(items)) if is_provided => {
                 let mut blocks = Vec::new();
                 for item in items {
                     for body in objects(&item.value)? {
                         let labels = vec![key_of(item)?.to_owned()];
-                        blocks.push(self.json_block(path, "dynamic", labels, body, origin));
+                        blocks.push(self.json_block(path, name, labels, body, origin));
                     }
                 }
                 Some(blocks)
             }
-            ("content", ExprKind::Object(items)) if path.last() == Some(&"dynamic") => {
-                Some(vec![self.json_block(path, name, Vec::new(), items, origin)])
+            _ if PROGRAM_BLOCKS.contains(&(around, name)) => {
+                let blocks = objects(value)?.into_iter();
+                let block = |body| self.json_block(path, name, Vec::new(), body, origin);
+                Some(blocks.map(block).collect())
             }
-            (_, ExprKind::Tuple(items)) if !items.is_empty() => Some(
-                objects(value)?
-                    .into_iter()
-                    .map(|body| self.json_block(path, name, Vec::new(), body, origin))
-                    .collect(),
-            ),
+            ("for_each", _) => None,
+            _ if !is_provided || around == "provisioner" => None,
+            (_, ExprKind::Tuple(_) | ExprKind::Object(_)) => {
+                let blocks = objects(value).filter(|_| is_list);
+                let printed = if blocks.is_some() {
+                    "blocks"
+                } else {
+                    "an argument"
+                };
+                if objects(value).is_some() {
+                    let key = (name.to_owned(), printed);
+                    self.doubts.borrow_mut().entry(key).or_insert_with(|| {
+                        let place = place_text(origin, self.texts);
+                        format!(
+                            "{place}: JSON syntax does not say whether '{name}' is an argument or a block; printed \
+                             as {printed}"
+                        )
+                    });
+                }
+                let blocks = blocks?.into_iter();
+                let block = |body| self.json_block(path, name, Vec::new(), body, origin);
+                Some(blocks.map(block).collect())
+            }
             _ => None,
         }
     }
 
     fn json_block(
         &self,
-        path: &[&str],
+        around: &BlockPath<'_>,
         kind: &str,
         labels: Vec<String>,
         body: &[ObjectItem],
         origin: SourcePlace,
     ) -> EffectiveBlock {
-        let path: Vec<&str> = path.iter().copied().chain([kind]).collect();
+        let path = around.below(kind);
         let mut items = Vec::new();
         for item in body {
             let Some(name) = key_of(item).filter(|name| *name != "//") else {

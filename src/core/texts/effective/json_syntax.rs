@@ -13,10 +13,23 @@ use crate::hcl::tree::{Expr, ExprKind, ObjectItem, ObjectKey};
 pub(super) enum StringMeaning {
     /// Text as it is.
     Literal,
+    /// Text as it is, but `configuration_aliases` are references.
+    RequiredProvider,
     /// A string with templates, as source text.
     Template,
     /// A reference, a keyword or a type, as native syntax has it without quotes.
     Expression,
+}
+
+impl StringMeaning {
+    /// Returns what the strings in a member of an object mean.
+    pub(super) fn of_member(self, name: &str) -> Self {
+        match self {
+            Self::RequiredProvider if name == "configuration_aliases" => Self::Expression,
+            Self::RequiredProvider => Self::Literal,
+            meaning => meaning,
+        }
+    }
 }
 
 /// Returns what the strings of an argument mean, by the types of the blocks around it.
@@ -27,7 +40,7 @@ pub(super) fn meaning(path: &[&str], name: &str, flavor: Flavor) -> StringMeanin
     match (path[0], path.last().copied().unwrap_or_default(), name) {
         (_, _, "depends_on") => Expression,
         ("terraform", _, _) if path.contains(&"provider_meta") => Template,
-        ("terraform", _, "configuration_aliases") => Expression,
+        ("terraform", "required_providers", _) => StringMeaning::RequiredProvider,
         // OpenTofu computes these before anything else.
         ("terraform", "backend" | "encryption" | "cloud", _) if flavor.is_opentofu() => Template,
         ("terraform" | "language", _, _) => Literal,
@@ -83,7 +96,10 @@ fn object(file: FileId, items: &[ObjectItem], meaning: StringMeaning) -> String 
             StringMeaning::Expression => name.clone(),
             _ => key(name),
         };
-        text.push_str(&format!("\n{key} = {}", native(file, &item.value, meaning)));
+        text.push_str(&format!(
+            "\n{key} = {}",
+            native(file, &item.value, meaning.of_member(name))
+        ));
     }
     text.push_str(if items.is_empty() { "}" } else { "\n}" });
     text

@@ -1,14 +1,22 @@
 //! The configuration of one module as the program sees it: file choice and override files applied.
 //!
 //! `module` is the tree of blocks and arguments, each with the place that it comes from; `build` makes it of a
-//! merged module. Every value is native syntax here, whatever the syntax of its file: `json_syntax` writes the
-//! values of JSON files so, and `literal` writes computed ones.
+//! merged module, with the defaults that `variables` computes. Every value is native syntax here, whatever the syntax of its file: `json_syntax` writes the
+//! values of JSON files so, and `literal` writes computed ones. `native` and `tf_json` print
+//! the tree.
 
 mod build;
 mod json_syntax;
 mod literal;
 mod module;
+mod native;
+mod overridden;
+mod tf_json;
+mod variables;
 
 pub use build::effective;
 pub use literal::{literal, quoted};
 pub use module::{EffectiveAttribute, EffectiveBlock, EffectiveItem, EffectiveModule};
+pub use native::{Places, native};
+pub use overridden::{ComparedLine, compare, overridden};
+pub use tf_json::tf_json;

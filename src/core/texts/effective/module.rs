@@ -9,6 +9,8 @@ use crate::module_config::SourcePlace;
 pub struct EffectiveModule {
     /// Its blocks in the order of the files that declare; behind them those that only override files add.
     pub blocks: Vec<EffectiveBlock>,
+    /// Sentences on what the printed text does not express, or only the provider decides.
+    pub doubts: Vec<String>,
 }
 
 /// A block with what override files made of it.

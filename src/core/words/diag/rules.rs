@@ -274,6 +274,8 @@ rules! {
         "an expression is used where only a constant value is allowed";
     OBJECT_TOO_LARGE = "object-too-large", Files, Error:
         "a file has more words or values than lockctl reads";
+    OVERRIDDEN = "overridden", Configuration, Warning off:
+        "an override file changes a block";
     PACKAGE_MISMATCH = "package-mismatch", Packages, Error:
         "a package on disk is not one that the lock file records";
     PACKAGE_MISNAMED = "package-misnamed", Packages, Warning:

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::cli::World;
-use crate::config::{ConfigSources, Loaded};
+use crate::config::{ConfigSources, Loaded, OverriddenPlaces};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git;
@@ -57,6 +57,11 @@ pub(in crate::front::cli) fn explain(
     if is_committed && new.is_none() && old.is_some() {
         comparison.review.without_configuration();
     }
+    let places = |loaded: &Option<Loaded>, flavor| {
+        let of_all = |loaded| OverriddenPlaces::of_all(loaded, texts, flavor);
+        loaded.as_ref().map(of_all).unwrap_or_default()
+    };
+    let overridden = [places(&old, old_flavor), places(&new, new_flavor)];
     let old = old.and_then(requirements);
     let Some(new) = new.and_then(requirements) else {
         return comparison;
@@ -71,7 +76,11 @@ pub(in crate::front::cli) fn explain(
             return format!("the state ({name})");
         }
         let position = texts.position(requirement.file, requirement.span.start);
-        format!("{name}:{}", position.line)
+        let mut replaced = overridden.iter();
+        match replaced.find_map(|places| places.describe(requirement, texts)) {
+            Some(replaced) => format!("{name}:{}, in place of {replaced}", position.line),
+            None => format!("{name}:{}", position.line),
+        }
     })
 }
 

@@ -42,14 +42,22 @@ pub(in crate::front::cli) fn print(
     };
     let language = match common.format {
         Format::Human | Format::Markdown | Format::Graph(_) => EscapedIn::Text,
-        Format::Json | Format::JsonLines | Format::Bill(_) => EscapedIn::Json,
+        Format::Json | Format::JsonLines | Format::Bill(_) | Format::TfJson => EscapedIn::Json,
         Format::Checks(format) => format.language,
     };
+    let is_terminal = world.env.columns(Stream::Stdout).is_some();
     if common.format == Format::Human {
         // A script of our own, or the facts of an export: no byte of it may change.
         io.stdout.write_all(result.raw_text())?;
+        // Configuration may hold anything: a file gets every byte, and a terminal obeys none.
+        if !is_terminal {
+            io.stdout.write_all(result.document_text())?;
+        }
     }
     let out = &mut LogWriter::new(io.stdout, language);
+    if common.format == Format::Human && is_terminal {
+        out.write_all(result.document_text())?;
+    }
     let (mut remarks, mut height) = (Vec::new(), 0);
     match common.format {
         // The object holds every note and failure, so that standard error stays empty.
@@ -73,7 +81,7 @@ pub(in crate::front::cli) fn print(
             height = text.lines().count();
             out.write_all(text.as_bytes())?;
         }
-        Format::Bill(_) => out.write_all(result.document_text())?,
+        Format::Bill(_) | Format::TfJson => out.write_all(result.document_text())?,
         Format::Graph(language) => {
             let graph = command.graph(result, printed.look());
             graph::render(out, &graph, language)?;

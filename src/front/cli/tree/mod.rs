@@ -8,7 +8,7 @@ use std::rc::Rc;
 use clap::Args;
 
 use crate::cli::{Command, Look};
-use crate::config::{BranchGroup, Branches, Repeats};
+use crate::config::{BranchGroup, Branches, OverriddenPlaces, Repeats};
 use crate::driver;
 use crate::report::graph::Graph;
 use crate::report::json::{Provider, RequiredProviderRow};
@@ -40,7 +40,7 @@ impl Command for TreeArgs {
             session,
             configuration,
             &self.roots,
-            |_, loaded, texts, result| {
+            |root, loaded, texts, result| {
                 let unseen = UnseenParts::new(loaded, configuration, options);
                 let branches = Branches::of(loaded, texts, unseen.state_wanted);
                 if shown(&branches, options.verbose).is_folded() {
@@ -52,6 +52,20 @@ impl Command for TreeArgs {
                 }
                 result.detail = RootDetail::Modules(branches);
                 let requirements = &loaded.requirements;
+                let overridden = OverriddenPlaces::of_all(loaded, texts, root.flavor);
+                for (provider, places) in &requirements.providers {
+                    for place in places {
+                        if let Some(replaced) = overridden.describe(place, texts) {
+                            let line = texts.position(place.file, place.span.start).line;
+                            result.detail(format!(
+                                "{} must meet \"{}\" from {}:{line}, in place of {replaced}",
+                                provider.short(root.flavor),
+                                place.constraints,
+                                texts.name(place.file),
+                            ));
+                        }
+                    }
+                }
                 result.providers = requirements
                     .providers
                     .keys()

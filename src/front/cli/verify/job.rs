@@ -29,7 +29,7 @@ use crate::run::root::Root;
 use crate::run::session::Session;
 use crate::run::{commands, unseen};
 use crate::upstream::{CheckError, PackageChecks, Registries, RootSources, Upstream};
-use crate::verifier::inputs;
+use crate::verifier::{add_overridden, inputs};
 use crate::verify::{
     self, Advice, CallingRoot, CheckGroup, ComparedRoot, Groups, IgnoredLock, RootInputs,
     RootVerdict, WantedChecks,
@@ -91,12 +91,15 @@ impl Job for Verification<'_, '_> {
     fn open(
         &mut self,
         root: Root,
-        loaded: Option<Loaded>,
+        mut loaded: Option<Loaded>,
         texts: &mut Texts,
         _: &mut RootResult,
     ) -> Result<OpenResult<VerifiedRoot>, Failure> {
         if loaded.as_ref().is_some_and(|loaded| !loaded.found) {
             return Err(root.no_configuration());
+        }
+        if let Some(loaded) = &mut loaded {
+            add_overridden(&root, loaded, texts);
         }
         let root = Arc::new(root);
         let name = root.project_name();

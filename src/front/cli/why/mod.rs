@@ -14,6 +14,7 @@ use crate::cli::{Command, Look};
 use crate::config::{Loaded, OverriddenPlaces};
 use crate::diag::{FileId, Span, Texts};
 use crate::driver;
+use crate::module_config::SourcePlace;
 use crate::report::json::{
     ComputedModule, ExplainedProvider, Overridden, Provider, RequiringPlace, RootStatus,
 };
@@ -178,12 +179,14 @@ fn requiring(place: &Requirement, overridden: &OverriddenPlaces, texts: &Texts) 
     let at = position(place.file, place.span);
     // Of a state no byte is shown: it may hold secrets.
     let is_shown = place.origin != RequirementOrigin::State;
-    let replaced = overridden.by(place).iter().map(|place| {
-        let at = position(place.file, place.span);
+    let replaced = overridden.by(place).iter().map(|replaced| {
+        let SourcePlace { file, span } = replaced.place;
+        let at = position(file, span);
         Overridden {
-            file: texts.name(place.file).to_owned(),
+            file: texts.name(file).to_owned(),
             line: at.line,
             column: at.column,
+            constraints: replaced.constraints.clone(),
         }
     });
     RequiringPlace {

@@ -311,11 +311,17 @@ fn kind(place: &RequiringPlace) -> String {
         PlaceKind::Implied => "block of its type",
         PlaceKind::State => "resource of the state",
     };
-    let at = |place: &Overridden| format!("{}:{}:{}", place.file, place.line, place.column);
+    let at = |place: &Overridden| {
+        let at = format!("{}:{}:{}", place.file, place.line, place.column);
+        match &place.constraints {
+            Some(constraints) => format!("{constraints} at {at}"),
+            None => at,
+        }
+    };
     let replaced: Vec<String> = place.overrides.iter().map(at).collect();
     if replaced.is_empty() {
         kind.to_owned()
     } else {
-        format!("{kind}, overrides {}", replaced.join(" and "))
+        format!("{kind}, in place of {}", replaced.join(" and "))
     }
 }

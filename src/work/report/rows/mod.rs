@@ -5,6 +5,7 @@
 mod audited;
 mod build;
 mod change;
+mod configuration;
 mod convert;
 mod date;
 mod event;
@@ -29,6 +30,7 @@ pub use build::{
     ReplacementInBuild,
 };
 pub use change::{BuildChangeRow, ChangeRow, EntrySide, PastChange};
+pub use configuration::{ConfiguredArgumentRow, ConfiguredBlockRow, ConfiguredModuleRow};
 pub use convert::ConvertedProvider;
 pub use date::{DateSource, PassedOverRelease, StatedDate};
 pub use event::EventLine;

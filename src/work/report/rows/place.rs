@@ -83,6 +83,9 @@ pub struct Overridden {
     pub line: usize,
     /// The column, from 1, in characters.
     pub column: usize,
+    /// The constraints that no longer count, as written; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<String>,
 }
 
 impl ExplainedProvider {

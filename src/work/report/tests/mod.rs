@@ -23,6 +23,7 @@ fn root(path: &str, status: RootStatus) -> RootRow<'static> {
         providers: &[],
         matrix: None,
         converted: None,
+        configuration: None,
         git_settings: None,
         modules: None,
         changed: None,

@@ -1,0 +1,240 @@
+//! `lockctl config`: the configuration of a module as the program sees it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use clap::Args;
+
+use crate::cli::Command;
+use crate::config::{Loaded, ModuleNode};
+use crate::diag::{Texts, counted};
+use crate::driver;
+use crate::effective::{self, EffectiveModule, Places};
+use crate::flavor::{Flavor, Program};
+use crate::module_config::ModuleFile;
+use crate::report::json::{ConfiguredModuleRow, RootStatus};
+use crate::report::{CommandResult, Failure, RootDetail, RootResult};
+use crate::run::formats::Format;
+use crate::run::options::{Configuration, Options, RootArgs, examples};
+use crate::run::session::Session;
+use crate::run::unseen::{CallNames, UnseenParts};
+
+/// Maximum number of warnings about what the text of a module leaves open.
+const MAX_DOUBTS: usize = 20;
+
+/// Show the configuration as the program sees it
+///
+/// Prints one module after the choice of files and after override files, as a configuration of the same meaning:
+/// native syntax in the layout of `fmt`, with the place of every block. See `lockctl explain config`.
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl config", "the module in this directory, with the place of every block"),
+    ("lockctl config --overridden", "only what override files change"),
+    ("lockctl config --check", "fail if override files change anything"),
+    ("lockctl config -r live/prod", "the root and all modules that it calls"),
+    ("lockctl config --no-places > all.tf", "a file in place of all others"),
+]))]
+pub(in crate::front::cli) struct ConfigArgs {
+    /// Directory of a root or of any module [default: the working directory]
+    #[arg(value_name = "MODULE")]
+    module: Option<PathBuf>,
+    /// Also print every module that it calls
+    ///
+    /// Local modules are read where they are, others where they are installed or fetched.
+    #[arg(short, long)]
+    recursive: bool,
+    /// Print only what override files change, with both places
+    #[arg(long)]
+    overridden: bool,
+    /// As --overridden; exit with code 1 if override files change anything
+    #[arg(long)]
+    check: bool,
+    /// Print no places and remarks
+    #[arg(long)]
+    no_places: bool,
+    #[command(flatten)]
+    configuration: Configuration,
+}
+
+impl Command for ConfigArgs {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
+        let roots = RootArgs {
+            roots: self.module.iter().cloned().collect(),
+            recursive: false,
+            terragrunt: false,
+        };
+        let mut document = String::new();
+        let all = driver::each_loaded(
+            session,
+            &self.configuration,
+            &roots,
+            |root, loaded, texts, result| {
+                let format = session.options.format;
+                let (printed, rows) = self.print(loaded, texts, root.flavor, format, result);
+                document.push_str(&printed);
+                result.detail = RootDetail::Configuration(rows);
+                if self.recursive {
+                    let unseen = UnseenParts::new(loaded, &self.configuration, session.options);
+                    let consequence = "and are not printed";
+                    if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
+                        result.remark(remark);
+                    }
+                }
+                Ok::<(), Failure>(())
+            },
+        );
+        let mut result = all.into_result("config");
+        result.document = Some(document);
+        result
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn check(&self, options: &Options) -> Result<(), String> {
+        if options.format == Format::TfJson && (self.recursive || self.overridden || self.check) {
+            return Err("--format tf-json prints one module, and all of it".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl ConfigArgs {
+    /// Prints the modules of a root, and describes them for JSON.
+    fn print(
+        &self,
+        loaded: &Loaded,
+        texts: &Texts,
+        flavor: Flavor,
+        format: Format,
+        result: &mut RootResult,
+    ) -> (String, Vec<ConfiguredModuleRow>) {
+        let (mut printed, mut rows, mut changed) = (String::new(), Vec::new(), 0);
+        for nodes in self.modules(loaded) {
+            let node = nodes[0];
+            let module = effective::effective(&node.files, texts, flavor);
+            // JSON leaves open what JSON left open.
+            let doubts = if format == Format::TfJson {
+                &[]
+            } else {
+                &*module.doubts
+            };
+            for doubt in doubts.iter().take(MAX_DOUBTS) {
+                result.warn(doubt.clone());
+            }
+            if doubts.len() > MAX_DOUBTS {
+                let more = counted(doubts.len() - MAX_DOUBTS, "more name");
+                result.warn(format!("{more} of {} are in doubt", dir_text(node)));
+            }
+            let text = if self.overridden || self.check {
+                let comparison = overridden(node, &module, texts, flavor);
+                changed += usize::from(!comparison.is_empty());
+                comparison
+            } else if format == Format::TfJson {
+                effective::tf_json(&module, self.places(), texts, flavor)
+            } else {
+                let text = effective::native(&module, self.places(), texts);
+                [file_name(&node.files, &module, flavor), text].concat()
+            };
+            if self.recursive && !text.is_empty() {
+                printed.push_str(if printed.is_empty() { "" } else { "\n" });
+                printed.push_str(&heading(&nodes));
+            }
+            printed.push_str(&text);
+            let (path, dir) = (node.path.to_string(), dir_text(node));
+            rows.push(ConfiguredModuleRow::of(path, dir, &module, texts));
+        }
+        if self.check && changed > 0 {
+            result.status = RootStatus::Findings;
+            let modules = counted(changed, "module");
+            result.warn(format!("override files change {modules}"));
+        }
+        (printed, rows)
+    }
+
+    fn places(&self) -> Places {
+        if self.no_places {
+            Places::Hidden
+        } else {
+            Places::Shown
+        }
+    }
+
+    /// Chooses the modules to print. Calls that share a module are one element.
+    fn modules<'l>(&self, loaded: &'l Loaded) -> Vec<Vec<&'l ModuleNode>> {
+        let mut modules: Vec<Vec<&ModuleNode>> = Vec::new();
+        let mut by_dir = BTreeMap::new();
+        for node in &loaded.modules {
+            let is_wanted = node.path.is_root() || self.recursive && !node.path.is_in_test();
+            if !is_wanted || node.unseen.is_some() {
+                continue;
+            }
+            let new = modules.len();
+            let index = *by_dir.entry(node.dir.as_deref()).or_insert(new);
+            if index == new {
+                modules.push(Vec::new());
+            }
+            modules[index].push(node);
+        }
+        modules
+    }
+}
+
+/// Compares a module with what its files say that override nothing.
+fn overridden(
+    node: &ModuleNode,
+    module: &EffectiveModule,
+    texts: &Texts,
+    flavor: Flavor,
+) -> String {
+    let is_primary = |file: &&ModuleFile| !file.is_override();
+    let files: Vec<ModuleFile> = node.files.iter().filter(is_primary).copied().collect();
+    if files.len() == node.files.len() {
+        return String::new();
+    }
+    let base = effective::effective(&files, texts, flavor);
+    effective::compare(&base, module, texts)
+        .iter()
+        .map(|line| format!("{} {}\n", line.sign, line.text))
+        .collect()
+}
+
+/// Says how the file must be named where its name decides what it means: OpenTofu reads `required_version` only in
+/// files of its own.
+fn file_name(files: &[ModuleFile], module: &EffectiveModule, flavor: Flavor) -> String {
+    let has_version = module
+        .blocks
+        .iter()
+        .any(|block| block.kind == "terraform" && block.attribute("required_version").is_some());
+    if flavor.program() == Program::OpenTofu && has_version && !files.is_empty() {
+        "# Save this as main.tofu: OpenTofu reads required_version in .tofu files only.\n\n"
+            .to_owned()
+    } else {
+        String::new()
+    }
+}
+
+/// Names the calls of a module, and its directory.
+fn heading(nodes: &[&ModuleNode]) -> String {
+    let names: BTreeSet<String> = nodes
+        .iter()
+        .map(|node| match node.path.is_root() {
+            true => "root module".to_owned(),
+            false => node.path.to_string(),
+        })
+        .collect();
+    let names = names.into_iter().collect::<Vec<String>>().join(", ");
+    format!("# ---- {names}: {}\n\n", dir_text(nodes[0]))
+}
+
+fn dir_text(node: &ModuleNode) -> String {
+    let dir = node.dir.as_deref().unwrap_or(Path::new(""));
+    let text = dir.display().to_string();
+    if text.is_empty() {
+        ".".to_owned()
+    } else {
+        text
+    }
+}

@@ -1,0 +1,139 @@
+//! The modules of a root with what they hold, for `config`.
+
+use serde::Serialize;
+
+use super::Overridden;
+use crate::diag::Texts;
+use crate::effective::{EffectiveAttribute, EffectiveBlock, EffectiveItem, EffectiveModule};
+use crate::module_config::SourcePlace;
+
+/// A module with all its blocks, after its override files were applied.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "ConfiguredModule"))]
+pub struct ConfiguredModuleRow {
+    /// Its address, as in `module.network`; empty for the root module.
+    pub module: String,
+    /// Its directory, from the root on.
+    pub dir: String,
+    /// Its blocks in the order of the files that declare; behind them those that only override files add.
+    pub blocks: Vec<ConfiguredBlockRow>,
+}
+
+/// A block with its place.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "ConfiguredBlock"))]
+pub struct ConfiguredBlockRow {
+    /// The type of the block, as in `resource`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The labels in their order.
+    pub labels: Vec<String>,
+    /// The path of the file.
+    pub file: String,
+    /// The line of the header, from 1.
+    pub line: usize,
+    /// The column, from 1, in characters.
+    pub column: usize,
+    /// Remarks on it, as the reason why a dynamic block was not expanded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// Its arguments in their order.
+    pub arguments: Vec<ConfiguredArgumentRow>,
+    /// Its nested blocks in their order.
+    pub blocks: Vec<Self>,
+}
+
+/// An argument with the place that sets it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "ConfiguredArgument"))]
+pub struct ConfiguredArgumentRow {
+    /// The name.
+    pub name: String,
+    /// The expression in native syntax.
+    pub value: String,
+    /// The path of the file.
+    pub file: String,
+    /// The line of the name, from 1.
+    pub line: usize,
+    /// The column, from 1, in characters.
+    pub column: usize,
+    /// The places of the arguments that it replaces; absent if it replaces none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<Overridden>,
+}
+
+impl ConfiguredModuleRow {
+    /// Resolves the places of a module.
+    #[must_use]
+    pub fn of(module: String, dir: String, effective: &EffectiveModule, texts: &Texts) -> Self {
+        let blocks = effective.blocks.iter();
+        Self {
+            module,
+            dir,
+            blocks: blocks
+                .map(|block| ConfiguredBlockRow::of(block, texts))
+                .collect(),
+        }
+    }
+}
+
+impl ConfiguredBlockRow {
+    fn of(block: &EffectiveBlock, texts: &Texts) -> Self {
+        let Overridden {
+            file, line, column, ..
+        } = place(block.origin, texts);
+        Self {
+            kind: block.kind.clone(),
+            labels: block.labels.clone(),
+            file,
+            line,
+            column,
+            remarks: block.remarks.clone(),
+            arguments: block
+                .attributes()
+                .map(|attribute| ConfiguredArgumentRow::of(attribute, texts))
+                .collect(),
+            blocks: block
+                .items
+                .iter()
+                .filter_map(|item| match item {
+                    EffectiveItem::Block(nested) => Some(Self::of(nested, texts)),
+                    EffectiveItem::Attribute(_) => None,
+                })
+                .collect(),
+        }
+    }
+}
+
+impl ConfiguredArgumentRow {
+    fn of(attribute: &EffectiveAttribute, texts: &Texts) -> Self {
+        let Overridden {
+            file, line, column, ..
+        } = place(attribute.origin, texts);
+        Self {
+            name: attribute.name.clone(),
+            value: attribute.text.clone(),
+            file,
+            line,
+            column,
+            overrides: attribute
+                .replaces
+                .iter()
+                .map(|replaced| place(*replaced, texts))
+                .collect(),
+        }
+    }
+}
+
+fn place(place: SourcePlace, texts: &Texts) -> Overridden {
+    let at = texts.position(place.file, place.span.start);
+    Overridden {
+        file: texts.name(place.file).to_owned(),
+        line: at.line,
+        column: at.column,
+        constraints: None,
+    }
+}

@@ -1,0 +1,190 @@
+//! `config`: modules as the programs see them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+use crate::configs::sections;
+
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/effective");
+
+/// A module with the output that belongs to it, which was read by hand and compared with the plans of both programs.
+struct EffectiveCase {
+    path: PathBuf,
+    files: Vec<(String, String)>,
+    want: String,
+}
+
+fn cases() -> Vec<EffectiveCase> {
+    let mut cases = Vec::new();
+    for entry in fs::read_dir(FIXTURES).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let (mut files, mut want) = (Vec::new(), String::new());
+        for (name, content) in sections(&text) {
+            if name == "want" {
+                want = content.to_owned();
+            } else {
+                files.push((name.to_owned(), content.to_owned()));
+            }
+        }
+        cases.push(EffectiveCase { path, files, want });
+    }
+    assert!(cases.len() >= 15);
+    cases
+}
+
+const CONFIG: [&str; 3] = ["config", "--flavor", "terraform@1.11"];
+
+#[test]
+fn modules_are_printed_as_the_program_sees_them() {
+    for case in cases() {
+        let name = case.path.display();
+        let lab = Lab::new();
+        for (name, content) in &case.files {
+            lab.write(name, content);
+        }
+        let outcome = lab.run(&CONFIG).exits(0);
+        if std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
+            let text = fs::read_to_string(&case.path).unwrap();
+            let (before, _) = text.split_once("-- want --\n").unwrap_or((&text, ""));
+            fs::write(
+                &case.path,
+                [before, "-- want --\n", &outcome.stdout].concat(),
+            )
+            .unwrap();
+        } else {
+            assert_eq!(outcome.stdout, case.want, "{name}");
+        }
+        let bare = |lab: &Lab, format: &[&str]| {
+            let args = [&CONFIG[..], &["--no-places"], format].concat();
+            lab.run(&args).exits(0).stdout
+        };
+        // What is printed is the whole module, so that printing it once more changes nothing.
+        let printed = bare(&lab, &[]);
+        let again = Lab::new();
+        for (name, content) in &case.files {
+            if name.contains('/') {
+                again.write(name, content);
+            }
+        }
+        again.write("main.tf", &printed);
+        assert_eq!(bare(&again, &[]), printed, "{name}");
+        // JSON syntax says the same, but leaves the layout open.
+        let json = bare(&lab, &["--format", "tf-json"]);
+        fs::remove_file(again.path("main.tf")).unwrap();
+        again.write("main.tf.json", &json);
+        assert_eq!(bare(&again, &["--format", "tf-json"]), json, "{name}");
+    }
+}
+
+fn overridden() -> Lab {
+    let lab = Lab::new();
+    lab.write(
+        "main.tf",
+        "variable \"a\" {\n  default = 1\n}\nmodule \"m\" {\n  source = \"./m\"\n}\n",
+    );
+    lab.write("a_override.tf", "variable \"a\" {\n  default = 2\n}\n");
+    lab.write("m/main.tf", "locals {\n  x = 1\n}\n");
+    lab
+}
+
+#[test]
+fn a_comparison_has_only_what_override_files_change() {
+    let lab = overridden();
+    let outcome = lab.run(&["config", "--overridden"]).exits(0);
+    outcome.stdout.reads(str![[r#"
+  variable "a" { # main.tf:1
+-   default = 1 # main.tf:2
++   default = 2 # a_override.tf:2
+  }
+
+"#]]);
+    lab.run(&["config", "--check"]).exits(1);
+    let outcome = lab.run(&["config", "--check", "m"]).exits(0);
+    assert_eq!(outcome.stdout, "");
+    fs::remove_file(lab.path("a_override.tf")).unwrap();
+    let outcome = lab.run(&["config", "--overridden", "--check"]).exits(0);
+    assert_eq!(outcome.stdout, "");
+}
+
+#[test]
+fn called_modules_are_printed_on_demand() {
+    let lab = overridden();
+    let outcome = lab.run(&["config", "-r", "--no-places"]).exits(0);
+    outcome.stdout.reads(str![[r##"
+# ---- root module: .
+
+variable "a" {
+  default = 2
+}
+
+module "m" {
+  source = "./m"
+}
+
+# ---- module.m: m
+
+locals {
+  x = 1
+}
+
+"##]]);
+    let refused = lab.run(&["config", "-r", "--format", "tf-json"]).exits(2);
+    refused.stderr_has("--format tf-json prints one module");
+}
+
+#[test]
+fn a_module_with_a_fault_is_not_printed() {
+    let lab = overridden();
+    lab.write("b_override.tf", "variable \"b\" {}\n");
+    let outcome = lab.run(&["config"]).exits(2);
+    assert_eq!(outcome.stdout, "");
+    outcome.stderr_has("Missing base variable declaration to override");
+    lab.run(&["config", "nowhere"]).exits(2);
+}
+
+#[test]
+fn line_ends_of_a_heredoc_belong_to_its_value() {
+    let lab = Lab::new();
+    lab.write(
+        "main.tf",
+        "locals {\r\n  a = <<EOT\r\none\r\nEOT\r\n  b = [ # c\r\n1]\r\n}\r\n",
+    );
+    let outcome = lab.run(&["config", "--no-places"]).exits(0);
+    assert_eq!(
+        outcome.stdout,
+        "locals {\n  a = <<EOT\r\none\r\nEOT\n  b = [ # c\n  1]\n}\n"
+    );
+}
+
+#[test]
+fn json_has_the_place_of_every_argument() {
+    let lab = overridden();
+    let outcome = lab.run(&["config", "--format", "json"]).exits(0);
+    let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let block = &document["roots"][0]["configuration"][0]["blocks"][0];
+    assert_eq!(block["type"], "variable");
+    assert_eq!(block["arguments"][0]["value"], "2");
+    assert_eq!(block["arguments"][0]["file"], "a_override.tf");
+    assert_eq!(block["arguments"][0]["overrides"][0]["line"], 2);
+}
+
+#[test]
+fn the_name_of_the_file_is_said_where_it_matters() {
+    let lab = Lab::new();
+    lab.write(
+        "main.tofu",
+        "terraform {\n  required_version = \"~> 1.8\"\n}\n",
+    );
+    lab.write("main.tf", "nonsense {}\n");
+    let outcome = lab.run(&["config", "--no-places"]).exits(0);
+    outcome.stdout.reads(str![[r#"
+# Save this as main.tofu: OpenTofu reads required_version in .tofu files only.
+
+terraform {
+  required_version = "~> 1.8"
+}
+
+"#]]);
+}
