@@ -56,15 +56,6 @@ impl Goals {
     pub fn of(&self, provider: &ProviderAddr) -> Option<&Goal> {
         self.named.get(provider).or(self.others.as_ref())
     }
-
-    /// Returns true if some locked version is to move.
-    #[must_use]
-    pub fn move_something(&self) -> bool {
-        self.others
-            .iter()
-            .chain(self.named.values())
-            .any(|goal| *goal != Goal::Keep)
-    }
 }
 
 impl Reach {

@@ -142,12 +142,6 @@ impl ExplainedChange {
     /// Returns the clauses of [`sentence`](Self::sentence) that the kinds of the change and the two versions do
     /// not show; empty if these show all.
     #[must_use]
-    pub fn remark(&self) -> String {
-        self.remarks().join("; ")
-    }
-
-    /// Returns the clauses of [`remark`](Self::remark).
-    #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         self.clauses(Length::Short)
     }

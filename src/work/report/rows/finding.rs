@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::diag::{
-    self, Diagnostic, Help, Label, MAX_TEXT, NamedAdvisory, Rule, Severity, Share, Texts, shortened,
+    self, Diagnostic, Help, Label, MAX_TEXT, NamedAdvisory, Severity, Share, Texts, shortened,
 };
 
 /// One finding, with its place resolved.
@@ -133,29 +133,6 @@ impl FindingRow {
                 .filter(|note| !note.is_empty()),
             help: diagnostic.help.clone(),
             related: related.map(|label| Related::new(label, texts)).collect(),
-            share: None,
-            advisory: None,
-            is_folded: false,
-        }
-    }
-
-    /// Makes a finding that has no place in a file.
-    #[must_use]
-    pub fn without_place(rule: &Rule, title: String) -> Self {
-        Self {
-            rule: rule.name,
-            severity: rule.severity,
-            provider: None,
-            platform: None,
-            file: None,
-            line: None,
-            column: None,
-            end_line: None,
-            end_column: None,
-            title,
-            detail: None,
-            help: None,
-            related: Vec::new(),
             share: None,
             advisory: None,
             is_folded: false,

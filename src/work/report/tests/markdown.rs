@@ -2,9 +2,8 @@
 
 use snapbox::{assert_data_eq, str};
 
-use super::{hostile, incomplete_roots, kept, rendered, three_roots};
+use super::{hostile, incomplete_roots, kept, rendered, three_roots, without_place};
 use crate::diag;
-use crate::report::rows::FindingRow;
 use crate::report::{Checked, Failure, Screen, markdown};
 
 fn screen_of(checked: &Checked<'_>, lines: Option<usize>) -> Screen {
@@ -106,7 +105,7 @@ fn a_screen_about_many_roots_has_a_row_for_each_cause_with_some_roots() {
     for root in &mut checked.roots[..7] {
         root.failures = kept([failure.clone()]).iter().collect();
     }
-    let note = FindingRow::without_place(diag::named("state-not-visible"), "No state".to_owned());
+    let note = without_place(diag::named("state-not-visible"), "No state".to_owned());
     for root in &mut checked.roots {
         root.findings.push(note.clone());
     }

@@ -6,7 +6,29 @@ use snapbox::{assert_data_eq, file, str};
 
 use super::rows::{CheckedProvider, FindingRow, Provider, Related, TurnedOffRow};
 use super::{Checked, Failure, RootRow, RootStatus, Tone, github, junit, sarif};
-use crate::diag;
+use crate::diag::{self, Rule};
+
+/// Makes a finding that has no place in a file.
+pub(super) fn without_place(rule: &Rule, title: String) -> FindingRow {
+    FindingRow {
+        rule: rule.name,
+        severity: rule.severity,
+        provider: None,
+        platform: None,
+        file: None,
+        line: None,
+        column: None,
+        end_line: None,
+        end_column: None,
+        title,
+        detail: None,
+        help: None,
+        related: Vec::new(),
+        share: None,
+        advisory: None,
+        is_folded: false,
+    }
+}
 
 fn root(path: &str, status: RootStatus) -> RootRow<'static> {
     RootRow {
@@ -39,7 +61,7 @@ fn finding(rule: &str, file: &str, title: &str) -> FindingRow {
         end_line: Some(4),
         end_column: Some(27),
         help: Some(diag::RootCommand::new("lockctl lock").run("")),
-        ..FindingRow::without_place(diag::named(rule), title.to_owned())
+        ..without_place(diag::named(rule), title.to_owned())
     }
 }
 
@@ -86,8 +108,7 @@ fn three_roots() -> Checked<'static> {
     .iter()
     .collect();
     let mut clean = root("live/c", RootStatus::Clean);
-    let mut note =
-        FindingRow::without_place(diag::named("state-not-visible"), "No state".to_owned());
+    let mut note = without_place(diag::named("state-not-visible"), "No state".to_owned());
     note.help = Some("nothing".into());
     clean.findings = vec![note];
     Checked {
