@@ -136,8 +136,8 @@ pub fn look_alikes(
     asking: &[RankedProvider<'_>],
     locked: &[RankedProvider<'_>],
 ) -> Vec<Option<LookAlike>> {
-    let by_namespace = first_alike(asking, locked, Compared::Namespace);
-    let by_both = first_alike(asking, locked, Compared::Both);
+    let by_namespace = first_alike(asking, locked, ComparedPart::Namespace);
+    let by_both = first_alike(asking, locked, ComparedPart::Both);
     let locked_in = |index: usize| locked[index].addr;
     by_namespace
         .into_iter()
@@ -170,7 +170,7 @@ pub fn look_alikes(
 
 /// The part of an address that is compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Compared {
+enum ComparedPart {
     Namespace,
     Both,
 }
@@ -179,7 +179,7 @@ enum Compared {
 fn first_alike(
     asking: &[RankedProvider<'_>],
     locked: &[RankedProvider<'_>],
-    compared: Compared,
+    compared: ComparedPart,
 ) -> Vec<Option<usize>> {
     // Thousands of providers may share one namespace, which is compared once.
     let (names, of_asking) = distinct(asking, compared);
@@ -207,7 +207,7 @@ fn first_alike(
 /// Returns the names that can be compared, each once, and which of them each provider has.
 fn distinct(
     providers: &[RankedProvider<'_>],
-    compared: Compared,
+    compared: ComparedPart,
 ) -> (Vec<NearName>, Vec<Option<usize>>) {
     let mut names = Vec::new();
     let mut indices: BTreeMap<(&Hostname, &str, &str), usize> = BTreeMap::new();
@@ -219,8 +219,8 @@ fn distinct(
                 return None;
             }
             let (type_name, rest) = match compared {
-                Compared::Namespace => ("", String::new()),
-                Compared::Both => (addr.type_name(), format!("/{}", addr.type_name())),
+                ComparedPart::Namespace => ("", String::new()),
+                ComparedPart::Both => (addr.type_name(), format!("/{}", addr.type_name())),
             };
             let key = (addr.hostname(), addr.namespace(), type_name);
             Some(*indices.entry(key).or_insert_with(|| {

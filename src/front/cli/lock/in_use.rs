@@ -1,6 +1,6 @@
 //! The versions that the roots of a run lock in the end, as a table.
 //!
-//! Each root adds what it has locked, and [`LockedRoots::compare`] looks at all of them together. A
+//! Each root adds what it has locked, and [`RootVersions::compare`] looks at all of them together. A
 //! provider is compared among the roots of one program: in the other program its address names another
 //! provider, or one with other versions.
 
@@ -20,7 +20,7 @@ use crate::version::Version;
 
 /// The roots that were locked, by their paths in the results.
 #[derive(Default)]
-pub(super) struct LockedRoots(BTreeMap<String, LockedRoot>);
+pub(super) struct RootVersions(BTreeMap<String, LockedRoot>);
 
 /// The versions that a root has locked.
 struct LockedRoot {
@@ -28,7 +28,7 @@ struct LockedRoot {
     versions: BTreeMap<ProviderAddr, Version>,
 }
 
-impl LockedRoots {
+impl RootVersions {
     /// Adds a root that was locked, with the providers that are named if any are.
     pub(super) fn add(&mut self, root: &Root, goals: &Goals, locked: &Locked) {
         let versions = locked

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::args::LockOptions;
 use super::ending::{self, LockEnding};
-use super::in_use::LockedRoots;
+use super::in_use::RootVersions;
 use super::moves::{Moves, NamedInRoots};
 use super::opened::{LockOutcome, OpenRoot, sound};
 use super::remarks::UncoveredEntries;
@@ -54,7 +54,7 @@ pub(super) struct LockJob<'r, 'a> {
     /// The entries whose source was not asked for coverage of the wanted platforms, and their roots.
     pub(super) uncovered: UncoveredEntries,
     /// The versions that the roots have locked so far.
-    pub(super) locked: LockedRoots,
+    pub(super) locked: RootVersions,
 }
 
 impl<'r, 'a> LockJob<'r, 'a> {
@@ -84,7 +84,7 @@ impl<'r, 'a> LockJob<'r, 'a> {
             session: Rc::clone(session),
             evidence: EvidenceRows::default(),
             uncovered: UncoveredEntries::default(),
-            locked: LockedRoots::default(),
+            locked: RootVersions::default(),
         }
     }
 

@@ -38,7 +38,7 @@ use crate::world::{FileKind, clean};
 use crate::{platform, workspace};
 
 /// The options, packages and answers that all roots of a run share.
-pub(super) struct Verification<'r, 'a> {
+pub(super) struct VerifyJob<'r, 'a> {
     args: &'r VerifyArgs,
     session: Rc<Session<'a>>,
     groups: Groups,
@@ -83,7 +83,7 @@ pub(super) struct VerifiedRoot {
     pub(super) failures: Vec<Failure>,
 }
 
-impl Job for Verification<'_, '_> {
+impl Job for VerifyJob<'_, '_> {
     type Opened = VerifiedRoot;
     type Done = ();
 
@@ -183,7 +183,7 @@ impl Job for Verification<'_, '_> {
     }
 }
 
-impl<'r, 'a> Verification<'r, 'a> {
+impl<'r, 'a> VerifyJob<'r, 'a> {
     pub(super) fn new(
         session: &Rc<Session<'a>>,
         args: &'r VerifyArgs,

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use clap::{Args as _, FromArgMatches as _};
 
-use crate::cli::verify::job::Verification;
+use crate::cli::verify::job::VerifyJob;
 use crate::cli::{Command, Look};
 use crate::diag::counted;
 use crate::driver::{self, RunInputs};
@@ -76,7 +76,7 @@ fn run(session: &Rc<Session<'_>>, args: &VerifyArgs) -> CommandResult {
         jobs: job_count(args.jobs),
         ..RunInputs::of_locks(session, &args.roots)
     };
-    let mut verification = Verification::new(session, args, platforms, named);
+    let mut verification = VerifyJob::new(session, args, platforms, named);
     let mut all = driver::over_roots(&mut verification, inputs);
     // What belongs to no root is reported once, with the first.
     if let Some(first) = all.results.first_mut() {
