@@ -11,8 +11,8 @@ use super::flavor::{FlavorSign, holds_tofu_files};
 use super::unit::{self, UnitFile, UnitLockUse, UnitReading};
 use super::{RootFlavor, Workspace};
 use crate::config::{
-    self, ConfigSources, DEFAULT_DATA_DIR, GivenValues, Loaded, Settings, Submodules, Unreached,
-    VALUE_PREFIX, ValueArgument,
+    self, ConfigSources, DEFAULT_DATA_DIR, GivenValues, Loaded, ModuleNode, PlannedValues,
+    Settings, Submodules, Unreached, VALUE_PREFIX, ValueArgument,
 };
 use crate::diag::{Diagnostic, FileId, Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
@@ -319,6 +319,19 @@ impl Root {
             loaded.require_modules();
         }
         loaded
+    }
+
+    /// Computes values in the modules of the root, which was [loaded](Self::load), as a plan knows them.
+    pub fn with_planned<T>(
+        &self,
+        reading: &Reading<'_>,
+        texts: &mut Texts,
+        nodes: &[ModuleNode],
+        work: impl FnOnce(&mut PlannedValues<'_>) -> T,
+    ) -> T {
+        let settings = self.settings(reading.env, reading.environment, reading.values);
+        let files = reading.sources.files;
+        config::with_planned(files, texts, &self.dir, &settings, nodes, work)
     }
 
     /// Says what values there are besides those in the files of the root.

@@ -8,6 +8,7 @@
 
 mod missing;
 mod names;
+pub(in crate::texts::config) mod planned;
 mod settings;
 pub(in crate::texts::config) mod trace;
 mod variables;
@@ -103,9 +104,19 @@ enum ExprRole {
     Value,
 }
 
+/// The time at which values are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Before modules are installed: only some values are known, and the programs refuse others.
+    Early,
+    /// During a plan: every variable is known, and what only the plan knows is unknown.
+    Plan,
+}
+
 /// The values of all modules of a tree.
 pub(in crate::texts::config) struct Values {
     flavor: Flavor,
+    stage: Stage,
     workspace: String,
     absolute_root: Option<PathBuf>,
     repository: Option<PathBuf>,
@@ -133,6 +144,7 @@ impl Values {
             .collect();
         Self {
             flavor: settings.flavor,
+            stage: Stage::Early,
             workspace,
             absolute_root: settings.absolute_root.clone(),
             repository: settings.repository.clone(),
@@ -170,7 +182,7 @@ impl Values {
         dir: &Path,
         reader: &mut Reader<'_>,
     ) {
-        if !self.flavor.computes_sources() {
+        if !self.flavor.computes_sources() && self.stage == Stage::Early {
             return;
         }
         let is_in_run = match &entry {
@@ -178,7 +190,9 @@ impl Values {
             Entry::Run(_) => true,
             Entry::Call { caller, .. } => self.is_in_run(*caller),
         };
-        if let Entry::Root = entry {
+        if let Entry::Root = entry
+            && self.stage == Stage::Early
+        {
             self.undeclared(module, reader);
         }
         let values = ModuleValues {
@@ -191,6 +205,9 @@ impl Values {
             defaulted: BTreeSet::new(),
         };
         self.modules.insert(node, values);
+        if self.stage == Stage::Plan {
+            return;
+        }
         // The programs check constants even if nothing uses them.
         for variable in &module.contents.variables {
             if Given::says(variable.constant.as_ref(), true) {
@@ -293,6 +310,11 @@ impl Values {
         Err(REFUSED)
     }
 
+    /// Returns true if every name that is not known now is refused, wherever it is used: OpenTofu does that early.
+    fn is_strict(&self) -> bool {
+        self.flavor.is_opentofu() && self.stage == Stage::Early
+    }
+
     /// Returns true if a run of a test leads to the module of a node; Terraform computes nothing there.
     fn is_in_run(&self, node: usize) -> bool {
         let module = self.modules.get(&node);
@@ -309,7 +331,7 @@ impl Values {
     ) -> Outcome {
         let mut names = UsedNames::default();
         let mut stop = None;
-        if self.flavor.is_opentofu() {
+        if self.is_strict() {
             for name in references::functions(&late.expr) {
                 // Functions of providers need a running provider, which an early value has not.
                 if name.text.contains("::") && !name.text.starts_with("core::") {
@@ -364,7 +386,7 @@ impl Values {
             files: &within,
             dir: &dir,
             absolute_dir: self.absolute_root.as_ref(),
-            has_volatile: self.flavor.is_opentofu(),
+            has_volatile: self.is_strict(),
             functions: FunctionSet::Current,
             extra: None,
         };
@@ -379,7 +401,7 @@ impl Values {
 
     /// Reports a name whose value is refused, as OpenTofu does for each expression that uses it.
     fn report_use(&self, value: &Outcome, place: SourcePlace, reader: &mut Reader<'_>) {
-        if !self.flavor.is_opentofu() {
+        if !self.is_strict() {
             return;
         }
         let error = Diagnostic::error(rules::CONFIGURATION_INVALID, ValueErrors::NOT_COMPUTED);

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
-use crate::config::tree::values::{ExprRole, Outcome, REFUSED, Stop, Values, refuse, uncertain};
+use crate::config::tree::values::{
+    ExprRole, Outcome, REFUSED, Stage, Stop, Values, refuse, uncertain,
+};
 use crate::expr::{Typed, UsedNames};
 use crate::flavor::Flavor;
 use crate::hcl::tree::Step;
@@ -50,7 +52,7 @@ impl Values {
             names.add_attribute(used.root, attribute, value);
             return Ok(());
         }
-        if role == ExprRole::Value && !self.flavor.is_opentofu() {
+        if role == ExprRole::Value && !self.is_strict() {
             // Terraform looks only at the names of the source itself (rules 9.3).
             names.add_unknown(used.root);
             return Ok(());
@@ -67,7 +69,6 @@ impl Values {
         place: SourcePlace,
         reader: &mut Reader<'_>,
     ) -> Outcome {
-        let is_opentofu = self.flavor.is_opentofu();
         let module = self.declarations(node);
         let variable = module
             .iter()
@@ -81,11 +82,12 @@ impl Values {
             return Err(self.undefined(titles, &format!("variable {name:?}"), place, reader));
         };
         let constant = variable.constant.as_ref();
+        let is_early = self.stage == Stage::Early;
         // Terraform computes only variables that say `const = true` (rules 9.2).
-        if !is_opentofu && !Given::says(constant, true) {
+        if is_early && !self.flavor.is_opentofu() && !Given::says(constant, true) {
             return Ok(Arc::new(Typed::unknown(variable.value_type())));
         }
-        if is_opentofu && Given::says(constant, false) {
+        if self.is_strict() && Given::says(constant, false) {
             let title = "Unable to use variable in static context";
             refuse(title, place, "the variable is not const", reader);
             return Err(REFUSED);
@@ -177,8 +179,11 @@ impl Values {
         place: SourcePlace,
         reader: &mut Reader<'_>,
     ) -> Outcome<Option<Arc<Typed>>> {
-        let title = match (self.flavor.is_opentofu(), name) {
-            (true, "workspace") => return Ok(Some(Arc::new(Typed::string(&*self.workspace)))),
+        let is_known = self.flavor.is_opentofu() || self.stage == Stage::Plan;
+        let title = match (self.is_strict(), name) {
+            (_, "workspace") if is_known => {
+                return Ok(Some(Arc::new(Typed::string(&*self.workspace))));
+            }
             (true, "applying") => "Invalid attribute in static context",
             (true, _) => "Invalid \"terraform\" attribute",
             (false, _) => return Ok(None),

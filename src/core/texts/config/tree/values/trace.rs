@@ -311,7 +311,7 @@ impl Values {
 
 /// Returns a value that was computed, or the place of the reason why it has none. A value that was not needed
 /// so far is not known early.
-fn looked_up<'v>(
+pub(super) fn looked_up<'v>(
     module: &'v ModuleValues,
     key: &ValueKey,
 ) -> Result<Cow<'v, Value>, Option<&'v Label>> {
