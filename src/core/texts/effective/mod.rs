@@ -1,11 +1,12 @@
 //! The configuration of one module as the program sees it: file choice and override files applied.
 //!
 //! `module` is the tree of blocks and arguments, each with the place that it comes from; `build` makes it of a
-//! merged module, with the defaults that `variables` computes. Every value is native syntax here, whatever the syntax of its file: `json_syntax` writes the
-//! values of JSON files so, and `literal` writes computed ones. `native` and `tf_json` print
-//! the tree.
+//! merged module, with the defaults that `variables` computes. Every value is native syntax here, whatever the
+//! syntax of its file: `json_syntax` writes the values of JSON files so, and `literal` writes computed ones.
+//! `expand` generates what `dynamic` blocks stand for; `native` and `tf_json` print the tree.
 
 mod build;
+mod expand;
 mod json_syntax;
 mod literal;
 mod module;
@@ -15,6 +16,7 @@ mod tf_json;
 mod variables;
 
 pub use build::effective;
+pub use expand::{MAX_GENERATED_BLOCKS, MAX_GENERATED_BYTES, expand};
 pub use literal::{literal, quoted};
 pub use module::{EffectiveAttribute, EffectiveBlock, EffectiveItem, EffectiveModule};
 pub use native::{Places, native};

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use clap::Args;
 
 use crate::cli::Command;
-use crate::config::{Loaded, ModuleNode};
+use crate::config::{Loaded, ModuleNode, PlannedValues};
 use crate::diag::{Texts, counted};
 use crate::driver;
 use crate::effective::{self, EffectiveModule, Places};
@@ -19,6 +19,7 @@ use crate::run::formats::Format;
 use crate::run::options::{Configuration, Options, RootArgs, examples};
 use crate::run::session::Session;
 use crate::run::unseen::{CallNames, UnseenParts};
+use crate::run::user::modules::{AutoModules, UserModules};
 
 /// Maximum number of warnings about what the text of a module leaves open.
 const MAX_DOUBTS: usize = 20;
@@ -32,6 +33,7 @@ const MAX_DOUBTS: usize = 20;
     ("lockctl config", "the module in this directory, with the place of every block"),
     ("lockctl config --overridden", "only what override files change"),
     ("lockctl config --check", "fail if override files change anything"),
+    ("lockctl config --expand", "with the blocks that dynamic blocks generate"),
     ("lockctl config -r live/prod", "the root and all modules that it calls"),
     ("lockctl config --no-places > all.tf", "a file in place of all others"),
 ]))]
@@ -44,6 +46,12 @@ pub(in crate::front::cli) struct ConfigArgs {
     /// Local modules are read where they are, others where they are installed or fetched.
     #[arg(short, long)]
     recursive: bool,
+    /// Replace dynamic blocks by the blocks that they generate
+    ///
+    /// What depends on state, resources, data or variables without value stays, with the reason. A module that is
+    /// called with different values is printed for each of them.
+    #[arg(long, conflicts_with_all = ["overridden", "check"])]
+    expand: bool,
     /// Print only what override files change, with both places
     #[arg(long)]
     overridden: bool,
@@ -64,6 +72,7 @@ impl Command for ConfigArgs {
             recursive: false,
             terragrunt: false,
         };
+        let user_modules = UserModules::new(session, &self.configuration, AutoModules::Cached);
         let mut document = String::new();
         let all = driver::each_loaded(
             session,
@@ -71,7 +80,14 @@ impl Command for ConfigArgs {
             &roots,
             |root, loaded, texts, result| {
                 let format = session.options.format;
-                let (printed, rows) = self.print(loaded, texts, root.flavor, format, result);
+                let mut modules = self.modules(loaded, texts, root.flavor);
+                if self.expand {
+                    let reading = user_modules.reading();
+                    let nodes = &loaded.modules;
+                    modules = root
+                        .with_planned(&reading, texts, nodes, |values| expanded(modules, values));
+                }
+                let (printed, rows) = self.print(&modules, texts, root.flavor, format, result);
                 document.push_str(&printed);
                 result.detail = RootDetail::Configuration(rows);
                 if self.recursive {
@@ -105,16 +121,15 @@ impl ConfigArgs {
     /// Prints the modules of a root, and describes them for JSON.
     fn print(
         &self,
-        loaded: &Loaded,
+        modules: &[PrintedModule<'_>],
         texts: &Texts,
         flavor: Flavor,
         format: Format,
         result: &mut RootResult,
     ) -> (String, Vec<ConfiguredModuleRow>) {
         let (mut printed, mut rows, mut changed) = (String::new(), Vec::new(), 0);
-        for nodes in self.modules(loaded) {
-            let node = nodes[0];
-            let module = effective::effective(&node.files, texts, flavor);
+        for PrintedModule { nodes, module } in modules {
+            let (_, node) = nodes[0];
             // JSON leaves open what JSON left open.
             let doubts = if format == Format::TfJson {
                 &[]
@@ -129,22 +144,22 @@ impl ConfigArgs {
                 result.warn(format!("{more} of {} are in doubt", dir_text(node)));
             }
             let text = if self.overridden || self.check {
-                let comparison = overridden(node, &module, texts, flavor);
+                let comparison = overridden(node, module, texts, flavor);
                 changed += usize::from(!comparison.is_empty());
                 comparison
             } else if format == Format::TfJson {
-                effective::tf_json(&module, self.places(), texts, flavor)
+                effective::tf_json(module, self.places(), texts, flavor)
             } else {
-                let text = effective::native(&module, self.places(), texts);
-                [file_name(&node.files, &module, flavor), text].concat()
+                let text = effective::native(module, self.places(), texts);
+                [file_name(&node.files, module, flavor), text].concat()
             };
             if self.recursive && !text.is_empty() {
                 printed.push_str(if printed.is_empty() { "" } else { "\n" });
-                printed.push_str(&heading(&nodes));
+                printed.push_str(&heading(nodes));
             }
             printed.push_str(&text);
             let (path, dir) = (node.path.to_string(), dir_text(node));
-            rows.push(ConfiguredModuleRow::of(path, dir, &module, texts));
+            rows.push(ConfiguredModuleRow::of(path, dir, module, texts));
         }
         if self.check && changed > 0 {
             result.status = RootStatus::Findings;
@@ -163,10 +178,15 @@ impl ConfigArgs {
     }
 
     /// Chooses the modules to print. Calls that share a module are one element.
-    fn modules<'l>(&self, loaded: &'l Loaded) -> Vec<Vec<&'l ModuleNode>> {
-        let mut modules: Vec<Vec<&ModuleNode>> = Vec::new();
+    fn modules<'l>(
+        &self,
+        loaded: &'l Loaded,
+        texts: &Texts,
+        flavor: Flavor,
+    ) -> Vec<PrintedModule<'l>> {
+        let mut modules: Vec<PrintedModule<'_>> = Vec::new();
         let mut by_dir = BTreeMap::new();
-        for node in &loaded.modules {
+        for (at, node) in loaded.modules.iter().enumerate() {
             let is_wanted = node.path.is_root() || self.recursive && !node.path.is_in_test();
             if !is_wanted || node.unseen.is_some() {
                 continue;
@@ -174,12 +194,46 @@ impl ConfigArgs {
             let new = modules.len();
             let index = *by_dir.entry(node.dir.as_deref()).or_insert(new);
             if index == new {
-                modules.push(Vec::new());
+                modules.push(PrintedModule {
+                    nodes: Vec::new(),
+                    module: effective::effective(&node.files, texts, flavor),
+                });
             }
-            modules[index].push(node);
+            modules[index].nodes.push((at, node));
         }
         modules
     }
+}
+
+/// A module to print.
+struct PrintedModule<'l> {
+    /// The calls of it, with their indexes among the modules of the root.
+    nodes: Vec<(usize, &'l ModuleNode)>,
+    module: EffectiveModule,
+}
+
+/// Expands modules by the values of each call. Calls by which a module becomes the same stay one element.
+fn expanded<'l>(
+    modules: Vec<PrintedModule<'l>>,
+    values: &mut PlannedValues<'_>,
+) -> Vec<PrintedModule<'l>> {
+    let mut all = Vec::new();
+    for PrintedModule { nodes, module } in modules {
+        let mut different: Vec<PrintedModule<'_>> = Vec::new();
+        for (index, node) in nodes {
+            values.enter(index);
+            let module = effective::expand(module.clone(), values);
+            match different.iter_mut().find(|known| known.module == module) {
+                Some(known) => known.nodes.push((index, node)),
+                None => different.push(PrintedModule {
+                    nodes: vec![(index, node)],
+                    module,
+                }),
+            }
+        }
+        all.append(&mut different);
+    }
+    all
 }
 
 /// Compares a module with what its files say that override nothing.
@@ -217,16 +271,16 @@ fn file_name(files: &[ModuleFile], module: &EffectiveModule, flavor: Flavor) -> 
 }
 
 /// Names the calls of a module, and its directory.
-fn heading(nodes: &[&ModuleNode]) -> String {
+fn heading(nodes: &[(usize, &ModuleNode)]) -> String {
     let names: BTreeSet<String> = nodes
         .iter()
-        .map(|node| match node.path.is_root() {
+        .map(|(_, node)| match node.path.is_root() {
             true => "root module".to_owned(),
             false => node.path.to_string(),
         })
         .collect();
     let names = names.into_iter().collect::<Vec<String>>().join(", ");
-    format!("# ---- {names}: {}\n\n", dir_text(nodes[0]))
+    format!("# ---- {names}: {}\n\n", dir_text(nodes[0].1))
 }
 
 fn dir_text(node: &ModuleNode) -> String {
