@@ -20,6 +20,7 @@ mod copy;
 #[path = "../support/corpus.rs"]
 mod corpus;
 mod dice;
+mod effective;
 mod explained;
 mod installations;
 mod installed;
