@@ -63,7 +63,7 @@ impl Netrc {
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut machines: Vec<NetrcMachine> = Vec::new();
-        let mut words = Words { rest: text };
+        let mut words = NetrcWords { rest: text };
         while let Some(keyword) = words.keyword() {
             match keyword.as_str() {
                 "macdef" => {
@@ -132,11 +132,11 @@ impl NetrcMachine {
 }
 
 /// The words that are left.
-struct Words<'t> {
+struct NetrcWords<'t> {
     rest: &'t str,
 }
 
-impl Words<'_> {
+impl NetrcWords<'_> {
     fn keyword(&mut self) -> Option<String> {
         self.rest = self.rest.trim_start();
         while self.rest.starts_with('#') {

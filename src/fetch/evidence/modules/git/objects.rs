@@ -1,7 +1,6 @@
 //! The files of a commit, read from its objects: nothing is checked out (rules 5.6).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::address::GitAddress;
 use super::command::{BareRepository, GitPlace, Remote};
@@ -58,14 +57,8 @@ enum RowKind {
     Repository,
 }
 
-/// The contents that were read, by the names of their objects; `None` for more than is kept, with its
-/// length in bytes as far as it is known.
-type Contents = BTreeMap<Box<str>, BlobContent>;
-
-enum BlobContent {
-    Kept(Arc<[u8]>),
-    Passed(u64),
-}
+/// The contents, by the names of their objects.
+type Contents = BTreeMap<Box<str>, FileContent>;
 
 impl CommitFiles {
     pub(super) fn list(
@@ -136,19 +129,14 @@ impl CommitFiles {
         for row in &self.rows {
             match (row.kind, contents.get(&row.object)) {
                 (RowKind::Directory | RowKind::Repository, _) => builder.directory(&row.path)?,
-                (RowKind::Link, Some(BlobContent::Kept(target))) => {
+                (RowKind::Link, Some(FileContent::Kept(target))) => {
                     builder.link(&row.path, target)?;
                 }
                 (RowKind::Link, _) => {
                     let path = row.path.clone();
                     return Err(PackageError::UnusablePath { path }.into());
                 }
-                (RowKind::File, Some(BlobContent::Kept(bytes))) => {
-                    builder.file(&row.path, FileContent::Kept(bytes.clone()))?;
-                }
-                (RowKind::File, Some(BlobContent::Passed(bytes))) => {
-                    builder.file(&row.path, FileContent::Passed(*bytes))?;
-                }
+                (RowKind::File, Some(content)) => builder.file(&row.path, content.clone())?,
                 (RowKind::File, None) => {
                     // Left out by the server, which was asked for smaller ones.
                     let bytes = MAX_KEPT_FILE_BYTES + 1;
@@ -202,7 +190,7 @@ impl CommitFiles {
                 _ => is_kept(&row.path, size) && bytes + size <= MAX_KEPT_BYTES,
             };
             if !is_wanted {
-                let passed = BlobContent::Passed(size);
+                let passed = FileContent::Passed(size);
                 contents.entry(row.object.clone()).or_insert(passed);
             // Files with the same content are one object, which is read once.
             } else if seen.insert(&*row.object) {
@@ -358,7 +346,7 @@ fn read_batch(
         let Some(content) = content else {
             return Err(unexpected);
         };
-        contents.insert(Box::from(*object), BlobContent::Kept(content.into()));
+        contents.insert(Box::from(*object), FileContent::Kept(content.into()));
     }
     Ok(())
 }
