@@ -180,6 +180,9 @@ fn sentence<'r>(
     every: impl Iterator<Item = &'r AuditedAdvisory>,
     releases: usize,
 ) -> String {
+    if releases == 0 {
+        return "no provider is locked, so nothing was compared".to_owned();
+    }
     let versions = counted(releases, "provider version");
     let mut parts = Vec::new();
     for (level, what) in [

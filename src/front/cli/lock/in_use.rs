@@ -32,10 +32,11 @@ impl RootVersions {
     /// Adds a root that was locked, with the providers that are named if any are.
     pub(super) fn add(&mut self, root: &Root, goals: &Goals, locked: &Locked) {
         let versions = locked
+            .lock
             .providers
             .iter()
-            .filter(|outcome| goals.named.is_empty() || goals.named.contains_key(&outcome.provider))
-            .map(|outcome| (outcome.provider.clone(), outcome.version.clone()))
+            .filter(|(provider, _)| goals.named.is_empty() || goals.named.contains_key(provider))
+            .map(|(provider, entry)| (provider.clone(), entry.version.clone()))
             .collect();
         let locked_root = LockedRoot {
             program: root.flavor.program(),

@@ -427,6 +427,7 @@ impl LockJob<'_, '_> {
             ending,
             &mut self.evidence,
         );
+        remarks::kept(result, locked, root, self.roots.recursive);
         match (self.options.repair, self.compares_all()) {
             (true, _) => remarks::not_compared(result, locked, root, "--repair"),
             (false, true) => remarks::not_compared(result, locked, root, "--dry-run"),

@@ -79,15 +79,6 @@ pub(super) fn report(
         remarks.report(result);
     }
     provenance::count(result, locked);
-    if !locked.unrequired.is_empty() {
-        result.remark(format!(
-            "kept, because what cannot be seen may require it: {}",
-            short_names(&locked.unrequired, root.flavor)
-        ));
-    }
-    for error in &locked.unavailable {
-        result.warn(format!("the entry was kept as it is: {error}"));
-    }
     if !locked.removed.is_empty() {
         for addr in &locked.removed {
             result.providers.push(Provider::Removed(RemovedProvider {
@@ -364,6 +355,36 @@ impl ProviderRemarks<'_> {
                 self.name, outcome.unexplained,
             );
             self.rule(result, rules::HASHES_UNEXPLAINED, text);
+        }
+    }
+}
+
+/// Reports the entries that were kept although nothing visible requires them; each of many roots keeps other ones for
+/// one cause.
+pub(super) fn kept(result: &mut RootResult, locked: &Locked, root: &Root, are_many: bool) {
+    if !locked.unrequired.is_empty() {
+        let names = short_names(&locked.unrequired, root.flavor);
+        let named = format!("kept, because what cannot be seen may require it: {names}");
+        if are_many {
+            let text =
+                "entries were kept, because what cannot be seen may require them (-v names them)";
+            result.remark(text);
+            result.detail(named);
+        } else {
+            result.remark(named);
+        }
+    }
+    let unavailable = |error| format!("the entry was kept as it is: {error}");
+    if are_many && !locked.unavailable.is_empty() {
+        let text = "entries that nothing visible requires were kept as they are, since not all of their hashes could be \
+                    determined (-v says why)";
+        result.warn(text);
+        for error in &locked.unavailable {
+            result.detail(unavailable(error));
+        }
+    } else {
+        for error in &locked.unavailable {
+            result.warn(unavailable(error));
         }
     }
 }
