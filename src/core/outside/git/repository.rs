@@ -73,7 +73,7 @@ pub(super) const OPTIONS: [&str; 9] = [
 
 /// Limits of one run of git.
 #[derive(Clone, Copy)]
-struct GitLimits {
+struct InvocationLimits {
     time: Duration,
     /// Maximum memory that it writes to, in bytes.
     memory: u64,
@@ -265,7 +265,7 @@ impl<'a> Repository<'a> {
     /// It has the time of the quick commands. Objects of the repository may be large, so its memory is that of all
     /// others.
     pub(super) fn git_for_file(&self, args: &[&str], limit: u64) -> Result<Ended, GitError> {
-        let limits = GitLimits {
+        let limits = InvocationLimits {
             time: MAX_QUICK_TIME,
             memory: MAX_MEMORY,
             output: limit,
@@ -280,7 +280,7 @@ impl<'a> Repository<'a> {
         } else {
             (MAX_TIME, MAX_MEMORY)
         };
-        let limits = GitLimits {
+        let limits = InvocationLimits {
             time,
             memory,
             output: limit,
@@ -295,7 +295,7 @@ impl<'a> Repository<'a> {
         limit: u64,
         each: &mut dyn FnMut(&[u8]),
     ) -> Result<(), GitError> {
-        let limits = GitLimits {
+        let limits = InvocationLimits {
             time: MAX_TIME,
             memory: MAX_MEMORY,
             output: limit,
@@ -306,7 +306,7 @@ impl<'a> Repository<'a> {
 
     fn git_within(
         &self,
-        limits: GitLimits,
+        limits: InvocationLimits,
         args: &[&str],
         stdin: &[u8],
         each: Option<&mut dyn FnMut(&[u8])>,
