@@ -8,30 +8,29 @@ use crate::effective::literal::quoted;
 use crate::effective::module::{EffectiveBlock, EffectiveItem, EffectiveModule};
 use crate::hcl;
 use crate::module_config::SourcePlace;
+use crate::parallel;
 
 /// The comments of a printed tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Places {
     /// Above each block its place, the places of what override files set, and remarks.
     Shown,
-    /// None.
+    /// No comments.
     Hidden,
 }
 
 /// Prints a module; the blocks of it alone are a configuration of the same meaning.
 #[must_use]
 pub fn native(module: &EffectiveModule, places: Places, texts: &Texts) -> String {
-    let mut printed = String::new();
-    for block in &module.blocks {
-        if !printed.is_empty() {
-            printed.push('\n');
+    let print = |block: &EffectiveBlock| {
+        let text = block_text(block, places);
+        match places {
+            Places::Shown => format!("# {}\n{text}", origin(block, texts)),
+            Places::Hidden => text,
         }
-        if places == Places::Shown {
-            let _ = writeln!(printed, "# {}", origin(block, texts));
-        }
-        printed.push_str(&block_text(block, places));
-    }
-    printed
+    };
+    // Layout takes as long as reading, and no block changes that of another one.
+    parallel::map(parallel::cores(), &module.blocks, print).join("\n")
 }
 
 /// Prints a block of the top level, or the same as if it were one.

@@ -50,7 +50,7 @@ pub struct ConfiguredBlockRow {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "ConfiguredArgument"))]
 pub struct ConfiguredArgumentRow {
-    /// The name.
+    /// The name before the equals sign.
     pub name: String,
     /// The expression in native syntax.
     pub value: String,
@@ -69,11 +69,12 @@ impl ConfiguredModuleRow {
     /// Resolves the places of a module.
     #[must_use]
     pub fn of(module: String, dir: String, effective: &EffectiveModule, texts: &Texts) -> Self {
-        let blocks = effective.blocks.iter();
         Self {
             module,
             dir,
-            blocks: blocks
+            blocks: effective
+                .blocks
+                .iter()
                 .map(|block| ConfiguredBlockRow::of(block, texts))
                 .collect(),
         }
