@@ -147,6 +147,8 @@ impl ConfigArgs {
                 let comparison = overridden(node, module, texts, flavor);
                 changed += usize::from(!comparison.is_empty());
                 comparison
+            } else if format == Format::Json {
+                String::new()
             } else if format == Format::TfJson {
                 effective::tf_json(module, self.places(), texts, flavor)
             } else {
@@ -158,8 +160,11 @@ impl ConfigArgs {
                 printed.push_str(&heading(nodes));
             }
             printed.push_str(&text);
-            let (path, dir) = (node.path.to_string(), dir_text(node));
-            rows.push(ConfiguredModuleRow::of(path, dir, module, texts));
+            // The places of all arguments of a large module take as long as its text.
+            if format == Format::Json {
+                let (path, dir) = (node.path.to_string(), dir_text(node));
+                rows.push(ConfiguredModuleRow::of(path, dir, module, texts));
+            }
         }
         if self.check && changed > 0 {
             result.status = RootStatus::Findings;
