@@ -7,6 +7,8 @@ use super::*;
 use crate::configs::sections;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/effective");
+/// Modules with `dynamic` blocks.
+const EXPANDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/expanded");
 
 /// A module with the output that belongs to it, which was read by hand and compared with the plans of both programs.
 struct EffectiveCase {
@@ -15,9 +17,9 @@ struct EffectiveCase {
     want: String,
 }
 
-fn cases() -> Vec<EffectiveCase> {
+fn cases(dir: &str) -> Vec<EffectiveCase> {
     let mut cases = Vec::new();
-    for entry in fs::read_dir(FIXTURES).unwrap() {
+    for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
         let (mut files, mut want) = (Vec::new(), String::new());
@@ -30,7 +32,7 @@ fn cases() -> Vec<EffectiveCase> {
         }
         cases.push(EffectiveCase { path, files, want });
     }
-    assert!(cases.len() >= 15);
+    assert!(cases.len() > 5);
     cases
 }
 
@@ -38,13 +40,23 @@ const CONFIG: [&str; 3] = ["config", "--flavor", "terraform@1.11"];
 
 #[test]
 fn modules_are_printed_as_the_program_sees_them() {
-    for case in cases() {
+    check_cases(FIXTURES, &[]);
+}
+
+#[test]
+fn dynamic_blocks_are_printed_as_what_they_generate() {
+    check_cases(EXPANDED, &["--expand"]);
+}
+
+fn check_cases(dir: &str, options: &[&str]) {
+    let config = [&CONFIG[..], options].concat();
+    for case in cases(dir) {
         let name = case.path.display();
         let lab = Lab::new();
         for (name, content) in &case.files {
             lab.write(name, content);
         }
-        let outcome = lab.run(&CONFIG).exits(0);
+        let outcome = lab.run(&config).exits(0);
         if std::env::var("SNAPSHOTS").is_ok_and(|action| action == "overwrite") {
             let text = fs::read_to_string(&case.path).unwrap();
             let (before, _) = text.split_once("-- want --\n").unwrap_or((&text, ""));
@@ -57,7 +69,7 @@ fn modules_are_printed_as_the_program_sees_them() {
             assert_eq!(outcome.stdout, case.want, "{name}");
         }
         let bare = |lab: &Lab, format: &[&str]| {
-            let args = [&CONFIG[..], &["--no-places"], format].concat();
+            let args = [&config[..], &["--no-places"], format].concat();
             lab.run(&args).exits(0).stdout
         };
         // What is printed is the whole module, so that printing it once more changes nothing.
@@ -187,4 +199,50 @@ terraform {
 }
 
 "#]]);
+}
+
+#[test]
+fn a_module_is_expanded_by_the_values_of_each_call() {
+    let lab = Lab::new();
+    let child = r#"variable "names" {
+  type    = list(string)
+  default = []
+}
+
+resource "x_y" "z" {
+  dynamic "b" {
+    for_each = var.names
+    content {
+      name = b.value
+    }
+  }
+}
+"#;
+    let call = |name: &str, names: &str| {
+        format!("module \"{name}\" {{\n  source = \"./m\"\n  names = {names}\n}}\n")
+    };
+    let calls = [
+        call("a", "[\"p\"]"),
+        call("b", "[\"q\", \"r\"]"),
+        call("c", "[\"p\"]"),
+    ];
+    lab.write("m/main.tf", child);
+    lab.write("main.tf", calls.concat());
+    let args = [&CONFIG[..], &["-r", "--expand"]].concat();
+    let printed = lab.run(&args).exits(0).stdout;
+    let count = |text: &str| printed.matches(text).count();
+    assert_eq!(count("# ---- module.a, module.c: m\n"), 1, "{printed}");
+    assert_eq!(count("# ---- module.b: m\n"), 1, "{printed}");
+    assert_eq!(count("  b {\n"), 3, "{printed}");
+    assert_eq!(count("dynamic"), 0, "{printed}");
+    // By itself it has the values of the command line.
+    let args = [
+        &CONFIG[..],
+        &["--expand", "m", "--var", "names=[\"typed\"]"],
+    ]
+    .concat();
+    let printed = lab.run(&args).exits(0).stdout;
+    assert!(printed.contains("name = \"typed\""), "{printed}");
+    let args = [&CONFIG[..], &["--expand", "--overridden", "m"]].concat();
+    lab.run(&args).exits(2);
 }

@@ -15,7 +15,7 @@ use crate::seed::number_from;
 use crate::terraform::Terraform;
 
 /// How many modules are made up, unless `LOCKCTL_PARITY_CASES` states another number.
-const CASES: u64 = 60;
+const CASES: u64 = 40;
 /// The first of them, unless `LOCKCTL_PARITY_SEED` states another one.
 const SEED: u64 = 1;
 /// How many are tried at once.

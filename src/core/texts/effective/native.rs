@@ -123,9 +123,12 @@ fn collect_others(
             EffectiveItem::Block(block) => (&block.kind, block.origin),
         };
         let name = format!("{path}{name}");
-        if place.file != around.file {
-            others.push((name.clone(), place));
+        let other = (name, place);
+        // A `dynamic` block generates many of one place.
+        if place.file != around.file && others.last() != Some(&other) {
+            others.push(other.clone());
         }
+        let (name, _) = other;
         if let EffectiveItem::Block(nested) = item {
             collect_others(nested, place, &format!("{name}."), others);
         }
