@@ -246,3 +246,34 @@ resource "x_y" "z" {
     let args = [&CONFIG[..], &["--expand", "--overridden", "m"]].concat();
     lab.run(&args).exits(2);
 }
+
+#[test]
+fn the_constraint_that_an_override_file_replaces_is_named() {
+    let lab = Lab::new();
+    lab.write(
+        "main.tf",
+        "terraform {\n  required_providers {\n    x = { source = \"acme/x\", version = \"~> 4.0\" }\n  }\n}\n",
+    );
+    lab.write(
+        "a_override.tf",
+        "terraform {\n  required_providers {\n    x = { source = \"acme/x\", version = \">= 5\" }\n  }\n}\n",
+    );
+    let replaced = "from a_override.tf:3, in place of ~> 4.0 at main.tf:3";
+    lab.run(&["tree"]).exits(0).stderr_has(replaced);
+    let why = lab.run(&["why", "x"]).exits(0);
+    assert!(why.stdout.contains("in place of ~> 4.0 at main.tf:3:5"));
+    let entry = |version: &str| {
+        format!(
+            "provider \"registry.terraform.io/acme/x\" {{\n  version = \"{version}\"\n  constraints = \">= {version}\"\n}}\n"
+        )
+    };
+    lab.write("old/.terraform.lock.hcl", entry("4.0.0"));
+    lab.write(LOCK, entry("5.0.0"));
+    let diff = lab.run(&["diff", "old/.terraform.lock.hcl", LOCK]);
+    assert!(
+        diff.stdout
+            .contains("a_override.tf:3, in place of ~> 4.0 at main.tf:3"),
+        "{}",
+        diff.stdout
+    );
+}
