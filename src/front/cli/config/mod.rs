@@ -279,9 +279,12 @@ fn file_name(files: &[ModuleFile], module: &EffectiveModule, flavor: Flavor) -> 
 fn heading(nodes: &[(usize, &ModuleNode)]) -> String {
     let names: BTreeSet<String> = nodes
         .iter()
-        .map(|(_, node)| match node.path.is_root() {
-            true => "root module".to_owned(),
-            false => node.path.to_string(),
+        .map(|(_, node)| {
+            if node.path.is_root() {
+                "root module".to_owned()
+            } else {
+                node.path.to_string()
+            }
         })
         .collect();
     let names = names.into_iter().collect::<Vec<String>>().join(", ");

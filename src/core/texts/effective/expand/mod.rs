@@ -38,9 +38,12 @@ pub fn expand(module: EffectiveModule, values: &mut PlannedValues<'_>) -> Effect
         attempts_left: MAX_ATTEMPTS,
         bytes_left: MAX_GENERATED_BYTES,
     };
-    let blocks = module.blocks.into_iter();
     EffectiveModule {
-        blocks: blocks.map(|block| expansion.top(block)).collect(),
+        blocks: module
+            .blocks
+            .into_iter()
+            .map(|block| expansion.top(block))
+            .collect(),
         ..module
     }
 }
@@ -231,8 +234,11 @@ impl Expansion<'_, '_> {
         let [kind] = &*block.labels else {
             return Err("it has no label".into());
         };
-        let mut contents = block.blocks().filter(|nested| nested.kind == "content");
-        let (Some(content), None) = (contents.next(), contents.next()) else {
+        let contents: Vec<&EffectiveBlock> = block
+            .blocks()
+            .filter(|nested| nested.kind == "content")
+            .collect();
+        let [content] = *contents else {
             return Err("it needs one content block".into());
         };
         let for_each = block.attribute("for_each").ok_or("it has no for_each")?;
@@ -321,19 +327,22 @@ fn elements(value: Typed) -> Result<Vec<(Typed, Typed)>, Stays> {
     }
     let is_set = matches!(value.ty, Type::Set(_));
     if let Type::Map(_) | Type::Object(_) = value.ty {
-        let attributes = value.into_attributes().unwrap_or_default().into_iter();
-        return Ok(attributes
+        return Ok(value
+            .into_attributes()
+            .unwrap_or_default()
+            .into_iter()
             .map(|(name, value)| (Typed::string(name), value))
             .collect());
     }
     let items = value.into_items().ok_or("for_each is no collection")?;
-    let indexed = (0_u32..).zip(items).map(|(index, item)| {
+    let mut elements = Vec::new();
+    for (index, item) in (0_u32..).zip(items) {
         let key = if is_set {
             item.clone()
         } else {
             Typed::number(Number::from(index))
         };
-        (key, item)
-    });
-    Ok(indexed.collect())
+        elements.push((key, item));
+    }
+    Ok(elements)
 }

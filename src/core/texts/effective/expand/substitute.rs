@@ -63,8 +63,10 @@ impl Substitution<'_, '_, '_> {
             return Err(too_large());
         }
         let used = references::inside(expr);
-        let replaced = used.iter().filter(|used| self.replaces(used.root, hidden));
-        let count = replaced.count();
+        let count = used
+            .iter()
+            .filter(|used| self.replaces(used.root, hidden))
+            .count();
         if count == 0 {
             return Ok(());
         }
@@ -147,12 +149,10 @@ impl Substitution<'_, '_, '_> {
             .count();
         let rest = match &base.kind {
             ExprKind::Variable(name) if self.replaces(name, hidden) => {
-                let value_ends = fixed.min(MAX_STEPS);
-                let tried = (0..=value_ends).rev();
-                let mut values = tried.map(|count| self.prefix(base, &steps[..count]));
-                let known = values.find_map(|(span, value)| Some((span, value.ok()?)));
-                drop(values);
-                let (span, value) = known.ok_or("a value that it needs is not known")?;
+                let (span, value) = (0..=fixed.min(MAX_STEPS))
+                    .rev()
+                    .find_map(|count| self.prefix(base, &steps[..count]))
+                    .ok_or("a value that it needs is not known")?;
                 let text =
                     shown(value, PartRole::Base).ok_or("a value that it needs is not known")?;
                 self.edits.push((span, text));
@@ -170,8 +170,8 @@ impl Substitution<'_, '_, '_> {
         })
     }
 
-    /// Computes a name with some of the steps behind it.
-    fn prefix(&mut self, base: &Expr, steps: &[Step]) -> (Span, Result<Typed, UnknownReason>) {
+    /// Computes a name with some of the steps behind it; `None` if one of them fails.
+    fn prefix(&mut self, base: &Expr, steps: &[Step]) -> Option<(Span, Typed)> {
         let end = match steps.last() {
             Some(Step::Attr(word)) => word.span.end,
             Some(Step::Index(index)) => self.text[index.span.end..]
@@ -184,10 +184,9 @@ impl Substitution<'_, '_, '_> {
             [] => base.kind.clone(),
             steps => ExprKind::Traversal(Box::new(base.clone()), steps.to_vec()),
         };
-        let value = self
-            .values
-            .evaluate(self.file, &Expr { kind, span }, self.iterators);
-        (span, value)
+        let expr = Expr { kind, span };
+        let value = self.values.evaluate(self.file, &expr, self.iterators);
+        Some((span, value.ok()?))
     }
 
     /// Returns true for an iterator whose value is known.

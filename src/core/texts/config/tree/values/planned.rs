@@ -82,8 +82,11 @@ impl PlannedValues<'_> {
             way.push(caller);
         }
         way.reverse();
-        let shared = way.iter().zip(&self.entered);
-        let shared = shared.take_while(|(node, entered)| node == entered).count();
+        let shared = way
+            .iter()
+            .zip(&self.entered)
+            .take_while(|(node, entered)| node == entered)
+            .count();
         for node in self.entered.drain(shared..) {
             self.values.leave(node);
         }
