@@ -145,7 +145,7 @@ impl Step {
     pub(super) fn has_settings(&self) -> bool {
         let is_setting = |flag: &&str| self.flags.iter().any(|(name, _)| name == flag);
         let is_set = |name: &&str| self.variables.contains_key(*name);
-        SETTINGS.iter().any(|flag| is_setting(flag)) || VARIABLES.iter().any(|name| is_set(name))
+        SETTINGS.iter().any(is_setting) || VARIABLES.iter().any(is_set)
     }
 
     /// Returns what the call tells the evaluation.

@@ -159,7 +159,7 @@ struct Content {
     for_each: String,
     iterator: String,
     arguments: Vec<String>,
-    nested: Option<Box<Content>>,
+    nested: Option<Box<Self>>,
 }
 
 fn content(seed: &mut Seed, depth: usize) -> Content {

@@ -305,7 +305,7 @@ pub(super) fn compare(program: &Terraform, lab: &Lab, number: u64) -> Result<End
     let (original, printed) = (format!("m{number}/original"), format!("m{number}/printed"));
     for (name, text) in files(number) {
         // OpenTofu reads the one and not the other.
-        let is_twin = program.rules.is_opentofu() && name == "more.tf" && number % 4 == 0;
+        let is_twin = program.rules.is_opentofu() && name == "more.tf" && number.is_multiple_of(4);
         if is_twin {
             lab.write(
                 &format!("{original}/more.tf"),

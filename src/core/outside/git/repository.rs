@@ -71,6 +71,9 @@ pub(super) const OPTIONS: [&str; 9] = [
     "log.follow=false",
 ];
 
+/// Takes the output of git piece by piece.
+type OutputReader<'r> = &'r mut dyn FnMut(&[u8]);
+
 /// Limits of one run of git.
 #[derive(Clone, Copy)]
 struct InvocationLimits {
@@ -309,7 +312,7 @@ impl<'a> Repository<'a> {
         limits: InvocationLimits,
         args: &[&str],
         stdin: &[u8],
-        each: Option<&mut dyn FnMut(&[u8])>,
+        each: Option<OutputReader<'_>>,
     ) -> Result<Ended, GitError> {
         let command = args[0];
         let args: Vec<OsString> = OPTIONS.iter().chain(args).map(OsString::from).collect();

@@ -71,14 +71,11 @@ impl Substitution<'_, '_, '_> {
             return Ok(());
         }
         if count == used.len() && is_foldable(expr) {
-            match self.values.evaluate(self.file, expr, self.iterators) {
-                Ok(value) => {
-                    let text = shown(value, role).ok_or("a value that it needs is not known")?;
-                    self.edits.push((expr.span, text));
-                    return Ok(());
-                }
-                // Its parts may have values.
-                Err(_) => {}
+            // Where the whole has no value, its parts may have some.
+            if let Ok(value) = self.values.evaluate(self.file, expr, self.iterators) {
+                let text = shown(value, role).ok_or("a value that it needs is not known")?;
+                self.edits.push((expr.span, text));
+                return Ok(());
             }
         }
         self.parts(expr, hidden)
