@@ -26,11 +26,13 @@ pub(crate) fn each(
 }
 
 /// Does something with the configuration of every root by itself; one with errors is only reported. A lock file
-/// without configuration that a search found is passed over.
+/// without configuration that a search found is passed over. `keeps_merged` spares reading files again, if all merged
+/// modules are looked at.
 pub(crate) fn each_loaded(
     session: &Session<'_>,
     configuration: &Configuration,
     roots: &RootArgs,
+    keeps_merged: bool,
     mut work: impl FnMut(&Root, &Loaded, &mut Texts, &mut RootResult) -> Result<(), Failure>,
 ) -> RootResults {
     let modules = UserModules::new(session, configuration, AutoModules::Cached);
@@ -45,6 +47,7 @@ pub(crate) fn each_loaded(
         }
         let reading = Reading {
             traces_values: true,
+            keeps_merged,
             ..modules.reading()
         };
         let loaded = root.load(&reading, texts);

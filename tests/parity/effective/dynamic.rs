@@ -353,7 +353,7 @@ fn expanded(root: &Path, program: &Terraform) -> EffectiveModule {
     let mut texts = Texts::default();
     let loaded = config::load(&RealDisk, &mut texts, root, &settings);
     let modules = &loaded.modules;
-    let module = effective::effective(&modules[0].files, &texts, program.rules);
+    let module = effective::effective(&modules[0], &texts, program.rules);
     config::with_planned(&RealDisk, &mut texts, root, &settings, modules, |values| {
         values.enter(0);
         effective::expand(module, values)

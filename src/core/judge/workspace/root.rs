@@ -105,6 +105,8 @@ pub struct Reading<'a> {
     pub values: &'a [ValueArgument],
     /// Notes say how sources and versions of modules got their values.
     pub traces_values: bool,
+    /// Each module is kept as its override files leave it.
+    pub keeps_merged: bool,
     /// The meaning of a remote module that could not be fetched.
     pub unreached: Unreached,
 }
@@ -123,6 +125,7 @@ impl<'a> Reading<'a> {
             reads_state: false,
             values: &[],
             traces_values: false,
+            keeps_merged: false,
             unreached: Unreached::Unseen,
         }
     }
@@ -294,6 +297,7 @@ impl Root {
         settings.test_directory = reading.test_directory.map(Path::to_owned);
         settings.reads_state = reading.reads_state;
         settings.traces_values = reading.traces_values;
+        settings.keeps_merged = reading.keeps_merged;
         // Any other value leaves the translation on (`config` rules 7.5).
         settings.moves_state_hosts =
             variable(env, STATE_TRANSLATION).is_none_or(|value| value != "0");

@@ -49,6 +49,8 @@ pub struct Settings {
     pub repository: Option<PathBuf>,
     /// Traces are kept of computed sources and versions.
     pub traces_values: bool,
+    /// Each module is kept as its override files leave it.
+    pub keeps_merged: bool,
     /// The treatment of remote modules that could not be fetched.
     pub unreached: Unreached,
 }
@@ -101,13 +103,14 @@ impl Settings {
             absolute_root: None,
             repository: None,
             traces_values: false,
+            keeps_merged: false,
             unreached: Unreached::Unseen,
         }
     }
 }
 
 /// One module of the tree, once for each way that leads there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ModuleNode {
     /// The path of calls from the root; empty for the root.
     pub path: ModulePath,
@@ -126,6 +129,8 @@ pub struct ModuleNode {
     pub unseen: Option<&'static str>,
     /// Its files in order of precedence: those that declare, then those that override.
     pub files: Arc<[ModuleFile]>,
+    /// The module as its override files leave it, if the settings ask for it.
+    pub merged: Option<Arc<MergedModule>>,
 }
 
 /// A package that was fetched for a call, though nothing is installed for it.
@@ -161,12 +166,13 @@ pub struct Loaded {
 }
 
 impl ModuleNode {
-    /// Merges the files of the module, by the rules of the flavor that they were loaded with.
+    /// Merges the files of the module, by the rules of the flavor that they were loaded with, unless loading did.
     ///
     /// `texts` must be those that they were loaded into. A module that could not be seen is empty.
     #[must_use]
-    pub fn merged(&self, texts: &Texts, flavor: Flavor) -> MergedModule {
-        merge::merge(&self.files, texts, flavor)
+    pub fn merged(&self, texts: &Texts, flavor: Flavor) -> Arc<MergedModule> {
+        let kept = self.merged.clone();
+        kept.unwrap_or_else(|| Arc::new(merge::merge(&self.files, texts, flavor)))
     }
 }
 
@@ -221,6 +227,7 @@ impl Loaded {
                 dir: Some(PathBuf::new()),
                 unseen: Some(title),
                 files: Arc::default(),
+                merged: None,
             }],
             diagnostics: vec![note],
             missing_values: MissingValues::default(),

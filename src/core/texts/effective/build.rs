@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use crate::config::ModuleNode;
 use crate::diag::{FileId, Span, Texts};
 use crate::effective::json_syntax::{meaning, native};
 use crate::effective::module::{
@@ -18,13 +19,28 @@ use crate::module_config::{
     MergedAttribute, MergedBlock, MergedBody, MergedModule, MergedSettings,
 };
 
-/// Merges the files of a module, by the rules of the flavor that they were loaded with.
+/// Returns a module with its override files, by the rules of the flavor that it was loaded with.
 ///
-/// `files` are those that declare, then those that override; of the former alone it makes what the module was
-/// before. `texts` must be those that they were loaded into.
+/// `texts` must be those that it was loaded into.
 #[must_use]
-pub fn effective(files: &[ModuleFile], texts: &Texts, flavor: Flavor) -> EffectiveModule {
-    let merged = merge::merge(files, texts, flavor);
+pub fn effective(node: &ModuleNode, texts: &Texts, flavor: Flavor) -> EffectiveModule {
+    tree(&node.files, &node.merged(texts, flavor), texts, flavor)
+}
+
+/// Returns a module without its override files.
+#[must_use]
+pub fn declared(node: &ModuleNode, texts: &Texts, flavor: Flavor) -> EffectiveModule {
+    let is_primary = |file: &&ModuleFile| !file.is_override();
+    let files: Vec<ModuleFile> = node.files.iter().filter(is_primary).copied().collect();
+    tree(&files, &merge::merge(&files, texts, flavor), texts, flavor)
+}
+
+fn tree(
+    files: &[ModuleFile],
+    merged: &MergedModule,
+    texts: &Texts,
+    flavor: Flavor,
+) -> EffectiveModule {
     let builder = TreeBuilder {
         texts,
         flavor,
@@ -87,7 +103,7 @@ impl<'b> BlockPath<'b> {
 }
 
 impl TreeBuilder<'_> {
-    fn module(&self, merged: MergedModule) -> EffectiveModule {
+    fn module(&self, merged: &MergedModule) -> EffectiveModule {
         let mut blocks: Vec<(Position, EffectiveBlock)> = Vec::new();
         let mut groups: Vec<EffectiveBlock> = Vec::new();
         for group in &merged.groups {
@@ -118,7 +134,7 @@ impl TreeBuilder<'_> {
             .iter()
             .position(|group| group.kind == "terraform");
         let mut added = Vec::new();
-        for (place, item) in self.settings(merged.settings) {
+        for (place, item) in self.settings(&merged.settings) {
             let index = group_of("terraform", place).or(first_settings);
             let Some(group) = index.and_then(|index| groups.get_mut(index)) else {
                 added.push((place, item));
@@ -134,7 +150,7 @@ impl TreeBuilder<'_> {
                 _ => group.items.push(item),
             }
         }
-        for (_, value) in merged.locals {
+        for value in merged.locals.values() {
             let base = value.replaces.first().copied();
             let place = base.unwrap_or(value.name_place());
             if let Some(index) = group_of("locals", place) {
@@ -160,7 +176,7 @@ impl TreeBuilder<'_> {
                 },
             ));
         }
-        for block in merged.blocks {
+        for block in &merged.blocks {
             let position = self.position(block.header);
             blocks.push((position, self.block(None, block)));
         }
@@ -172,25 +188,20 @@ impl TreeBuilder<'_> {
     }
 
     /// Makes the contents of `terraform` blocks, each with the place that says which block it belongs to.
-    fn settings(&self, settings: MergedSettings) -> Vec<(SourcePlace, EffectiveItem)> {
+    fn settings(&self, settings: &MergedSettings) -> Vec<(SourcePlace, EffectiveItem)> {
         let path = BlockPath::top("terraform");
         let mut items = Vec::new();
-        for argument in settings
-            .required_versions
-            .into_iter()
-            .chain(settings.others)
-        {
+        for argument in settings.required_versions.iter().chain(&settings.others) {
             let place = argument.name_place();
             let item = self.attribute(&path, argument);
             items.push((place, EffectiveItem::Attribute(item)));
         }
-        let entries: Vec<EffectiveItem> = settings
+        let mut entries: Vec<EffectiveItem> = settings
             .required_providers
-            .into_values()
+            .values()
             .map(|entry| self.attribute(&path.below("required_providers"), entry))
             .map(EffectiveItem::Attribute)
             .collect();
-        let mut entries = entries;
         self.sort(&mut entries);
         if let Some(place) = entries.first().map(first_place) {
             let block = EffectiveBlock {
@@ -202,35 +213,35 @@ impl TreeBuilder<'_> {
             };
             items.push((place, EffectiveItem::Block(block)));
         }
-        let blocks = settings.backend.into_iter().chain(settings.encryption);
-        for block in blocks.chain(settings.provider_metas) {
+        let blocks = settings.backend.iter().chain(&settings.encryption);
+        for block in blocks.chain(&settings.provider_metas) {
             let place = block.header;
             items.push((place, EffectiveItem::Block(self.block(Some(&path), block))));
         }
         items
     }
 
-    fn block(&self, around: Option<&BlockPath<'_>>, block: MergedBlock) -> EffectiveBlock {
-        let kind = block.kind;
-        let mut path = around.map_or_else(|| BlockPath::top(&kind), |around| around.below(&kind));
-        let (mut body, mut escaped) = (block.body, block.escaped);
+    fn block(&self, around: Option<&BlockPath<'_>>, block: &MergedBlock) -> EffectiveBlock {
+        let kind = &*block.kind;
+        let mut path = around.map_or_else(|| BlockPath::top(kind), |around| around.below(kind));
         // The content of a block `_` is outside of it here, so that one inside is the provider's.
-        if around.is_none() || kind == "data" {
-            let provided = body.blocks.remove_entry("_");
-            escaped.blocks.extend(provided);
-        }
+        let escapes = |name: &str| name == "_" && (around.is_none() || kind == "data");
         if around.is_none() {
             let first = block.labels.first().map(|label| &*label.text);
             let builtin = [Some("terraform_data"), Some("terraform_remote_state")];
             path.is_builtin = builtin.contains(&first);
-            // Where an override file brings the two together, `count` is the one that counts (config rules 3.3).
-            if body.attributes.contains_key("count") {
-                body.attributes.remove("for_each");
-            }
         }
-        let mut items = self.body(&path, body);
+        // Where an override file brings the two together, `count` is the one that counts (config rules 3.3).
+        let has_count = around.is_none() && block.body.attributes.contains_key("count");
+        let mut items = self.body(&path, &block.body, |name| {
+            escapes(name) || name == "for_each" && has_count
+        });
+        let mut escaped = self.body(&path, &block.escaped, |_| false);
+        let provided = block.body.blocks.get("_").filter(|_| escapes("_"));
+        let provided = provided.into_iter().flatten();
+        escaped.extend(provided.map(|block| EffectiveItem::Block(self.block(Some(&path), block))));
         if !escaped.is_empty() {
-            let escaped = self.body(&path, escaped);
+            self.sort(&mut escaped);
             let origin = escaped.first().map_or(block.header, first_place);
             items.push(EffectiveItem::Block(EffectiveBlock {
                 kind: "_".to_owned(),
@@ -241,30 +252,43 @@ impl TreeBuilder<'_> {
             }));
         }
         EffectiveBlock {
-            labels: block.labels.into_iter().map(|label| label.text).collect(),
+            labels: block
+                .labels
+                .iter()
+                .map(|label| label.text.clone())
+                .collect(),
             origin: block.header,
             items,
             remarks: Vec::new(),
-            kind: kind.clone(),
+            kind: kind.to_owned(),
         }
     }
 
-    fn body(&self, path: &BlockPath<'_>, body: MergedBody) -> Vec<EffectiveItem> {
+    /// Makes the contents of a block, without the names that are left out.
+    fn body(
+        &self,
+        path: &BlockPath<'_>,
+        body: &MergedBody,
+        is_left_out: impl Fn(&str) -> bool,
+    ) -> Vec<EffectiveItem> {
         let mut items = Vec::new();
-        for argument in body.attributes.into_values() {
-            match self.json_blocks(path, &argument) {
+        let is_printed = |name: &String| !is_left_out(name);
+        for (_, argument) in body.attributes.iter().filter(|(name, _)| is_printed(name)) {
+            match self.json_blocks(path, argument) {
                 Some(blocks) => items.extend(blocks.into_iter().map(EffectiveItem::Block)),
                 None => items.push(EffectiveItem::Attribute(self.attribute(path, argument))),
             }
         }
-        for block in body.blocks.into_values().flatten() {
-            items.push(EffectiveItem::Block(self.block(Some(path), block)));
+        for (_, blocks) in body.blocks.iter().filter(|(kind, _)| is_printed(kind)) {
+            for block in blocks {
+                items.push(EffectiveItem::Block(self.block(Some(path), block)));
+            }
         }
         self.sort(&mut items);
         items
     }
 
-    fn attribute(&self, path: &BlockPath<'_>, argument: MergedAttribute) -> EffectiveAttribute {
+    fn attribute(&self, path: &BlockPath<'_>, argument: &MergedAttribute) -> EffectiveAttribute {
         let name = &argument.written.name.text;
         let value = &argument.written.value;
         EffectiveAttribute {
@@ -281,8 +305,8 @@ impl TreeBuilder<'_> {
                 ),
             },
             origin: argument.name_place(),
-            name: argument.written.name.text,
-            replaces: argument.replaces,
+            name: name.clone(),
+            replaces: argument.replaces.clone(),
         }
     }
 
@@ -363,7 +387,7 @@ impl TreeBuilder<'_> {
             let argument = json_argument(origin.file, name, item);
             match self.json_blocks(&path, &argument) {
                 Some(blocks) => items.extend(blocks.into_iter().map(EffectiveItem::Block)),
-                None => items.push(EffectiveItem::Attribute(self.attribute(&path, argument))),
+                None => items.push(EffectiveItem::Attribute(self.attribute(&path, &argument))),
             }
         }
         EffectiveBlock {

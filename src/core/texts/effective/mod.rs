@@ -15,7 +15,7 @@ mod overridden;
 mod tf_json;
 mod variables;
 
-pub use build::effective;
+pub use build::{declared, effective};
 pub use expand::{MAX_GENERATED_BLOCKS, MAX_GENERATED_BYTES, expand};
 pub use literal::{literal, quoted};
 pub use module::{EffectiveAttribute, EffectiveBlock, EffectiveItem, EffectiveModule};

@@ -63,7 +63,7 @@ pub fn overridden(loaded: &Loaded, texts: &Texts, flavor: Flavor) -> Vec<Diagnos
         if !is_new || files.is_empty() {
             continue;
         }
-        for block in &effective(&node.files, texts, flavor).blocks {
+        for block in &effective(node, texts, flavor).blocks {
             let Some(place) = first_in(block, &files) else {
                 continue;
             };

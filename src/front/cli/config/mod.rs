@@ -78,6 +78,7 @@ impl Command for ConfigArgs {
             session,
             &self.configuration,
             &roots,
+            true,
             |root, loaded, texts, result| {
                 let format = session.options.format;
                 let mut modules = self.modules(loaded, texts, root.flavor);
@@ -201,7 +202,7 @@ impl ConfigArgs {
             if index == new {
                 modules.push(PrintedModule {
                     nodes: Vec::new(),
-                    module: effective::effective(&node.files, texts, flavor),
+                    module: effective::effective(node, texts, flavor),
                 });
             }
             modules[index].nodes.push((at, node));
@@ -248,12 +249,10 @@ fn overridden(
     texts: &Texts,
     flavor: Flavor,
 ) -> String {
-    let is_primary = |file: &&ModuleFile| !file.is_override();
-    let files: Vec<ModuleFile> = node.files.iter().filter(is_primary).copied().collect();
-    if files.len() == node.files.len() {
+    if !node.files.iter().any(|file| file.is_override()) {
         return String::new();
     }
-    let base = effective::effective(&files, texts, flavor);
+    let base = effective::declared(node, texts, flavor);
     effective::compare(&base, module, texts)
         .iter()
         .map(|line| format!("{} {}\n", line.sign, line.text))

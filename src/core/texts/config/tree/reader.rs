@@ -18,7 +18,7 @@ use crate::module_config::decode::contents::Contents;
 use crate::module_config::decode::{blocks, duplicates, runs};
 use crate::module_config::file::{ModuleFile, ModuleFileRole};
 use crate::module_config::flood;
-use crate::module_config::merge::{self, overrides};
+use crate::module_config::merge::{module::ModuleMerge, overrides, standing::EffectivePlaces};
 use crate::module_config::syntax;
 use crate::remote_module::is_leaving;
 use crate::requirement::ValueErrors;
@@ -38,6 +38,8 @@ pub(in crate::texts::config) struct Reader<'a> {
     files_left: usize,
     /// The number of arguments and blocks that may still be kept.
     items_left: usize,
+    /// The contents hold the merged module, too.
+    pub keeps_merged: bool,
     /// Everything that was found to be wrong so far.
     pub found: Vec<Diagnostic>,
     /// The errors about variables of the root without a value.
@@ -76,6 +78,7 @@ impl<'a> Reader<'a> {
             bytes_left: MAX_TOTAL_BYTES,
             files_left: MAX_FILES,
             items_left: MAX_TOTAL_ITEMS,
+            keeps_merged: false,
             found: Vec::new(),
             value_errors: ValueErrors::default(),
             plain_dirs: BTreeMap::new(),
@@ -152,6 +155,7 @@ impl<'a> Reader<'a> {
         kept.get_or_read(|| {
             let mut texts = Texts::to_share(memo.number());
             let mut reader = Reader::new(self.files, &mut texts, &self.root, flavor);
+            reader.keeps_merged = self.keeps_merged;
             let contents = reader.module(dir, chosen);
             let mut found = mem::take(&mut reader.found);
             flood::in_order(&mut found);
@@ -196,6 +200,7 @@ impl<'a> Reader<'a> {
         chosen: &ModuleFiles,
     ) -> Contents {
         let mut all = Contents::default();
+        let has_overrides = !chosen.overrides.is_empty();
         let mut overrides = Vec::new();
         let mut bodies = Vec::new();
         for file in &chosen.primary {
@@ -203,7 +208,7 @@ impl<'a> Reader<'a> {
                 continue;
             };
             // Most modules have no override files, and then nothing is merged.
-            if !chosen.overrides.is_empty() {
+            if has_overrides || self.keeps_merged {
                 bodies.push((decoded.file, decoded.body));
             }
             all.append(decoded.contents);
@@ -216,8 +221,14 @@ impl<'a> Reader<'a> {
         }
         // Before the override files: a block that overrides is no duplicate of its base.
         duplicates::duplicates(&all.declared, self.flavor, &mut self.found);
-        let standing = merge::module::standing(bodies, self.flavor);
+        let merge = ModuleMerge::of(bodies, self.flavor);
+        let standing = if has_overrides {
+            merge.standing()
+        } else {
+            EffectivePlaces::default()
+        };
         overrides::apply(&mut all, overrides, &standing, self.flavor, &mut self.found);
+        all.merged = self.keeps_merged.then(|| Arc::new(merge.into_merged()));
         all
     }
 

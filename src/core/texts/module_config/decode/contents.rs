@@ -4,6 +4,7 @@
 //! `merge` decides which values of override files count.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::addr::module::{LocalModule, ModuleSource};
@@ -13,6 +14,7 @@ use crate::module_config::decode::late::Late;
 use crate::module_config::decode::variables::Variable;
 use crate::module_config::faults::Faults;
 use crate::module_config::file::{ModuleFile, SourcePlace};
+use crate::module_config::merge::merged::MergedModule;
 use crate::module_config::syntax::names::Reference;
 use crate::requirement::CoreVersion;
 use crate::version::{Constraints, CoreConstraints};
@@ -40,6 +42,8 @@ pub(crate) struct Contents {
     pub encryption: Vec<Late>,
     /// The headers of everything that may stand only once.
     pub declared: Vec<Declaration>,
+    /// All files of the module merged, if that is kept.
+    pub merged: Option<Arc<MergedModule>>,
 }
 
 impl Contents {

@@ -6,7 +6,7 @@
 //!
 //! - [`merge`] returns the merged module, each argument with the file that it comes from.
 //!   It is built on demand, from the texts that loading kept: a tree of modules with large files costs
-//!   nothing more until it is asked for.
+//!   nothing more until it is asked for. A command that prints all of it has loading keep it.
 //! - Requirements come from values that were decoded already. `standing` holds the places of all
 //!   arguments of the merged module, and `overrides` moves a decoded value to the block that it
 //!   overrides if its argument stands there.
@@ -27,7 +27,7 @@ pub(crate) mod merged;
 pub(crate) mod module;
 pub(crate) mod overrides;
 mod settings;
-mod standing;
+pub(crate) mod standing;
 
 use crate::diag::Texts;
 use crate::flavor::Flavor;
@@ -35,6 +35,7 @@ use crate::module_config::file::ModuleFile;
 use crate::module_config::syntax;
 
 use merged::MergedModule;
+use module::ModuleMerge;
 
 /// Merges the files of one module, by the rules of the flavor that they were loaded with.
 ///
@@ -44,5 +45,5 @@ pub(crate) fn merge(files: &[ModuleFile], texts: &Texts, flavor: Flavor) -> Merg
         let (body, _) = syntax::parse(*file, texts.bytes(file.id), flavor);
         (*file, body)
     });
-    module::merge(bodies, flavor)
+    ModuleMerge::of(bodies, flavor).into_merged()
 }

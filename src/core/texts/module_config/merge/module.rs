@@ -16,33 +16,8 @@ use crate::module_config::merge::merged::{
 use crate::module_config::merge::settings::SettingsMerge;
 use crate::module_config::merge::standing::EffectivePlaces;
 
-/// Merges files: those that declare come before those that override, each list in its order.
-pub(super) fn merge(
-    files: impl IntoIterator<Item = (ModuleFile, Body)>,
-    flavor: Flavor,
-) -> MergedModule {
-    let merge = ModuleMerge::of(files, flavor);
-    MergedModule {
-        settings: merge.settings.into_merged(flavor),
-        locals: merge.locals,
-        blocks: merge.blocks,
-        groups: merge.groups,
-    }
-}
-
-/// Merges files like [`merge`], and only says which of their arguments and blocks are left.
-///
-/// What override files say of `encryption` is left out: no requirement depends on it, and merging it
-/// takes quadratic time.
-pub(crate) fn standing(
-    files: impl IntoIterator<Item = (ModuleFile, Body)>,
-    flavor: Flavor,
-) -> EffectivePlaces {
-    let merge = ModuleMerge::of(files, flavor);
-    EffectivePlaces::of(merge.settings.merged(), &merge.blocks)
-}
-
-struct ModuleMerge {
+/// The files of a module, merged so far.
+pub(crate) struct ModuleMerge {
     flavor: Flavor,
     settings: SettingsMerge,
     locals: BTreeMap<String, MergedAttribute>,
@@ -64,7 +39,8 @@ enum BlockIndex {
 }
 
 impl ModuleMerge {
-    fn of(files: impl IntoIterator<Item = (ModuleFile, Body)>, flavor: Flavor) -> Self {
+    /// Merges files: those that declare come before those that override, each list in its order.
+    pub(crate) fn of(files: impl IntoIterator<Item = (ModuleFile, Body)>, flavor: Flavor) -> Self {
         let mut merge = Self {
             flavor,
             settings: SettingsMerge::default(),
@@ -77,6 +53,23 @@ impl ModuleMerge {
             merge.file(file, body);
         }
         merge
+    }
+
+    /// Says which arguments and blocks of the files are left.
+    ///
+    /// What override files say of `encryption` is left out: no requirement depends on it, and merging it
+    /// takes quadratic time.
+    pub(crate) fn standing(&self) -> EffectivePlaces {
+        EffectivePlaces::of(self.settings.merged(), &self.blocks)
+    }
+
+    pub(crate) fn into_merged(self) -> MergedModule {
+        MergedModule {
+            settings: self.settings.into_merged(self.flavor),
+            locals: self.locals,
+            blocks: self.blocks,
+            groups: self.groups,
+        }
     }
 
     fn file(&mut self, file: ModuleFile, body: Body) {

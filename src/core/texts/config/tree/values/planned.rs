@@ -22,7 +22,7 @@ use crate::module_config::decode::blocks;
 use crate::module_config::decode::contents::Contents;
 use crate::module_config::decode::late::Late;
 use crate::module_config::file::{ModuleFile, Syntax};
-use crate::module_config::merge::{self, overrides};
+use crate::module_config::merge::{module::ModuleMerge, overrides};
 use crate::module_config::syntax::{self, references};
 use crate::requirement::PathStep;
 use crate::world::Files;
@@ -286,7 +286,7 @@ fn contents(files: &[ModuleFile], texts: &Texts, flavor: Flavor) -> Contents {
             all.append(contents);
         }
     }
-    let standing = merge::module::standing(bodies, flavor);
+    let standing = ModuleMerge::of(bodies, flavor).standing();
     overrides::apply(&mut all, overriding, &standing, flavor, &mut Vec::new());
     all
 }

@@ -52,8 +52,10 @@ pub(in crate::texts::config) fn load(
     settings: &Settings,
 ) -> Loaded {
     let files = Packages::new(outside.files);
+    let mut reader = Reader::new(&files, texts, root, settings.flavor);
+    reader.keeps_merged = settings.keeps_merged;
     let mut tree = TreeWalk {
-        reader: Reader::new(&files, texts, root, settings.flavor),
+        reader,
         remote: outside.modules,
         packages: Vec::new(),
         settings,
@@ -171,6 +173,7 @@ impl TreeWalk<'_> {
             dir: Some(dir.to_owned()),
             unseen: None,
             files: Arc::clone(&module.files),
+            merged: module.contents.merged.clone(),
         });
         self.root_module = Some(Arc::clone(&module));
         self.values = Values::of_root(self.settings, &mut self.reader);
@@ -445,6 +448,7 @@ impl TreeWalk<'_> {
                 dir: Some(dir),
                 unseen: None,
                 files: Arc::clone(&module.files),
+                merged: module.contents.merged.clone(),
             });
             let node = self.nodes.len() - 1;
             let entry = match way.at {
@@ -489,6 +493,7 @@ impl TreeWalk<'_> {
             dir: None,
             unseen: Some(title),
             files: Arc::default(),
+            merged: None,
         });
         self.unseen.add(way, source, title, place);
         ControlFlow::Continue(())

@@ -25,7 +25,7 @@ fn expanded(files: &[(&str, &str)], node: usize, vars: &[(&str, &str)], flavor: 
     let root = Path::new("");
     let loaded = config::load(&files, &mut texts, root, &settings);
     let modules = &loaded.modules;
-    let module = effective(&modules[node].files, &texts, flavor);
+    let module = effective(&modules[node], &texts, flavor);
     let module = config::with_planned(&files, &mut texts, root, &settings, modules, |values| {
         values.enter(node);
         expand(module, values)
