@@ -29,9 +29,9 @@ fn names(dir: &Path) -> Vec<String> {
 fn check(script: &str, sent: &[i32], expected: i32) {
     let registry = Registry::start();
     registry.add_zip("acme/demo", "1.0.0", "linux_amd64", &vec![7; 1 << 20]);
-    // A byte arrives every second.
+    // The download takes minutes, and is not so slow that the run gives up.
     registry.reset(&json!({"rules": [
-        {"kind": "package", "action": "slow", "rate": 1, "times": -1},
+        {"kind": "package", "action": "slow", "rate": 2048, "times": -1},
     ]}));
     let dir = crate::temp::dir();
     let (root, temporary) = (dir.path().join("root"), dir.path().join("tmp"));

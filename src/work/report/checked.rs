@@ -65,10 +65,10 @@ impl<'a> Checked<'a> {
         if count < 2 {
             return self;
         }
-        let paths = self.roots.iter().map(|root| root.path.as_str());
+        let roots = self.roots[..count].iter();
         let unseen = SharedFact {
             fact: (),
-            roots: paths.take(count).collect(),
+            roots: roots.map(|root| root.path.as_str()).collect(),
         };
         let text = capitalized(&unseen_state(&unseen.count(self.roots.len())));
         let mut texts = std::iter::once(text);

@@ -66,9 +66,13 @@ pub fn folded(
     own.sort_by_key(|fold| fold.members[0].root);
     let own: Vec<TextBlock> = own.into_iter().map(|fold| view.block(fold)).collect();
     folds.sort_by_key(|fold| Reverse(fold.severity));
-    let shared = folds.iter().filter(|fold| fold.root_count() > 1);
     FoldedFindings {
-        blocks: shared.map(|fold| view.block(fold)).chain(own).collect(),
+        blocks: folds
+            .iter()
+            .filter(|fold| fold.root_count() > 1)
+            .map(|fold| view.block(fold))
+            .chain(own)
+            .collect(),
         table: view.table(&folds),
     }
 }
