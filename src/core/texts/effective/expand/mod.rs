@@ -9,6 +9,7 @@ mod substitute;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::config::{ExtraNames, PlannedValues, UnknownReason};
@@ -17,7 +18,8 @@ use crate::effective::module::{
 };
 use crate::expr::{Marks, Number, Type, Typed};
 use crate::hcl::references::is_identifier;
-use crate::hcl::tree::ExprKind;
+use crate::hcl::tree::{Expr, ExprKind};
+use crate::module_config::SourcePlace;
 use substitute::Substitution;
 
 /// Maximum number of blocks that the `dynamic` blocks of one module generate.
@@ -37,6 +39,7 @@ pub fn expand(module: EffectiveModule, values: &mut PlannedValues<'_>) -> Effect
         blocks_left: MAX_GENERATED_BLOCKS,
         attempts_left: MAX_ATTEMPTS,
         bytes_left: MAX_GENERATED_BYTES,
+        parsed: BTreeMap::new(),
     };
     EffectiveModule {
         blocks: module
@@ -68,6 +71,8 @@ struct Expansion<'v, 'a> {
     blocks_left: usize,
     attempts_left: usize,
     bytes_left: usize,
+    /// The expressions of the block that is expanded, by the places of their arguments.
+    parsed: BTreeMap<SourcePlace, Option<Rc<Expr>>>,
 }
 
 impl Expansion<'_, '_> {
@@ -80,6 +85,7 @@ impl Expansion<'_, '_> {
             "action" | "provider" | "check" => &[],
             _ => return block,
         };
+        self.parsed.clear();
         let mut items = Vec::new();
         for item in block.items {
             match item {
@@ -183,9 +189,7 @@ impl Expansion<'_, '_> {
         if iterators.values().all(Option::is_none) {
             return Ok(attribute.text.clone());
         }
-        let expr = attribute
-            .expr()
-            .ok_or_else(|| format!("{} is no expression", attribute.name))?;
+        let expr = self.expr(attribute)?;
         let mut substitution = Substitution {
             text: &attribute.text,
             file: attribute.origin.file,
@@ -203,6 +207,15 @@ impl Expansion<'_, '_> {
         let item = size_of::<EffectiveItem>() + attribute.name.len();
         self.spend(0, item + text.len())?;
         Ok(text)
+    }
+
+    /// Parses an argument, once for all blocks that are generated from it.
+    fn expr(&mut self, attribute: &EffectiveAttribute) -> Result<Rc<Expr>, Stays> {
+        let parsed = self.parsed.entry(attribute.origin);
+        let expr = parsed
+            .or_insert_with(|| attribute.expr().map(Rc::new))
+            .clone();
+        Ok(expr.ok_or_else(|| format!("{} is no expression", attribute.name))?)
     }
 
     /// Takes off what is generated.
@@ -283,9 +296,7 @@ impl Expansion<'_, '_> {
         attribute: &EffectiveAttribute,
         iterators: &ExtraNames,
     ) -> Result<Typed, Stays> {
-        let expr = attribute
-            .expr()
-            .ok_or_else(|| format!("{} is no expression", attribute.name))?;
+        let expr = self.expr(attribute)?;
         let value = self
             .values
             .evaluate(attribute.origin.file, &expr, iterators)?;
