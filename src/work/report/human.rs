@@ -48,7 +48,7 @@ pub fn text(blocks: &[TextBlock], texts: &Texts, colors: Colors, screen: Screen)
         lines,
     });
     cut(pieces, room, &|left_out| {
-        format!("… and {} more (-v shows all)\n", left_out.len())
+        format!("… and {left_out} more (-v shows all)\n")
     })
 }
 
@@ -105,7 +105,8 @@ fn render(out: &mut dyn Write, block: &TextBlock, texts: &Texts, colors: Colors)
 
 /// Lays out the facts of a table.
 fn table(table: &Table, colors: Colors, screen: Screen) -> Piece {
-    let facts = facts(table);
+    let mut facts = facts(table);
+    let hidden = table.keep_shown(&mut facts, screen);
     if facts.is_empty() {
         return Piece::default();
     }
@@ -149,7 +150,10 @@ fn table(table: &Table, colors: Colors, screen: Screen) -> Piece {
         rank: table.rank(fact),
     });
     let head = head.iter().map(|line| format!("{line}\n")).collect();
-    table.piece(head, items.collect(), String::new())
+    Piece {
+        hidden,
+        ..table.piece(head, items.collect(), String::new())
+    }
 }
 
 /// Writes a fact: its row, and what is below it.

@@ -77,8 +77,9 @@ impl UnseenParts<'_> {
             }
         }
         if notes > 0 {
+            let them = if notes == 1 { "it" } else { "them" };
             let notes = counted(notes, "note");
-            result.remark(format!("{notes} on the configuration (-v shows them)"));
+            result.remark(format!("{notes} on the configuration (-v shows {them})"));
         }
     }
 

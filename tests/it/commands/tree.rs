@@ -93,7 +93,7 @@ fn every_module_stands_below_the_one_that_calls_it() {
 
 "#]]);
     outcome.stderr_eq(str![[r#"
-note: 1 note on the configuration (-v shows them)
+note: 1 note on the configuration (-v shows it)
 note: 1 module call cannot be seen, so the tree may lack providers (`--modules fetch` fetches modules, -v shows why)
 
 "#]]);

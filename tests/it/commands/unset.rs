@@ -427,7 +427,7 @@ fn what_is_installed_counts_for_such_a_module() {
 
 "#]]);
     outcome.stderr_eq(str![[r#"
-note: 1 note on the configuration (-v shows them)
+note: 1 note on the configuration (-v shows it)
 
 "#]]);
 }

@@ -108,6 +108,7 @@ fn causes(roots: &[RootRow<'_>], folds: &[Fold], most: usize) -> Piece {
         items: items.collect(),
         end: "\n".to_owned(),
         most: MAX_CAUSES,
+        hidden: 0,
     }
 }
 

@@ -67,7 +67,7 @@ fn shown(pieces: Vec<Piece>, screen: Screen) -> String {
         lines: screen.lines.unwrap_or(usize::MAX),
     };
     cut(pieces, Some(room), &|left_out| {
-        format!("… and {} more (`-v` shows all)\n\n", left_out.len())
+        format!("… and {left_out} more (`-v` shows all)\n\n")
     })
 }
 

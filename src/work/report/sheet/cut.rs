@@ -21,6 +21,8 @@ pub(in crate::work::report) struct Piece {
     pub(in crate::work::report) end: String,
     /// Maximum number of items where the text is cut.
     pub(in crate::work::report) most: usize,
+    /// Number of further items, for which no text was made.
+    pub(in crate::work::report) hidden: usize,
 }
 
 /// A text that is shown as a whole or not at all.
@@ -114,7 +116,7 @@ pub(in crate::work::report) fn height(text: &str) -> usize {
 pub(in crate::work::report) fn cut(
     pieces: Vec<Piece>,
     room: Option<Room>,
-    more: &dyn Fn(&[Item]) -> String,
+    more: &dyn Fn(usize) -> String,
 ) -> String {
     let Some(mut room) = room else {
         let whole = |piece: Piece| {
@@ -128,7 +130,7 @@ pub(in crate::work::report) fn cut(
         room.take(&piece.head);
         room.take(&piece.end);
         if !piece.items.is_empty() {
-            room.take(&more(&[]));
+            room.take(&more(0));
         }
     }
     // Later parts keep a little room, however long the earlier ones are.
@@ -149,21 +151,23 @@ pub(in crate::work::report) fn cut(
         } else {
             usize::MAX
         };
-        let (shown, left_out) = chosen(piece.items, most, &mut own);
+        let all = piece.items.len() + piece.hidden;
+        let shown = chosen(piece.items, most, &mut own);
+        let left_out = all - shown.len();
         room.lines = room.lines.saturating_sub(before.lines - own.lines);
         room.bytes = room.bytes.saturating_sub(before.bytes - own.bytes);
         text += &piece.head;
         text.extend(shown.into_iter().map(|item| item.text));
         text += &piece.end;
-        if !left_out.is_empty() {
-            text += &more(&left_out);
+        if left_out > 0 {
+            text += &more(left_out);
         }
     }
     text
 }
 
-/// Separates the items for which there is room from the others; both stay in their order.
-fn chosen(items: Vec<Item>, most: usize, room: &mut Room) -> (Vec<Item>, Vec<Item>) {
+/// Returns the items for which there is room, in their order.
+fn chosen(mut items: Vec<Item>, most: usize, room: &mut Room) -> Vec<Item> {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|at| items[*at].rank);
     let mut is_shown = vec![false; items.len()];
@@ -178,7 +182,6 @@ fn chosen(items: Vec<Item>, most: usize, room: &mut Room) -> (Vec<Item>, Vec<Ite
         is_shown[at] = true;
     }
     let mut is_shown = is_shown.into_iter();
+    items.retain(|_| is_shown.next().unwrap_or_default());
     items
-        .into_iter()
-        .partition(|_| is_shown.next().unwrap_or_default())
 }

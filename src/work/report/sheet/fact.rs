@@ -136,6 +136,26 @@ impl Table {
         }
     }
 
+    /// Keeps the facts for which a screen may have room, in their order: each has a line at least. Returns how many it
+    /// removed.
+    ///
+    /// Those that are not shown should not widen the columns of the others.
+    pub(in crate::work::report) fn keep_shown(
+        &self,
+        facts: &mut Vec<Fact>,
+        screen: Screen,
+    ) -> usize {
+        let all = facts.len();
+        if let (Some(most), Some(lines)) = (self.most, screen.lines) {
+            let mut order: Vec<usize> = (0..all).collect();
+            order.sort_by_key(|at| self.rank(&facts[*at]));
+            let kept: BTreeSet<usize> = order.into_iter().take(most.min(lines).max(1)).collect();
+            let mut at = 0..;
+            facts.retain(|_| at.next().is_some_and(|at| kept.contains(&at)));
+        }
+        all - facts.len()
+    }
+
     /// Makes a part of a text of the table, or of what is below it.
     pub(in crate::work::report) fn piece(
         &self,
@@ -152,6 +172,7 @@ impl Table {
             items,
             end,
             most,
+            hidden: 0,
         }
     }
 }

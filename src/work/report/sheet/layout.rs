@@ -27,21 +27,36 @@ pub(in crate::work::report) fn laid_out(
     let Some(columns) = columns else {
         return aligned(rows).into_iter().map(|line| vec![line]).collect();
     };
-    let rows = &fitted(rows.to_vec(), flexible, columns)[..];
-    let lines = aligned(rows);
-    if lines.iter().all(|line| line.chars().count() <= columns) {
-        return lines.into_iter().map(|line| vec![line]).collect();
+    let mut widths = widths(rows);
+    let mut least = widths.clone();
+    for column in flexible {
+        if let Some(width) = least.get_mut(*column) {
+            *width = MIN_CELL.min(*width);
+        }
     }
-    let widths = widths(rows);
-    let parts = parts(&widths, columns);
+    let parts = parts(&least, columns);
+    for part in &parts {
+        let indent = if part.start == 0 { 0 } else { STEP.len() };
+        let own: Vec<usize> = flexible
+            .iter()
+            .copied()
+            .filter(|column| part.contains(column))
+            .collect();
+        fit(&mut widths, part, &own, columns.saturating_sub(indent));
+    }
     rows.iter()
         .map(|row| {
             let lines = parts.iter().flat_map(|part| {
                 let cells: Vec<String> = row
                     .iter()
+                    .zip(&widths)
                     .take(part.end)
                     .skip(part.start)
-                    .map(|cell| harmless(cell))
+                    // A cell that has its lines for itself is wrapped.
+                    .map(|(cell, width)| match part.len() {
+                        1 => harmless(cell),
+                        _ => harmless(&shortened(cell, *width)),
+                    })
                     .collect();
                 let indent = if part.start == 0 { "" } else { STEP };
                 lines_of_part(&cells, &widths[part.clone()], indent, columns)
@@ -109,44 +124,33 @@ fn widths(rows: &[Vec<String>]) -> Vec<usize> {
     widths
 }
 
-/// Returns the width of a table, by the widths of its columns.
-fn total(widths: &[usize]) -> usize {
-    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
-}
-
-/// Cuts cells of some columns, the widest first, until the rows are no wider than the terminal. Rows that would be wider
-/// all the same are not cut: they get several lines.
-fn fitted(mut rows: Vec<Vec<String>>, flexible: &[usize], terminal: usize) -> Vec<Vec<String>> {
-    let mut widths = widths(&rows);
-    while total(&widths) > terminal {
+/// Narrows columns of a line that may be cut, the widest first, until the line has so many columns.
+fn fit(widths: &mut [usize], line: &Range<usize>, flexible: &[usize], columns: usize) {
+    let gaps = GAP * line.len().saturating_sub(1);
+    while widths[line.clone()].iter().sum::<usize>() + gaps > columns {
         let widest = flexible
             .iter()
-            .filter(|column| widths.get(**column).is_some_and(|width| *width > MIN_CELL))
+            .filter(|column| widths[**column] > MIN_CELL)
             .max_by_key(|column| widths[**column]);
-        let Some(widest) = widest else { return rows };
+        let Some(widest) = widest else { return };
         widths[*widest] -= 1;
     }
-    for row in &mut rows {
-        for column in flexible {
-            let (Some(cell), Some(width)) = (row.get_mut(*column), widths.get(*column)) else {
-                continue;
-            };
-            let count = cell.chars().count();
-            if count <= *width {
-                continue;
-            }
-            // The last names distinguish a path, the first ones a list. The mark takes the place of one more.
-            let is_path = cell.contains('/') && !cell.contains(", ");
-            *cell = if is_path {
-                let end: String = cell.chars().skip(count + 1 - width).collect();
-                format!("…{end}")
-            } else {
-                let start: String = cell.chars().take(width - 1).collect();
-                format!("{start}…")
-            };
-        }
+}
+
+/// Cuts a cell to a width.
+fn shortened(cell: &str, width: usize) -> String {
+    let count = cell.chars().count();
+    if count <= width {
+        return cell.to_owned();
     }
-    rows
+    // The last names distinguish a path, the first ones a list. The mark takes the place of one more.
+    if cell.contains('/') && !cell.contains(", ") {
+        let end: String = cell.chars().skip(count + 1 - width).collect();
+        format!("…{end}")
+    } else {
+        let start: String = cell.chars().take(width - 1).collect();
+        format!("{start}…")
+    }
 }
 
 /// Leaves out columns with nothing below their head. Returns the rows, and the indices of the columns that are left.
@@ -254,19 +258,30 @@ mod tests {
 
     #[test]
     fn cells_are_cut_to_the_terminal() {
-        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
-        let all = vec![row([
-            "provider",
-            "live/prod/eu-west-1/network",
-            "added, upgraded",
-        ])];
+        let all = table(&[&["provider", "live/prod/eu-west-1/network", "added, upgraded"]]);
         let flexible = &[1, 2];
-        assert_eq!(fitted(all.clone(), flexible, 80), all);
+        assert_eq!(laid_out(&all, flexible, Some(80)).concat(), aligned(&all));
         assert_eq!(
-            fitted(all.clone(), flexible, 45),
-            [row(["provider", "…eu-west-1/network", "added, upgraded"])]
+            laid_out(&all, flexible, Some(45)).concat(),
+            ["provider  …eu-west-1/network  added, upgraded"]
         );
-        // Nothing is cut to nothing.
-        assert_eq!(fitted(all.clone(), flexible, 10), all);
+        // Where one line is not enough, cells are cut so that few are.
+        assert_eq!(
+            laid_out(&all, flexible, Some(36)).concat(),
+            [
+                "provider  …ve/prod/eu-west-1/network",
+                "    added, upgraded"
+            ]
+        );
+        // Nothing is cut to nothing: what is alone in its line is wrapped.
+        assert_eq!(
+            laid_out(&all, flexible, Some(12)).concat(),
+            [
+                "provider",
+                "    live/prod/eu-west-1/network",
+                "    added,",
+                "    upgraded"
+            ]
+        );
     }
 }
