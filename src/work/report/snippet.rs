@@ -71,16 +71,14 @@ pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> 
     };
     let rendered = renderer.term_width(MAX_WIDTH).render(&[group]);
     let has_place = diagnostic.primary.is_some() || !diagnostic.related.is_empty();
-    let lines = rendered
-        .split('\n')
-        .enumerate()
-        .filter(|(index, line)| match shown(line).trim() {
-            // Without a snippet, the gutter behind the title is a line of its own.
-            "|" => *index != 1 || has_place,
-            // Of a part of a long line the place is stated above.
-            ":::" => false,
-            _ => true,
-        });
+    let is_shown = |(index, line): &(usize, &str)| match shown(line).trim() {
+        // Without a snippet, the gutter behind the title is a line of its own.
+        "|" => *index != 1 || has_place,
+        // Of a part of a long line the place is stated above.
+        ":::" => false,
+        _ => true,
+    };
+    let lines = rendered.split('\n').enumerate().filter(is_shown);
     lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 

@@ -10,6 +10,7 @@ mod configuration;
 mod documents;
 mod evidence;
 mod locks;
+mod overrides;
 mod servers;
 
 use std::path::{Path, PathBuf};
