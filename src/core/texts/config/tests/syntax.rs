@@ -76,4 +76,10 @@ fn blocks_of_settings_are_blocks() {
     let cloud = r#"{"terraform": {"cloud": {
         "organization": "o", "workspaces": {"name": "w"}}}}"#;
     check(ALL, cloud, &["1: State not visible"]);
+    let misspelt = cloud.replace("name", "nam");
+    check(
+        ALL,
+        &misspelt,
+        &["1: State not visible", "2: Unsupported argument"],
+    );
 }

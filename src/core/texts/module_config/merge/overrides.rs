@@ -117,7 +117,8 @@ impl<'a> OverrideMerge<'a> {
             .iter()
             .any(|file| self.standing.backend == Some(file.id))
         {
-            self.base.set_backend(contents.backend);
+            self.base
+                .set_backend(contents.backend, contents.backend_faults);
         }
         self.base.files.append(&mut contents.files);
     }

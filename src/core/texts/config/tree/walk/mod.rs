@@ -157,6 +157,10 @@ impl TreeWalk<'_> {
         };
         self.manifest = manifest::read(&mut self.reader, &self.settings.data_dir);
         let directory = self.reader.directory(dir, &chosen);
+        let before = self.reader.found.len();
+        let faults = &directory.contents.backend_faults;
+        self.reader.found.extend(faults.iter().cloned());
+        self.reader.spare_lock(before);
         // The root is not kept among the modules: for a call it would be a child, and other rules apply to
         // children.
         let module = self.put_together(&directory);
