@@ -266,13 +266,10 @@ impl Constraints {
         for bound in bounds.chain([&start]) {
             let release = bound.without_suffixes();
             // The release itself may be out, because the bound is an open one.
-            let next = release.patch.checked_add(1).map(|patch| Version {
-                patch,
-                ..release.clone()
-            });
+            let next = release.next_release();
             for version in [Some(release), next].into_iter().flatten() {
                 candidates.extend(match free.get(&version) {
-                    Some(patch) => patch.map(|patch| Version { patch, ..version }),
+                    Some(next) => next.clone(),
                     None => Some(version),
                 });
             }
@@ -292,8 +289,8 @@ impl Constraints {
         example.or_else(|| "0.0.0+0".parse().ok().filter(|zero| self.allows(zero)))
     }
 
-    /// Maps every version that is excepted to the patch of the next one that is not, if there is one.
-    fn next_free(&self) -> BTreeMap<Version, Option<u64>> {
+    /// Maps every release that is excepted to the next one that is not, if there is one.
+    fn next_free(&self) -> BTreeMap<Version, Option<Version>> {
         let exceptions = self
             .terms
             .iter()
@@ -302,14 +299,10 @@ impl Constraints {
         // From the highest to the lowest, so that a run of exceptions is jumped over in one step.
         let mut free = BTreeMap::new();
         for Constraint { version, .. } in exceptions {
-            let next_patch = version.patch.checked_add(1).and_then(|patch| {
-                let next = Version {
-                    patch,
-                    ..version.clone()
-                };
-                free.get(&next).copied().unwrap_or(Some(patch))
-            });
-            free.insert(version.clone(), next_patch);
+            let next = version
+                .next_release()
+                .and_then(|next| free.get(&next).cloned().unwrap_or(Some(next)));
+            free.insert(version.clone(), next);
         }
         free
     }

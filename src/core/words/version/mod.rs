@@ -110,6 +110,22 @@ impl Version {
         Self::release(self.major, self.minor, self.patch)
     }
 
+    /// Returns the lowest release above: behind the highest patch comes the next minor version.
+    fn next_release(&self) -> Option<Self> {
+        let Self {
+            major,
+            minor,
+            patch,
+            ..
+        } = *self;
+        let next = patch
+            .checked_add(1)
+            .map(|patch| (major, minor, patch))
+            .or_else(|| Some((major, minor.checked_add(1)?, 0)))
+            .or_else(|| Some((major.checked_add(1)?, 0, 0)))?;
+        Some(Self::release(next.0, next.1, next.2))
+    }
+
     /// Compares as the range operators do: without metadata.
     ///
     /// Numbers come first, and a pre-release is below its release. Two pre-releases follow a

@@ -503,3 +503,17 @@ fn an_example_may_need_metadata() {
     }
     assert_eq!(lock("< 0").example(), None);
 }
+
+#[test]
+fn an_example_may_have_another_minor_or_major_version() {
+    const MAX: u64 = u64::MAX;
+    for (text, wanted) in [
+        (format!("> 3.1.{MAX}"), Some("3.2.0")),
+        (format!("> 3.{MAX}.{MAX}"), Some("4.0.0")),
+        (format!("> 3.1.{}, != 3.1.{MAX}", MAX - 1), Some("3.2.0")),
+        (format!("> {MAX}.{MAX}.{MAX}"), None),
+    ] {
+        let example = lock(&text).example().map(|version| version.to_string());
+        assert_eq!(example.as_deref(), wanted, "{text}");
+    }
+}
