@@ -210,8 +210,8 @@ fn of_roots(result: &CommandResult, roots: &[RootResult], verbose: bool) -> Vec<
     blocks
 }
 
-/// Shows a failure of some roots of a run. Few are named before it; of many, some are named below it, since
-/// nobody would find the title behind their names.
+/// Shows a failure of some roots of a run. Few are named before it; of many, some are named below it, where they do
+/// not hide the title.
 fn failure_of(failure: &Failure, roots: Vec<&str>, of: usize, verbose: bool) -> TextBlock {
     if roots.len() <= MAX_ROOTS {
         let title = format!("{}: {}", roots.join(", "), failure.title);

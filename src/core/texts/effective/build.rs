@@ -1,4 +1,4 @@
-//! From a merged module to the tree: what stands where, in the order of the files.
+//! From a merged module to the tree: blocks and arguments with their origins, in the order of the files.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! The configuration of one module as the program sees it: file choice and override files applied.
 //!
 //! `module` is the tree of blocks and arguments, each with the place that it comes from; `build` makes it of a
-//! merged module, with the defaults that `variables` computes. Every value is native syntax here, whatever the
-//! syntax of its file: `json_syntax` writes the values of JSON files so, and `literal` writes computed ones.
-//! `expand` generates what `dynamic` blocks stand for; `native` and `tf_json` print the tree.
+//! merged module, with the defaults that `variables` computes. Every value is native syntax here, also from
+//! JSON files, whose values `json_syntax` writes; `literal` writes computed ones.
+//! `expand` makes the blocks that `dynamic` blocks generate; `native` and `tf_json` print the tree.
 
 mod build;
 mod expand;

@@ -108,58 +108,50 @@ struct Printed<'a> {
 impl Printed<'_> {
     /// Returns the result as text for people, or as Markdown.
     fn text(&self) -> String {
-        let Self {
-            result,
-            command,
-            common,
-            world,
-        } = self;
-        let is_markdown = common.format == Format::Markdown;
+        let is_markdown = self.common.format == Format::Markdown;
         let most = if is_markdown {
             MAX_BESIDE_MARKDOWN
         } else {
             MAX_BESIDE
         };
         let beside = self.beside(Vec::new(), SCREEN).lines().count().min(most);
-        let terminal = world.env.columns(Stream::Stdout).filter(|_| !is_markdown);
+        let terminal = self
+            .world
+            .env
+            .columns(Stream::Stdout)
+            .filter(|_| !is_markdown);
         let screen = self.screen(terminal, SCREEN.saturating_sub(beside));
         let look = self.look();
         if !is_markdown {
-            let colors = colors(common.color, world.env, Stream::Stdout);
-            let blocks = command.text(result, look);
-            return human::text(&blocks, &result.texts, colors, screen);
+            let colors = colors(self.common.color, self.world.env, Stream::Stdout);
+            let blocks = self.command.text(self.result, look);
+            return human::text(&blocks, &self.result.texts, colors, screen);
         }
-        if matches!(result.subject, ResultSubject::Roots(_))
-            && command.markdown() == MarkdownText::Findings
+        if matches!(self.result.subject, ResultSubject::Roots(_))
+            && self.command.markdown() == MarkdownText::Findings
         {
             return markdown::checks(&self.checked(), screen);
         }
         // A comment has no standard error beside it.
-        let mut blocks = notes::failures(result, common.verbose);
-        blocks.extend(command.text(result, look));
+        let mut blocks = notes::failures(self.result, self.common.verbose);
+        blocks.extend(self.command.text(self.result, look));
         markdown::text(&blocks, screen)
     }
 
     /// Returns what standard error shows beside the results, as far as it is wanted.
     fn beside(&self, remarks: Vec<TextBlock>, lines: usize) -> String {
-        let Self {
-            result,
-            command,
-            common,
-            world,
-        } = self;
-        let mut notes = notes::notes(result, command.total(), common.verbose);
+        let mut notes = notes::notes(self.result, self.command.total(), self.common.verbose);
         // Warnings on one root stay: a script that asks for quiet still has to see them. Of many roots, some have a
         // warning in every run, and a failure would be hard to find among them.
-        if common.quiet && result.roots().len() > 1 {
+        if self.common.quiet && self.result.roots().len() > 1 {
             notes.retain(TextBlock::is_bad);
-        } else if common.quiet {
+        } else if self.common.quiet {
             notes.retain(|block| !block.is_note());
         }
         notes.extend(remarks);
-        let screen = self.screen(world.env.columns(Stream::Stderr), lines);
-        let colors = colors(common.color, world.env, Stream::Stderr);
-        human::text(&notes, &result.texts, colors, screen)
+        let screen = self.screen(self.world.env.columns(Stream::Stderr), lines);
+        let colors = colors(self.common.color, self.world.env, Stream::Stderr);
+        human::text(&notes, &self.result.texts, colors, screen)
     }
 
     fn screen(&self, terminal: Option<usize>, lines: usize) -> Screen {

@@ -319,7 +319,7 @@ fn kept(mut block: EffectiveBlock, reason: &str) -> EffectiveBlock {
     block
 }
 
-/// Returns the name that stands for the current element in a `dynamic` block.
+/// Returns the name of the current element in a `dynamic` block.
 fn iterator_of(block: &EffectiveBlock) -> Option<String> {
     match block.attribute("iterator") {
         Some(iterator) => match iterator.expr()?.kind {

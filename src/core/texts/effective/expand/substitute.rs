@@ -8,7 +8,7 @@ use crate::expr::{Type, Typed};
 use crate::hcl::references;
 use crate::hcl::tree::{Expr, ExprKind, ObjectKey, Step, TemplatePart};
 
-/// The text of a value that must not be shown. It is no valid reference, so that nobody applies it by mistake.
+/// The text of a value that must not be shown. It is no valid expression, so the programs refuse it.
 const SENSITIVE: &str = "(sensitive)";
 
 /// Maximum number of steps behind an iterator that are replaced together with it.
