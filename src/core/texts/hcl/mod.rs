@@ -7,6 +7,7 @@
 mod chunks;
 mod comments;
 mod conflict;
+pub mod edit;
 mod findings;
 mod format;
 mod grammar;

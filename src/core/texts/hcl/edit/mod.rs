@@ -1,0 +1,461 @@
+//! Edits of a file in native syntax that leave every other byte as it is.
+//!
+//! Spans of our own tree say where; `hcl_edit` prints what is new; the bytes between are copied. A printed tree
+//! would lose line ends, comments in expressions and escapes, so none is printed.
+//!
+//! Invariant: the text parses without an error before and after each edit; else the edit is refused, and the text
+//! is as it was.
+
+#[cfg(test)]
+mod tests;
+
+use hcl_edit::structure::{Attribute, Body as NewBody, Structure};
+use hcl_edit::{Decorate, Ident};
+
+pub use hcl_edit::expr::Expression;
+pub use hcl_edit::structure::Block as NewBlock;
+
+use super::scan::{self, HclTokenKind};
+use super::tree::{Block, Body, Expr, ExprKind, Item};
+use super::{SourceText, parse};
+use crate::diag::{FileId, Severity, Span};
+
+/// A file that is edited.
+#[derive(Clone, Debug)]
+pub struct HclEditor {
+    bytes: Vec<u8>,
+    body: Body,
+}
+
+/// A block by its type and labels.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockName<'a> {
+    /// The first word of the block.
+    pub kind: &'a str,
+    /// The labels in their order.
+    pub labels: &'a [&'a str],
+}
+
+/// A reason why a file is not edited.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// The text has an error, as it is or with the edit.
+    #[error("{title} (byte {at})")]
+    Faulty {
+        /// The title of the first error.
+        title: String,
+        /// The offset of its place.
+        at: usize,
+    },
+    /// The value of an argument is not a list of elements.
+    #[error("{0} is not a list in brackets")]
+    NotAList(String),
+    /// A name is no identifier.
+    #[error("{0:?} is not a name")]
+    NotAName(String),
+}
+
+/// Replaces parts of a text; every other byte is copied. The parts must not overlap.
+#[must_use]
+pub fn splice(bytes: &[u8], mut edits: Vec<(Span, String)>) -> Vec<u8> {
+    edits.sort_by_key(|(span, _)| (span.start, span.end));
+    let mut spliced = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    for (span, text) in edits {
+        spliced.extend_from_slice(&bytes[at..span.start]);
+        spliced.extend_from_slice(text.as_bytes());
+        at = span.end;
+    }
+    spliced.extend_from_slice(&bytes[at..]);
+    spliced
+}
+
+/// Makes a block with arguments.
+///
+/// # Errors
+/// If a name is no identifier.
+pub fn new_block(
+    name: BlockName<'_>,
+    arguments: impl IntoIterator<Item = (String, Expression)>,
+) -> Result<NewBlock, EditError> {
+    let mut block = NewBlock::new(ident(name.kind)?);
+    block.labels = name.labels.iter().map(|label| (*label).into()).collect();
+    for (name, value) in arguments {
+        block.body.push(Attribute::new(ident(&name)?, value));
+    }
+    Ok(block)
+}
+
+fn ident(name: &str) -> Result<Ident, EditError> {
+    Ident::try_new(name).map_err(|_| EditError::NotAName(name.to_owned()))
+}
+
+impl BlockName<'_> {
+    fn names(&self, block: &Block) -> bool {
+        let labels = block.labels.iter().map(|label| &*label.text);
+        block.kind.text == self.kind && labels.eq(self.labels.iter().copied())
+    }
+}
+
+impl HclEditor {
+    /// Takes a text to edit; a byte-order mark and either kind of line end stay.
+    ///
+    /// ```
+    /// use lockctl_core::hcl::edit::{BlockName, HclEditor};
+    ///
+    /// let mut editor = HclEditor::open(b"trust {\n  h1 = \"proven\" # for now\n}\n".to_vec())?;
+    /// let trust = [BlockName { kind: "trust", labels: &[] }];
+    /// editor.set(&trust, "h1", "claimed")?;
+    /// assert_eq!(editor.into_bytes(), b"trust {\n  h1 = \"claimed\" # for now\n}\n");
+    /// # Ok::<(), lockctl_core::hcl::edit::EditError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the text has an error.
+    pub fn open(bytes: Vec<u8>) -> Result<Self, EditError> {
+        let (body, problems) = parse(FileId::ALONE, &bytes);
+        let error = problems
+            .into_iter()
+            .find(|problem| problem.severity == Severity::Error);
+        match error {
+            None => Ok(Self { bytes, body }),
+            Some(error) => Err(EditError::Faulty {
+                at: error.primary.map_or(0, |label| label.span.start),
+                title: error.title,
+            }),
+        }
+    }
+
+    /// Returns the text with all edits.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Returns the tree of the text with all edits.
+    #[must_use]
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// Finds the first block of a path of blocks; the empty path names no block, but the file.
+    #[must_use]
+    pub fn block(&self, path: &[BlockName<'_>]) -> Option<&Block> {
+        let (last, above) = path.split_last()?;
+        self.body_of(above)?
+            .blocks()
+            .find(|block| last.names(block))
+    }
+
+    /// Sets an argument: its value is replaced, or the argument is added, with blocks of the path that are missing.
+    ///
+    /// # Errors
+    /// If the text would have an error.
+    pub fn set(
+        &mut self,
+        path: &[BlockName<'_>],
+        name: &str,
+        value: impl Into<Expression>,
+    ) -> Result<(), EditError> {
+        let value = value.into();
+        if let Some(body) = self.body_of(path) {
+            if let Some(attribute) = body.attribute(name) {
+                let value = self.with_line_ends(&value.to_string());
+                return self.apply(vec![(attribute.value.span, value)]);
+            }
+            let mut attribute = Attribute::new(ident(name)?, value);
+            let padding = self.padding(body, name);
+            attribute.key.decor_mut().set_suffix(padding);
+            return self.add(path, attribute.into());
+        }
+        let present = (0..path.len())
+            .rev()
+            .find(|count| self.body_of(&path[..*count]).is_some())
+            .unwrap_or_default();
+        let mut missing = path[present..].iter().rev();
+        let mut added: Structure = Attribute::new(ident(name)?, value).into();
+        for block in &mut missing {
+            let mut outer = new_block(*block, [])?;
+            outer.body.push(added);
+            added = outer.into();
+        }
+        self.add(&path[..present], added)
+    }
+
+    /// Removes an argument with its lines and the comment behind it; true if there was one.
+    ///
+    /// # Errors
+    /// If the text would have an error.
+    pub fn remove(&mut self, path: &[BlockName<'_>], name: &str) -> Result<bool, EditError> {
+        let attribute = self.body_of(path).and_then(|body| body.attribute(name));
+        let Some(span) = attribute.map(|attribute| attribute.span) else {
+            return Ok(false);
+        };
+        let lines = self.whole_lines(span).unwrap_or(span);
+        self.apply(vec![(lines, String::new())])?;
+        Ok(true)
+    }
+
+    /// Adds an element at the end of a list, which is made if the argument is missing.
+    ///
+    /// # Errors
+    /// If the argument is no list, or the text would have an error.
+    pub fn add_element(
+        &mut self,
+        path: &[BlockName<'_>],
+        name: &str,
+        value: impl Into<Expression>,
+    ) -> Result<(), EditError> {
+        let value = value.into();
+        let attribute = self.body_of(path).and_then(|body| body.attribute(name));
+        let Some(attribute) = attribute else {
+            return self.set(path, name, vec![value]);
+        };
+        let (list, elements) = elements(name, &attribute.value)?;
+        let value = self.with_line_ends(&value.to_string());
+        let close = list.end - 1;
+        let Some(last) = elements.last() else {
+            return self.apply(vec![(Span::new(close, close), value)]);
+        };
+        let comma = self.comma_behind(last.span, close);
+        let line = self.line_start(close);
+        if line <= last.span.end || !self.is_blank(line, close) {
+            // The bracket is behind the element, on its line.
+            let text = format!(", {value}");
+            let at = last.span.end;
+            return self.apply(vec![(Span::new(at, at), text)]);
+        }
+        let indent = self.indent(last.span.start);
+        let text = format!("{indent}{value},{}", self.line_end());
+        let mut edits = vec![(Span::new(line, line), text)];
+        if comma.is_none() {
+            edits.push((Span::new(last.span.end, last.span.end), ",".to_owned()));
+        }
+        self.apply(edits)
+    }
+
+    /// Removes the elements of a list that are a text; true if there was one.
+    ///
+    /// # Errors
+    /// If the argument is no list, or the text would have an error.
+    pub fn remove_element(
+        &mut self,
+        path: &[BlockName<'_>],
+        name: &str,
+        text: &str,
+    ) -> Result<bool, EditError> {
+        let mut removed = false;
+        loop {
+            let attribute = self.body_of(path).and_then(|body| body.attribute(name));
+            let Some(attribute) = attribute else {
+                return Ok(removed);
+            };
+            let (list, elements) = elements(name, &attribute.value)?;
+            let is_wanted =
+                |element: &&Expr| matches!(&element.kind, ExprKind::String(own) if own == text);
+            let Some(element) = elements.iter().find(is_wanted) else {
+                return Ok(removed);
+            };
+            let comma = self.comma_behind(element.span, list.end - 1);
+            let with_comma = Span::new(element.span.start, comma.unwrap_or(element.span).end);
+            let span = match self.whole_lines(with_comma) {
+                Some(lines) => lines,
+                // The white space behind a comma goes with it; without one, the comma before does.
+                None if comma.is_some() => {
+                    let rest = &self.bytes[with_comma.end..];
+                    let spaces = rest.iter().take_while(|byte| **byte == b' ').count();
+                    Span::new(with_comma.start, with_comma.end + spaces)
+                }
+                None => {
+                    let before = elements
+                        .iter()
+                        .rfind(|other| other.span.end <= element.span.start);
+                    let start = before.map_or(element.span.start, |before| before.span.end);
+                    Span::new(start, element.span.end)
+                }
+            };
+            self.apply(vec![(span, String::new())])?;
+            removed = true;
+        }
+    }
+
+    /// Adds a block at the end of another one, or of the file.
+    ///
+    /// # Errors
+    /// If the text would have an error.
+    pub fn add_block(&mut self, path: &[BlockName<'_>], block: NewBlock) -> Result<(), EditError> {
+        self.add(path, block.into())
+    }
+
+    fn body_of(&self, path: &[BlockName<'_>]) -> Option<&Body> {
+        match path {
+            [] => Some(&self.body),
+            path => self.block(path).map(|block| &block.body),
+        }
+    }
+
+    /// Adds an item at the end of a body.
+    fn add(&mut self, path: &[BlockName<'_>], item: Structure) -> Result<(), EditError> {
+        let Some(body) = self.body_of(path) else {
+            return Ok(());
+        };
+        let line_end = self.line_end();
+        let is_block = matches!(item, Structure::Block(_));
+        let Some(block) = self.block(path) else {
+            let text = self.with_line_ends(&printed(item, ""));
+            let end = self.bytes.len();
+            let is_empty = body.items.is_empty() && self.is_blank(0, end);
+            let ends_line = matches!(&*self.bytes, [] | [.., b'\n'] | b"\xEF\xBB\xBF");
+            let first = if ends_line { "" } else { line_end };
+            let gap = if is_block && !is_empty { line_end } else { "" };
+            return self.apply(vec![(Span::new(end, end), format!("{first}{gap}{text}"))]);
+        };
+        let outer = self.indent(block.span.start);
+        let inner = match body.items.first() {
+            Some(first) => {
+                let start = match first {
+                    Item::Attribute(attribute) => attribute.span.start,
+                    Item::Block(block) => block.span.start,
+                };
+                Some(start).filter(|start| self.line_start(*start) > block.span.start)
+            }
+            None => None,
+        };
+        let inner = inner.map_or_else(|| format!("{outer}  "), |start| self.indent(start));
+        let text = self.with_line_ends(&printed(item, &inner));
+        let gap = if is_block && !body.items.is_empty() {
+            line_end
+        } else {
+            ""
+        };
+        let close = body.span.end;
+        let line = self.line_start(close);
+        if line > body.span.start && self.is_blank(line, close) {
+            return self.apply(vec![(Span::new(line, line), format!("{gap}{text}"))]);
+        }
+        // `{ a = 1 }` takes no second item: each gets a line of its own.
+        let before = &self.bytes[body.span.start..close];
+        let blank = before
+            .iter()
+            .rev()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+        let mut edits = vec![(
+            Span::new(close - blank, close),
+            format!("{line_end}{gap}{text}{outer}"),
+        )];
+        if blank < before.len() && line <= body.span.start {
+            let spaces = before.iter().take_while(|byte| **byte == b' ').count();
+            let start = Span::new(body.span.start, body.span.start + spaces);
+            edits.push((start, format!("{line_end}{inner}")));
+        }
+        self.apply(edits)
+    }
+
+    /// Splices, and takes the text if it has no error.
+    fn apply(&mut self, edits: Vec<(Span, String)>) -> Result<(), EditError> {
+        *self = Self::open(splice(&self.bytes, edits))?;
+        Ok(())
+    }
+
+    /// Returns the white space behind a new name that puts its `=` below that of the argument before it.
+    fn padding(&self, body: &Body, name: &str) -> String {
+        let Some(Item::Attribute(last)) = body.items.last() else {
+            return " ".to_owned();
+        };
+        let behind = &self.bytes[last.name.span.end..last.value.span.start];
+        let equal = behind.iter().position(|byte| *byte == b'=').unwrap_or(1);
+        let column = last.name.text.chars().count() + equal;
+        " ".repeat(column.saturating_sub(name.chars().count()).max(1))
+    }
+
+    fn line_end(&self) -> &'static str {
+        let first = self.bytes.iter().position(|byte| *byte == b'\n');
+        match first.filter(|at| *at > 0 && self.bytes[at - 1] == b'\r') {
+            Some(_) => "\r\n",
+            None => "\n",
+        }
+    }
+
+    fn with_line_ends(&self, text: &str) -> String {
+        text.replace('\n', self.line_end())
+    }
+
+    fn line_start(&self, at: usize) -> usize {
+        let before = self.bytes[..at].iter().rposition(|byte| *byte == b'\n');
+        before.map_or(0, |newline| newline + 1)
+    }
+
+    /// Returns the white space before the first word of a line.
+    fn indent(&self, at: usize) -> String {
+        let line = &self.bytes[self.line_start(at)..at];
+        line.iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\t'))
+            .map(|byte| char::from(*byte))
+            .collect()
+    }
+
+    fn is_blank(&self, start: usize, end: usize) -> bool {
+        let text = self.bytes[start..end].trim_ascii();
+        text.is_empty() || text == b"\xEF\xBB\xBF"
+    }
+
+    /// Returns the comma between the end of an element and the closing bracket of its list.
+    fn comma_behind(&self, element: Span, close: usize) -> Option<Span> {
+        let text = SourceText::decode(&self.bytes).text;
+        let tokens = scan::tokens(&text, Span::new(element.end, close));
+        let first = tokens
+            .iter()
+            .find(|token| token.kind != HclTokenKind::Newline)?;
+        (first.kind == HclTokenKind::Comma).then(|| first.span())
+    }
+
+    /// Returns the lines of a part of the text, with the comment behind it, if nothing else is on them.
+    fn whole_lines(&self, span: Span) -> Option<Span> {
+        let start = self.line_start(span.start);
+        let text = SourceText::decode(&self.bytes).text;
+        // A heredoc ends with its line.
+        if self.bytes[..span.end].ends_with(b"\n") {
+            return self
+                .is_blank(start, span.start)
+                .then(|| Span::new(start, span.end));
+        }
+        let rest = &self.bytes[span.end..];
+        let line = rest.iter().position(|byte| *byte == b'\n');
+        let end = span.end + line.map_or(rest.len(), |newline| newline + 1);
+        let tokens = scan::tokens(&text, Span::new(span.end, self.bytes.len()));
+        let next = tokens
+            .iter()
+            .find(|token| token.kind != HclTokenKind::Newline)?;
+        let is_alone = next.start >= end && self.is_blank(start, span.start);
+        is_alone.then(|| Span::new(start, end))
+    }
+}
+
+fn elements<'a>(name: &str, value: &'a Expr) -> Result<(Span, &'a [Expr]), EditError> {
+    match &value.kind {
+        ExprKind::Tuple(elements) => Ok((value.span, elements)),
+        _ => Err(EditError::NotAList(name.to_owned())),
+    }
+}
+
+/// Prints an item with white space before each of its lines.
+fn printed(mut item: Structure, indent: &str) -> String {
+    item.decor_mut().set_prefix(indent);
+    if let Structure::Block(block) = &mut item {
+        indent_items(block, indent);
+    }
+    NewBody::from(vec![item]).to_string()
+}
+
+fn indent_items(block: &mut NewBlock, indent: &str) {
+    let inner = format!("{indent}  ");
+    for mut attribute in block.body.attributes_mut() {
+        attribute.decor_mut().set_prefix(&*inner);
+    }
+    for nested in block.body.blocks_mut() {
+        nested.decor_mut().set_prefix(&*inner);
+        indent_items(nested, &inner);
+    }
+    block.body.decor_mut().set_suffix(indent);
+}
