@@ -175,8 +175,8 @@ error: . is in no git repository
 
 "#]]);
     repo.run(&["log"]).exits(2).stderr_eq(str![[r#"
-error: "HEAD" names no commit of this repository
-  help: `git log` and `git branch` list the names that exist
+error: the current branch has no commit yet
+  help: commit the files first
 
 "#]]);
     repo.commit("nothing");

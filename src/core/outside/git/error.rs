@@ -36,6 +36,9 @@ pub enum GitError {
         /// The clone has the newest commits only.
         is_shallow: bool,
     },
+    /// The current branch has no commit, as after `git init`.
+    #[error("the current branch has no commit yet")]
+    NoCommit,
     /// Two commits have no ancestor in common.
     #[error("{old:?} and {new:?} have no commit in common")]
     NoMergeBase {

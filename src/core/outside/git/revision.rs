@@ -42,7 +42,7 @@ impl Repository<'_> {
     /// The text may be anything: one that begins like an option names nothing.
     ///
     /// # Errors
-    /// If it names nothing, or nothing that holds files.
+    /// If it names nothing, or nothing that holds files; of `HEAD`, if the branch has no commit.
     pub fn revision(&self, text: &str) -> Result<Revision, GitError> {
         let nothing = |remote_branch| GitError::NoRevision {
             text: text.to_owned(),
@@ -72,6 +72,10 @@ impl Repository<'_> {
                 let text = text.to_owned();
                 return Ok(Revision { text, id, kind });
             }
+        }
+        // `HEAD` always names the current branch, so only a commit can be missing.
+        if text == "HEAD" {
+            return Err(GitError::NoCommit);
         }
         Err(nothing(self.remote_branch(text)?))
     }

@@ -72,6 +72,13 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
             .help("save the file as UTF-8");
         return (nothing, vec![problem]);
     }
+    if is_git_crypt(bytes) {
+        let problem =
+            Diagnostic::error(diag::rules::SYNTAX_ERROR, "File is encrypted by git-crypt")
+                .at(file, Span::new(0, 1), "")
+                .help("run `git-crypt unlock`");
+        return (nothing, vec![problem]);
+    }
     let mut source = SourceText::decode(bytes);
     if scan::has_too_many_tokens(&source.text) {
         let title = "Too many words and signs in a file";
@@ -96,6 +103,12 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     }
     diag::in_order(&mut problems);
     (Body { items, span }, problems)
+}
+
+/// Returns whether git-crypt encrypted a file, as in a clone without the key.
+#[must_use]
+pub fn is_git_crypt(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\0GITCRYPT\0")
 }
 
 /// Parses a text as one expression; everything in it is at a place.

@@ -598,3 +598,15 @@ fn floods_are_cut_off() {
         }
     }
 }
+
+#[test]
+fn an_encrypted_file_has_one_problem_with_the_command() {
+    let (body, problems, _) = read(b"\0GITCRYPT\0\x8f\x11\"{\n");
+    assert!(body.items.is_empty());
+    let [problem] = &*problems else {
+        panic!("{problems:?}");
+    };
+    assert_eq!(problem.title, "File is encrypted by git-crypt");
+    let help = problem.help.as_ref().unwrap().to_string();
+    assert_eq!(help, "run `git-crypt unlock`");
+}

@@ -61,6 +61,7 @@ pub(crate) fn failure(error: &GitError) -> Failure {
     let help = match error {
         GitError::NotInstalled => Some("install git"),
         GitError::NoRepository { .. } => Some("name a directory of a repository with -C"),
+        GitError::NoCommit => Some("commit the files first"),
         GitError::NoRevision { .. } => Some("`git log` and `git branch` list the names that exist"),
         GitError::NoMergeBase { .. } => Some("compare the two directly, with two dots"),
         GitError::Bare => Some("name two revisions"),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::config::given::{GivenValues, ValueArgument};
 use crate::config::tree::reader::Reader;
 use crate::diag::{Diagnostic, FileId, Span, has_errors, rules};
+use crate::hcl;
 use crate::module_config::decode::late::Late;
 use crate::module_config::file::Syntax;
 use crate::module_config::syntax;
@@ -24,9 +25,6 @@ pub(in crate::texts::config) enum RootValue {
     /// A value of the environment that must not be used.
     Hidden,
 }
-
-/// The first bytes of a file that git-crypt encrypted.
-const GIT_CRYPT: &[u8] = b"\0GITCRYPT\0";
 
 /// The values that the environment, files and the user give to variables of a root.
 #[derive(Debug, Default)]
@@ -90,7 +88,7 @@ impl RootValues {
             file,
             values: UnreadValues {
                 path,
-                is_encrypted: bytes.starts_with(GIT_CRYPT),
+                is_encrypted: hcl::is_git_crypt(bytes),
             },
             faults,
             decides_module: false,
@@ -170,7 +168,7 @@ fn file(
         Syntax::Native
     };
     let (file, bytes) = reader.text(path)?;
-    if bytes.starts_with(GIT_CRYPT) {
+    if hcl::is_git_crypt(&bytes) {
         let title = "File is encrypted by git-crypt";
         let error = Diagnostic::error(rules::SYNTAX_ERROR, title)
             .at(file, Span::default(), "its values are not known")
