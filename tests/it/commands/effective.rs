@@ -147,6 +147,46 @@ locals {
 }
 
 #[test]
+fn a_call_is_named_by_its_address() {
+    let lab = Lab::new();
+    lab.write(
+        "main.tf",
+        "module \"net\" {\n  source = \"./net\"\n}\nmodule \"far\" {\n  source = \"acme/far/any\"\n}\n",
+    );
+    lab.write(
+        "net/main.tf",
+        "module \"sub\" {\n  source = \"./sub\"\n}\nlocals {\n  a = 1\n}\n",
+    );
+    lab.write("net/a_override.tf", "locals {\n  a = 2\n}\n");
+    lab.write("net/sub/main.tf", "locals {\n  b = 3\n}\n");
+    let run = |module: &str, more: &[&str]| {
+        let args = [&["config", module, "--no-places"], more].concat();
+        lab.run(&args)
+    };
+    let net = run("module.net", &[]).exits(0).stdout;
+    assert!(net.ends_with("locals {\n  a = 2\n}\n"), "{net}");
+    assert!(net.starts_with("module \"sub\" {\n"), "{net}");
+    let below = run("module.net", &["-r"]).exits(0).stdout;
+    assert!(
+        below.contains("# ---- module.net.module.sub: net/sub\n"),
+        "{below}"
+    );
+    assert!(!below.contains("root module"), "{below}");
+    let sub = run("module.net.module.sub", &[]).exits(0).stdout;
+    assert_eq!(sub, "locals {\n  b = 3\n}\n");
+    run("module.nte", &[])
+        .exits(2)
+        .stderr_has("did you mean module.net?");
+    run("module.far", &[])
+        .exits(2)
+        .stderr_has("module.far is not visible");
+    // A directory of that name is one.
+    lab.write("module.net/main.tf", "locals {\n  c = 4\n}\n");
+    let directory = run("module.net", &[]).exits(0).stdout;
+    assert_eq!(directory, "locals {\n  c = 4\n}\n");
+}
+
+#[test]
 fn a_module_with_a_fault_is_not_printed() {
     let lab = overridden();
     lab.write("b_override.tf", "variable \"b\" {}\n");

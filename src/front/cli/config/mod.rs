@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::cli::Command;
 use crate::config::{Loaded, ModuleNode, PlannedValues};
-use crate::diag::{Texts, counted};
+use crate::diag::{Texts, counted, did_you_mean};
 use crate::driver;
 use crate::effective::{self, EffectiveModule, Places};
 use crate::flavor::{Flavor, Program};
@@ -35,10 +35,12 @@ const MAX_DOUBTS: usize = 20;
     ("lockctl config --check", "fail if override files change anything"),
     ("lockctl config --expand", "with the blocks that dynamic blocks generate"),
     ("lockctl config -r live/prod", "the root and all modules that it calls"),
+    ("lockctl config module.network", "a module that the root in this directory calls"),
     ("lockctl config --no-places > all.tf", "a file in place of all others"),
 ]))]
 pub(in crate::front::cli) struct ConfigArgs {
-    /// Directory of a root or of any module [default: the working directory]
+    /// Directory of a root or of any module, or the address of a call, as in module.a.module.b [default: the working
+    /// directory]
     #[arg(value_name = "MODULE")]
     module: Option<PathBuf>,
     /// Also print every module that it calls
@@ -67,8 +69,12 @@ pub(in crate::front::cli) struct ConfigArgs {
 
 impl Command for ConfigArgs {
     fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
+        let called = self.called(session);
         let roots = RootArgs {
-            roots: self.module.iter().cloned().collect(),
+            roots: match called {
+                Some(_) => Vec::new(),
+                None => self.module.iter().cloned().collect(),
+            },
             recursive: false,
             terragrunt: false,
         };
@@ -81,7 +87,12 @@ impl Command for ConfigArgs {
             true,
             |root, loaded, texts, result| {
                 let format = session.options.format;
-                let mut modules = self.modules(loaded, texts, root.flavor);
+                let mut modules = self.modules(loaded, called, texts, root.flavor);
+                if let Some(call) = called
+                    && modules.is_empty()
+                {
+                    return Err(not_printed(call, loaded));
+                }
                 if self.expand {
                     let reading = user_modules.reading();
                     let nodes = &loaded.modules;
@@ -93,7 +104,7 @@ impl Command for ConfigArgs {
                 result.detail = RootDetail::Configuration(rows);
                 if self.recursive {
                     let unseen = UnseenParts::new(loaded, &self.configuration, session.options);
-                    let consequence = "and are not printed";
+                    let consequence = "so the output is incomplete";
                     if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
                         result.remark(remark);
                     }
@@ -119,6 +130,18 @@ impl Command for ConfigArgs {
 }
 
 impl ConfigArgs {
+    /// Returns the address of a call, if one was typed: a directory may have the same name.
+    fn called(&self, session: &Session<'_>) -> Option<&str> {
+        let typed = self.module.as_deref()?;
+        let call = typed.to_str().filter(|text| text.starts_with("module."))?;
+        let is_there = session
+            .world
+            .disk
+            .list(&session.options.below(typed))
+            .is_ok();
+        (!is_there).then_some(call)
+    }
+
     /// Prints the modules of a root, and describes them for JSON.
     fn print(
         &self,
@@ -183,18 +206,25 @@ impl ConfigArgs {
         }
     }
 
-    /// Chooses the modules to print. Calls that share a module are one element.
+    /// Chooses the modules to print: the root, or a call of it. Calls that share a module are one element.
     fn modules<'l>(
         &self,
         loaded: &'l Loaded,
+        called: Option<&str>,
         texts: &Texts,
         flavor: Flavor,
     ) -> Vec<PrintedModule<'l>> {
         let mut modules: Vec<PrintedModule<'_>> = Vec::new();
         let mut by_dir = BTreeMap::new();
+        let start = called.unwrap_or_default();
         for (at, node) in loaded.modules.iter().enumerate() {
-            let is_wanted = node.path.is_root() || self.recursive && !node.path.is_in_test();
-            if !is_wanted || node.unseen.is_some() {
+            let path = node.path.to_string();
+            let below = path.strip_prefix(start);
+            let is_wanted = below.is_some_and(|below| match below {
+                "" => true,
+                _ => self.recursive && (start.is_empty() || below.starts_with('.')),
+            });
+            if !is_wanted || node.path.is_in_test() || node.unseen.is_some() {
                 continue;
             }
             let new = modules.len();
@@ -209,6 +239,23 @@ impl ConfigArgs {
         }
         modules
     }
+}
+
+/// Says why a call cannot be printed.
+fn not_printed(call: &str, loaded: &Loaded) -> Failure {
+    let paths: BTreeSet<String> = loaded
+        .modules
+        .iter()
+        .map(|node| node.path.to_string())
+        .collect();
+    if paths.contains(call) {
+        return Failure::new(format!("{call} is not visible"))
+            .help("`--modules fetch` fetches modules that are not installed");
+    }
+    let known: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let help = did_you_mean(call, &known);
+    Failure::new(format!("no module of this root is called as {call}"))
+        .help(help.unwrap_or_else(|| "`lockctl tree` lists the calls".to_owned()))
 }
 
 /// A module to print.
