@@ -15,8 +15,8 @@ pub use front::{cli, completion, guide};
 pub use lockctl_fetch::{
     acquire, addr, archive, authenticate, cliconfig, config, contents, coverage, diag, effective,
     expr, flavor, git, hash, hcl, json, locker, lockfile, mirror, module_config, modules, net, os,
-    package, packages, parallel, platform, project, remote_module, requirement, resolve, review,
-    sources, store, terragrunt, upstream, verifier, verify, version, workspace, world,
+    package, packages, parallel, pins, platform, project, remote_module, requirement, resolve,
+    review, sources, store, terragrunt, upstream, verifier, verify, version, workspace, world,
 };
 #[doc(hidden)]
 pub use work::{audit, driver, mirroring, report, run, sbom};

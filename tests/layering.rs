@@ -23,7 +23,7 @@ const WINGS: &[(&str, &str)] = &[
     ("core/outside", "world git os"),
     (
         "core/texts",
-        "hcl json expr lockfile module_config remote_module config effective cliconfig project terragrunt",
+        "hcl json expr lockfile module_config remote_module config effective cliconfig project pins terragrunt",
     ),
     (
         "core/judge",

@@ -58,8 +58,8 @@ pub use judge::{archive, coverage, resolve, review, verifier, workspace};
 pub use outside::{git, os, world};
 #[doc(hidden)]
 pub use texts::{
-    cliconfig, config, effective, expr, hcl, json, lockfile, module_config, project, remote_module,
-    terragrunt,
+    cliconfig, config, effective, expr, hcl, json, lockfile, module_config, pins, project,
+    remote_module, terragrunt,
 };
 #[doc(hidden)]
 pub use words::{addr, contents, diag, flavor, package, parallel, platform, requirement, version};

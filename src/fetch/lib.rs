@@ -14,6 +14,7 @@ pub use work::{locker, mirror, upstream};
 #[doc(hidden)]
 pub use lockctl_core::{
     addr, archive, cliconfig, config, contents, coverage, diag, effective, expr, flavor, git, hash,
-    hcl, json, lockfile, module_config, os, package, parallel, platform, project, remote_module,
-    requirement, resolve, review, terragrunt, verifier, verify, version, workspace, world,
+    hcl, json, lockfile, module_config, os, package, parallel, pins, platform, project,
+    remote_module, requirement, resolve, review, terragrunt, verifier, verify, version, workspace,
+    world,
 };

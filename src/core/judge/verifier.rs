@@ -244,6 +244,7 @@ pub fn inputs<'a>(
         configuration: configuration.map(|loaded| ConfigurationInput {
             requirements: &loaded.requirements,
             core_versions: &loaded.core_versions,
+            remote_calls: &loaded.remote_calls,
             diagnostics: &loaded.diagnostics,
             value_errors: &loaded.value_errors,
         }),
@@ -252,6 +253,8 @@ pub fn inputs<'a>(
         // git is another program, and this one starts none.
         ignored: None,
         tracked_packages: None,
+        pins: root.pins.as_ref(),
+        module_faults: &[],
         advice,
     }
 }

@@ -17,6 +17,8 @@ pub mod lockfile;
 #[doc(hidden)]
 pub mod module_config;
 #[doc(hidden)]
+pub mod pins;
+#[doc(hidden)]
 pub mod project;
 #[doc(hidden)]
 pub mod remote_module;

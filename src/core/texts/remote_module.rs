@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::addr::module::{RegistryModule, RemoteModule};
 use crate::flavor::Flavor;
+use crate::hash::Hash;
 use crate::version::{CoreConstraints, Version};
 use crate::world::{Files, Layer};
 
@@ -33,6 +34,32 @@ pub struct ModuleRequest<'a> {
     pub source: RequestedSource<'a>,
     /// The rules for reading sources and versions.
     pub flavor: Flavor,
+    /// The pin of the call, where calls are pinned.
+    pub pin: PinRequest<'a>,
+}
+
+/// The pin of a call that a request is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PinRequest<'a> {
+    /// Calls of this root are not pinned.
+    Unused,
+    /// The call has no pin yet: the package is hashed.
+    New,
+    /// The pinned version or commit is wanted, and its package must have the pinned hash.
+    Kept(&'a ModulePin),
+}
+
+/// The record of the module that a remote call got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModulePin {
+    /// The source of the call in normal form, without what may be secret.
+    pub source: String,
+    /// The version that was selected, for a module of a registry.
+    pub version: Option<Version>,
+    /// The id of the commit, for a package of a repository.
+    pub commit: Option<String>,
+    /// The `h1:` hash of the package.
+    pub hash: Hash,
 }
 
 /// The source of a call of a remote module.
@@ -66,6 +93,8 @@ pub struct FoundModule {
     /// The directory of this machine that the package is, without links: the programs link to such a package,
     /// so that what it calls is there.
     pub place: Option<Arc<Path>>,
+    /// The `h1:` hash of the package, if the request was about a pin.
+    pub hash: Option<Hash>,
     /// Warnings about the module: a title of the program and a sentence each.
     pub warnings: Vec<(&'static str, String)>,
 }
@@ -167,6 +196,7 @@ impl std::fmt::Debug for FoundModule {
             .field("shown", &self.shown)
             .field("version", &self.version)
             .field("commit", &self.commit)
+            .field("hash", &self.hash)
             .finish_non_exhaustive()
     }
 }

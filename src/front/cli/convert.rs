@@ -9,6 +9,7 @@ use crate::flavor::{FlavorChoice, StatedFlavor};
 use crate::report::CommandResult;
 use crate::run::options::{Options, RootArgs, examples};
 use crate::run::session::Session;
+use crate::workspace::PinUse;
 
 /// Rewrite the lock file for the other program
 ///
@@ -58,6 +59,7 @@ impl LockCommand for ConvertArgs {
             options: &self.options,
             moves: None,
             converts: true,
+            pins: &PinUse::Kept,
         };
         lock::run(&session, request)
     }

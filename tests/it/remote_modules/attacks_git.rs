@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use lockctl::flavor::Flavor;
 use lockctl::modules::git::{
-    AddressOrigin, GitFailure, GitLimits, GitPackage, GitRequest, fetch_package,
+    AddressOrigin, GitFailure, GitFiles, GitLimits, GitPackage, GitRequest, fetch_package,
 };
 use lockctl::modules::package::{SubdirectoryError, SubdirectoryPattern};
 use lockctl::remote_module::is_leaving;
@@ -57,6 +57,7 @@ impl Attack {
             package: &source,
             origin,
             flavor: Flavor::Terraform1_11,
+            files: GitFiles::Small,
         };
         let fetched = fetch_package(self.case.world(), &request, limits);
         assert!(!self.marker_exists(), "{source}: something was run");
@@ -548,6 +549,7 @@ fn a_run_that_is_interrupted() {
         package: &source,
         origin: AddressOrigin::User,
         flavor: Flavor::OpenTofu1_12,
+        files: GitFiles::Small,
     };
     let env = lockctl::os::RealEnv;
     let world = lockctl::modules::git::GitWorld {

@@ -11,7 +11,8 @@ use lockctl::modules::store::{ModuleAccess, ModuleNet, ModuleStore};
 use lockctl::net::RealHttp;
 use lockctl::os::RealDisk;
 use lockctl::remote_module::{
-    FoundModule, ModuleFailure, ModuleFailureKind, ModuleRequest, RemoteModules, RequestedSource,
+    FoundModule, ModuleFailure, ModuleFailureKind, ModuleRequest, PinRequest, RemoteModules,
+    RequestedSource,
 };
 use lockctl::sources::discovery::{Discovery, Hosts};
 use lockctl::sources::net::Net;
@@ -157,6 +158,7 @@ impl<'a> Case<'a> {
             store.find(&ModuleRequest {
                 source,
                 flavor: self.flavor,
+                pin: PinRequest::Unused,
             })
         });
         found.collect()

@@ -15,7 +15,9 @@ use std::sync::Mutex;
 use lockctl::addr::module::{ModuleSource, RemoteModule};
 use lockctl::flavor::Flavor;
 use lockctl::modules::archive::{NamedArchive, read_archive};
-use lockctl::modules::git::{AddressOrigin, GitLimits, GitRequest, GitWorld, fetch_package};
+use lockctl::modules::git::{
+    AddressOrigin, GitFiles, GitLimits, GitRequest, GitWorld, fetch_package,
+};
 use lockctl::modules::package::{PackageTree, SubdirectoryPattern};
 use lockctl::os::{RealDisk, RealRun};
 use lockctl::world::mem::{MemEnv, slashed};
@@ -266,6 +268,7 @@ fn fetched(
             package: &source.package,
             origin: AddressOrigin::User,
             flavor,
+            files: GitFiles::Small,
         };
         let package = fetch_package(case.world(), &request, GitLimits::MODULE);
         package.map_err(|error| error.to_string())?.tree

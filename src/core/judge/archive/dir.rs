@@ -24,6 +24,8 @@ pub struct DirHashes {
 struct FoundFile {
     name: Box<[u8]>,
     path: PathBuf,
+    /// The target of a link that counts as it is.
+    target: Option<PathBuf>,
 }
 
 /// Hashes the files of an unpacked package, `jobs` of them at once (rules 2).
@@ -57,10 +59,38 @@ pub fn hash_directory(
     jobs: NonZeroUsize,
 ) -> Result<DirHashes, ArchiveError> {
     let mut found = Vec::new();
-    walk(files, dir, limits, &mut |file| {
+    walk(files, dir, limits, None, &mut |file| {
         found.push(file);
         Ok(())
     })?;
+    hash_found(files, found, jobs)
+}
+
+/// Hashes the files of an installed module package, `jobs` of them at once.
+///
+/// It differs from [`hash_directory`] in two ways: what is named `.git` does not count, and a link counts with
+/// its target as it is written, wherever it leads.
+///
+/// # Errors
+/// As there, except for links.
+pub fn hash_module(
+    files: &dyn Disk,
+    dir: &Path,
+    jobs: NonZeroUsize,
+) -> Result<DirHashes, ArchiveError> {
+    let mut found = Vec::new();
+    walk(files, dir, &Limits::MODULE, Some(files), &mut |file| {
+        found.push(file);
+        Ok(())
+    })?;
+    hash_found(files, found, jobs)
+}
+
+fn hash_found(
+    files: &dyn Files,
+    mut found: Vec<FoundFile>,
+    jobs: NonZeroUsize,
+) -> Result<DirHashes, ArchiveError> {
     // Names are sorted as bytes, as the hash requires; a file system lists them in any order.
     found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     let digests = parallel::map(jobs, &found, |file| digest(files, file));
@@ -75,7 +105,7 @@ pub fn hash_directory(
 /// As there, as far as that is known without reading them.
 pub fn size(files: &dyn Files, dir: &Path, limits: &Limits) -> Result<u64, ArchiveError> {
     let mut bytes = 0_u64;
-    walk(files, dir, limits, &mut |file| {
+    walk(files, dir, limits, None, &mut |file| {
         let size = files
             .open(&file.path)
             .and_then(|mut reader| reader.seek(io::SeekFrom::End(0)))
@@ -145,7 +175,7 @@ pub fn copy_files(
     into: &mut dyn DraftDirectory,
 ) -> Result<(), UnpackError> {
     let mut found = Vec::new();
-    walk(disk, dir, limits, &mut |file| {
+    walk(disk, dir, limits, None, &mut |file| {
         found.push(file);
         Ok(())
     })?;
@@ -178,11 +208,13 @@ pub fn copy_files(
     Ok(())
 }
 
-/// Hands over all files, one by one, without following links to directories.
+/// Hands over all files, one by one, without following links to directories; `module` reads the links of a package
+/// of modules.
 fn walk(
     files: &dyn Files,
     dir: &Path,
     limits: &Limits,
+    module: Option<&dyn Disk>,
     take: &mut dyn FnMut(FoundFile) -> Result<(), ArchiveError>,
 ) -> Result<(), ArchiveError> {
     let mut seen = 0;
@@ -199,12 +231,22 @@ fn walk(
                 let limit = limits.entries;
                 return Err(ArchiveError::TooManyEntries { limit });
             }
+            // Git's own files differ from clone to clone.
+            if module.is_some() && entry.name == ".git" {
+                continue;
+            }
             let path = dir.join(&entry.name);
             // On Unix these are the raw bytes of the name.
             let mut name = [&*prefix, entry.name.as_encoded_bytes()].concat();
             if entry.kind == FileKind::Directory {
                 name.push(b'/');
                 to_list.push((path, name, depth + 1));
+            } else if let Some(disk) = module
+                && entry.kind == FileKind::Symlink
+            {
+                let name = name.into();
+                let target = disk.link(&path).map_err(at(&path))?;
+                take(FoundFile { name, path, target })?;
             } else {
                 // The type is checked before anything is opened: to open a FIFO would wait for ever.
                 let target = match entry.kind {
@@ -216,7 +258,8 @@ fn walk(
                     // (rules 2.1).
                     FileKind::File => {
                         let name = name.into();
-                        take(FoundFile { name, path })?;
+                        let target = None;
+                        take(FoundFile { name, path, target })?;
                     }
                     // The programs fail on these as well, except for a FIFO, where Terraform waits for ever
                     // (rules 2.3).
@@ -233,6 +276,15 @@ fn walk(
 
 fn digest(files: &dyn Files, file: &FoundFile) -> Result<FileDigest, ArchiveError> {
     let mut stream = Sha256Stream::default();
+    if let Some(target) = &file.target {
+        let target = target.as_os_str().as_encoded_bytes();
+        stream.update(target);
+        return Ok(FileDigest {
+            name: file.name.clone(),
+            size: target.len() as u64,
+            digest: stream.finish(),
+        });
+    }
     let mut buffer = vec![0; READ_BUFFER_BYTES];
     let size = files
         .open(&file.path)

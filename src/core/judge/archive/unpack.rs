@@ -8,6 +8,7 @@ use super::layout::clean;
 use super::member::Unpacker;
 use super::zip::CheckedZip;
 use super::{ArchiveError, Limits};
+use crate::hash::{Digest, Sha256Stream};
 use crate::world::DraftDirectory;
 
 /// A file or directory that a zip unpacks to.
@@ -27,8 +28,8 @@ pub enum UnpackedContent {
     Directory,
     /// A file whose content was wanted.
     Kept(Vec<u8>),
-    /// A file whose content was not wanted, with its length in bytes.
-    Passed(u64),
+    /// A file whose content was not wanted, with its length in bytes and its SHA-256.
+    Passed(u64, Digest),
 }
 
 /// Unpacks a zip into memory and hands every file and directory on, in the order of the entries; those that
@@ -60,11 +61,14 @@ pub fn unpack_zip<E: From<ArchiveError>>(
         let path = by_number.get(&number).copied();
         let mut kept = Vec::new();
         let is_wanted = path.is_some_and(|path| wanted(path, entry.size));
+        let mut passed = Sha256Stream::default();
         // Contents that are not kept are read as well: a wrong checksum refuses the zip in the programs.
         if !entry.is_named_directory() {
             unpacker.read_to(&mut reader, entry, places[number], &mut |bytes| {
                 if is_wanted {
                     kept.extend_from_slice(bytes);
+                } else {
+                    passed.update(bytes);
                 }
             })?;
         }
@@ -79,7 +83,10 @@ pub fn unpack_zip<E: From<ArchiveError>>(
             // A later entry of the same path takes its place.
             None => continue,
             Some(path) if is_wanted => (path.into(), UnpackedContent::Kept(kept)),
-            Some(path) => (path.into(), UnpackedContent::Passed(entry.size)),
+            Some(path) => (
+                path.into(),
+                UnpackedContent::Passed(entry.size, passed.finish()),
+            ),
         };
         put(UnpackedEntry { path, content })?;
     }

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use super::subject::{Advice, CheckedLock};
+use crate::config::RemoteCall;
 use crate::diag::{Diagnostic, FileId, Severity, Span, rules};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::lockfile::Document;
+use crate::pins::PinText;
 use crate::project::{IgnoredScope, Project};
 use crate::requirement::{CoreVersion, Requirements, ValueErrors};
 
@@ -32,6 +34,10 @@ pub struct RootInputs<'a> {
     pub ignored: Option<&'a IgnoredLock>,
     /// The directory of installed packages, if git tracks some of it.
     pub tracked_packages: Option<&'a Path>,
+    /// The file of pinned modules, if the project file asks for one.
+    pub pins: Option<&'a PinText>,
+    /// Installed modules that are not the pinned ones, and pins whose source holds other files now.
+    pub module_faults: &'a [Diagnostic],
     /// Commands to be named in advice.
     pub advice: &'a Advice,
 }
@@ -69,6 +75,8 @@ pub struct ConfigurationInput<'a> {
     pub requirements: &'a Requirements,
     /// The constraints of its modules on the program itself.
     pub core_versions: &'a [CoreVersion],
+    /// Its calls of remote modules.
+    pub remote_calls: &'a [RemoteCall],
     /// The faults of the configuration.
     pub diagnostics: &'a [Diagnostic],
     /// The errors of the programs about variables without a value.

@@ -32,6 +32,7 @@ pub mod matrix;
 mod missing;
 mod offline_policy;
 #[doc(hidden)]
+mod pins;
 pub mod platforms;
 #[doc(hidden)]
 pub mod policy;

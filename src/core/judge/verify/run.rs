@@ -13,7 +13,7 @@ use super::source_checks::SourceChecks;
 use super::subject::CheckedLock;
 use super::{
     builds, carried, configuration, core_version, file, foreign, ignored, levels, look_alike,
-    matrix, missing, platforms, policy, signed, tracked,
+    matrix, missing, pins, platforms, policy, signed, tracked,
 };
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions, CoverageProof};
@@ -109,6 +109,8 @@ pub struct RootVerdict {
 ///     project_file: ".lockctl.hcl",
 ///     ignored: None,
 ///     tracked_packages: None,
+///     pins: None,
+///     module_faults: &[],
 ///     advice: &Advice::here(),
 /// };
 /// let mut checks = WantedChecks {
@@ -134,7 +136,9 @@ pub fn run(root: &RootInputs<'_>, checks: &mut WantedChecks<'_>) -> RootVerdict 
         verdict.report(configuration.diagnostics);
         verdict.is_unread = root.is_unread();
         verdict.findings.extend(core_version::check(root));
+        verdict.findings.extend(pins::check(root));
     }
+    verdict.report(root.module_faults);
     verdict.report(checks.installation_faults);
     let facts = match root.lock {
         Some(lock) => check_lock(root, lock, checks, &mut verdict),

@@ -11,12 +11,13 @@ use super::flavor::{FlavorSign, holds_tofu_files};
 use super::unit::{self, UnitFile, UnitLockUse, UnitReading};
 use super::{RootFlavor, Workspace};
 use crate::config::{
-    self, ConfigSources, DEFAULT_DATA_DIR, GivenValues, Loaded, ModuleNode, PlannedValues,
-    Settings, Submodules, Unreached, VALUE_PREFIX, ValueArgument,
+    self, ConfigSources, DEFAULT_DATA_DIR, GivenValues, Loaded, ModuleNode, PinSettings,
+    PlannedValues, Settings, Submodules, Unreached, VALUE_PREFIX, ValueArgument,
 };
 use crate::diag::{Diagnostic, FileId, Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::lockfile::{self, Document};
+use crate::pins::{self, PinText};
 use crate::project::{self, Project, ProjectFile, ProjectPlace};
 use crate::remote_module::InstalledOnly;
 use crate::terragrunt::UNIT_FILE;
@@ -39,6 +40,8 @@ pub struct Root {
     pub tool_file: Option<PathBuf>,
     /// The lock file, if there is one.
     pub lock: Option<LockText>,
+    /// The file of pinned modules, if the project file asks for one; an empty one if there is none yet.
+    pub pins: Option<PinText>,
     /// There is no configuration beside the lock file, which then counts as not seen (`project`
     /// rules 3.2).
     pub is_alone: bool,
@@ -109,6 +112,36 @@ pub struct Reading<'a> {
     pub keeps_merged: bool,
     /// The meaning of a remote module that could not be fetched.
     pub unreached: Unreached,
+    /// The use of the pins of modules, in roots that have some.
+    pub pins: &'a PinUse,
+}
+
+/// The use of the pins of modules.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum PinUse {
+    /// A module that is not installed is the one that its pin names.
+    #[default]
+    Read,
+    /// Every module is the one that its pin names, and what has no pin gets one.
+    Kept,
+    /// As [`Kept`](Self::Kept), but the pins of these calls move, and those of the calls in their modules; all if none
+    /// is named.
+    Moved(Vec<String>),
+}
+
+impl PinUse {
+    /// Returns true if the pin of a call is to be made anew.
+    #[must_use]
+    pub fn moves(&self, key: &str) -> bool {
+        let Self::Moved(names) = self else {
+            return false;
+        };
+        let holds = |name: &String| {
+            key.strip_prefix(&**name)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        names.is_empty() || names.iter().any(holds)
+    }
 }
 
 impl<'a> Reading<'a> {
@@ -127,6 +160,7 @@ impl<'a> Reading<'a> {
             traces_values: false,
             keeps_merged: false,
             unreached: Unreached::Unseen,
+            pins: &PinUse::Read,
         }
     }
 }
@@ -199,6 +233,13 @@ impl Workspace<'_> {
             _ => false,
         };
         let lock = bytes.map(|bytes| LockText::new(&lock_path, bytes, flavor, texts));
+        let pins = if file.project.pins_modules {
+            let path = lock_path.with_file_name(pins::FILE_NAME);
+            let bytes = read_lock(self.files, &path)?.map(Arc::from);
+            Some(PinText::new(path, bytes, texts))
+        } else {
+            None
+        };
         Ok(Some(Root {
             dir: dir.to_owned(),
             lock_path,
@@ -207,6 +248,7 @@ impl Workspace<'_> {
             sign,
             tool_file,
             lock,
+            pins,
             is_alone,
             special,
             unit,
@@ -302,6 +344,14 @@ impl Root {
         settings.moves_state_hosts =
             variable(env, STATE_TRANSLATION).is_none_or(|value| value != "0");
         settings.unreached = reading.unreached;
+        settings.pins = self.pins.as_ref().map(|pins| {
+            let mut kept = pins.document.pins.clone();
+            kept.retain(|key, _| !reading.pins.moves(key));
+            PinSettings {
+                kept: Arc::new(kept),
+                reads_installed: *reading.pins == PinUse::Read,
+            }
+        });
         let mut loaded = match (&self.unit, &self.lock) {
             (Some(unit), _) => {
                 let reading = UnitReading {

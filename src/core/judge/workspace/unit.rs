@@ -7,7 +7,7 @@ use crate::addr::module::{ModuleSource, RemoteModule};
 use crate::config::{self, ConfigSources, Loaded, Settings};
 use crate::diag::{Diagnostic, Label, Severity, Span, Texts, rules};
 use crate::remote_module::{
-    FoundModule, ModuleFailure, ModuleRequest, NamedFiles, RequestedSource,
+    FoundModule, ModuleFailure, ModuleRequest, NamedFiles, PinRequest, RequestedSource,
 };
 use crate::requirement::{StateSeen, UnseenReason};
 use crate::terragrunt::{
@@ -300,6 +300,7 @@ fn package(
     let request = ModuleRequest {
         source: requested,
         flavor: reading.settings.flavor,
+        pin: PinRequest::Unused,
     };
     let found = reading.outside.modules.find(&request);
     found.map(Some).map_err(UnseenUnit::NotFound)

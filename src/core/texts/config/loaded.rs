@@ -1,20 +1,22 @@
 //! Settings of the reader, and the configuration that it returns.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::addr::module::ModuleSource;
 use crate::config::computed::ComputedCall;
 use crate::config::given::GivenValues;
 use crate::diag::{Diagnostic, FileId, Severity, Span, Texts, rules};
 use crate::flavor::Flavor;
 use crate::module_config::file::ModuleFile;
 use crate::module_config::merge::{self, merged::MergedModule};
+use crate::remote_module::ModulePin;
 use crate::requirement::{
     CoreVersion, MissingValues, ModulePath, Requirements, StateSeen, UnseenCall, UnseenReason,
     ValueErrors,
 };
-use crate::version::Version;
+use crate::version::{CoreConstraints, Version};
 use crate::world::clean;
 
 /// The directory of the program's own records, unless `TF_DATA_DIR` names another one.
@@ -53,6 +55,17 @@ pub struct Settings {
     pub keeps_merged: bool,
     /// The treatment of remote modules that could not be fetched.
     pub unreached: Unreached,
+    /// The pins of remote calls, if calls are pinned.
+    pub pins: Option<PinSettings>,
+}
+
+/// Settings for reading a configuration whose remote calls are pinned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinSettings {
+    /// The pins that are kept, by the keys of their calls.
+    pub kept: Arc<BTreeMap<String, ModulePin>>,
+    /// What is installed counts; else every module is the one that its pin names, and new pins are made.
+    pub reads_installed: bool,
 }
 
 /// The treatment of a remote module that could not be fetched: its host does not answer, refuses access, or
@@ -105,6 +118,7 @@ impl Settings {
             traces_values: false,
             keeps_merged: false,
             unreached: Unreached::Unseen,
+            pins: None,
         }
     }
 }
@@ -144,6 +158,45 @@ pub struct FetchedModule {
     pub commit: Option<Arc<str>>,
 }
 
+/// A call of a remote module.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemoteCall {
+    /// The names of the calls that lead to it, as `modules.json` joins them.
+    pub key: String,
+    /// Its source in normal form, as far as that is known without secrets.
+    pub source: ModuleSource,
+    /// The versions that it allows; `None` if it states none.
+    pub version: Option<CoreConstraints>,
+    /// The place of the call.
+    pub file: FileId,
+    /// The call in its file.
+    pub span: Span,
+    /// The directory that `modules.json` records for it, if that counts.
+    pub installed: Option<PathBuf>,
+    /// The pin of the module that was found, if calls are pinned.
+    pub pin: Option<ModulePin>,
+}
+
+impl RemoteCall {
+    /// Returns true if a pin is one of what the call asks for.
+    #[must_use]
+    pub fn fits(&self, pin: &ModulePin) -> bool {
+        fits(&self.source, self.version.as_ref(), pin)
+    }
+}
+
+/// Returns true if a pin is one of a source, and of an allowed version.
+pub(super) fn fits(
+    source: &ModuleSource,
+    allowed: Option<&CoreConstraints>,
+    pin: &ModulePin,
+) -> bool {
+    let version = pin.version.as_ref();
+    pin.source == source.shown()
+        && matches!(source, ModuleSource::Registry(_)) == version.is_some()
+        && allowed.is_none_or(|allowed| version.is_some_and(|version| allowed.allows(version)))
+}
+
 /// The configuration of one root.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
@@ -152,6 +205,8 @@ pub struct Loaded {
     pub requirements: Requirements,
     /// The root and every module that is called from there, each before those that it calls.
     pub modules: Vec<ModuleNode>,
+    /// The calls of remote modules, in the order of the walk.
+    pub remote_calls: Vec<RemoteCall>,
     /// Everything to say about it, by file in the order they were read, then by place; behind
     /// [`MAX_PROBLEMS`](crate::diag::MAX_PROBLEMS) errors or notes only that there are more.
     pub diagnostics: Vec<Diagnostic>,
@@ -229,6 +284,7 @@ impl Loaded {
                 files: Arc::default(),
                 merged: None,
             }],
+            remote_calls: Vec::new(),
             diagnostics: vec![note],
             missing_values: MissingValues::default(),
             value_errors: ValueErrors::default(),

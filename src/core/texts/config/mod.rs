@@ -35,7 +35,8 @@ pub use limits::{
     MAX_TOTAL_ITEMS,
 };
 pub use loaded::{
-    DEFAULT_DATA_DIR, FetchedModule, Loaded, ModuleNode, Settings, Submodules, Unreached,
+    DEFAULT_DATA_DIR, FetchedModule, Loaded, ModuleNode, PinSettings, RemoteCall, Settings,
+    Submodules, Unreached,
 };
 pub use overridden::{OverriddenPlace, OverriddenPlaces};
 pub use stack::{is_stack, load_stack};

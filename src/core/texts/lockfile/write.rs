@@ -62,7 +62,7 @@ pub fn write_entry(addr: &ProviderAddr, entry: &ProviderLock) -> String {
 }
 
 /// Writes a quoted string with its escapes (rules 1.6).
-fn quote(out: &mut String, text: &str) {
+pub(in crate::texts) fn quote(out: &mut String, text: &str) {
     out.push('"');
     // Nearly every text is a hash or a version, and has nothing to escape.
     let is_plain = |b: u8| matches!(b, b' '..=b'~') && !matches!(b, b'"' | b'\\' | b'$' | b'%');

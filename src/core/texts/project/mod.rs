@@ -22,7 +22,7 @@ pub mod submodules;
 mod tests;
 pub mod tool_files;
 pub mod units;
-mod values;
+pub(super) mod values;
 
 pub mod rules {
     #![doc = include_str!("rules.md")]
@@ -77,6 +77,8 @@ pub struct Project {
     pub packages: Option<PackageSetting>,
     /// Advisories that `audit` ignores.
     pub ignored_advisories: Vec<IgnoredAdvisory>,
+    /// The remote modules of roots are pinned.
+    pub pins_modules: bool,
 }
 
 /// `roots { from = "…" }`
@@ -250,6 +252,7 @@ impl Default for Project {
             policy: None,
             packages: None,
             ignored_advisories: Vec::new(),
+            pins_modules: false,
         }
     }
 }

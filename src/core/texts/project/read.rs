@@ -20,7 +20,7 @@ const TOP: BodySchema = BodySchema {
     subject: "a project file",
     arguments: &["platforms", "flavor", "roots"],
     blocks: &[
-        "roots", "provider", "rule", "packages", "trust", "policy", "audit",
+        "roots", "provider", "rule", "packages", "trust", "policy", "audit", "modules",
     ],
     elsewhere: &[],
 };
@@ -28,6 +28,13 @@ const TOP: BodySchema = BodySchema {
 const ROOTS: BodySchema = BodySchema {
     subject: "a roots block",
     arguments: &["from"],
+    blocks: &[],
+    elsewhere: &[],
+};
+
+const MODULES: BodySchema = BodySchema {
+    subject: "a modules block",
+    arguments: &["lock"],
     blocks: &[],
     elsewhere: &[],
 };
@@ -129,6 +136,10 @@ fn project(body: &Body, reader: &mut ProjectReader) -> Project {
     }
     if let Some(block) = only(&reader.blocks(body, "audit"), reader) {
         project.ignored_advisories = audit::read(block, reader);
+    }
+    if let Some(block) = only(&reader.blocks(body, "modules"), reader) {
+        reader.names(&block.body, &MODULES);
+        project.pins_modules = reader.flag(&block.body, "lock").unwrap_or_default();
     }
     project.policy =
         only(&reader.blocks(body, "policy"), reader).map(|block| policy(&block.body, reader));

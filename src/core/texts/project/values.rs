@@ -10,7 +10,7 @@ use crate::hcl::tree::{Block, Body, Expr, ExprKind, Word};
 use crate::package::calendar;
 
 /// The attributes and blocks that a body may have.
-pub(super) struct BodySchema {
+pub(in crate::texts) struct BodySchema {
     /// The body, in words for messages.
     pub subject: &'static str,
     pub arguments: &'static [&'static str],
@@ -24,26 +24,26 @@ pub(super) const MAX_ITEMS: usize = 1_000;
 
 /// A value with its place.
 #[derive(Clone, Debug)]
-pub(super) struct Located<T> {
+pub(in crate::texts) struct Located<T> {
     pub value: T,
     pub span: Span,
 }
 
 /// A reader of one file, with the problems that it found.
-pub(super) struct ProjectReader {
+pub(in crate::texts) struct ProjectReader {
     pub file: FileId,
     pub problems: Vec<Diagnostic>,
 }
 
 impl ProjectReader {
     /// Adds an error that belongs to no narrower rule.
-    pub(super) fn invalid(&mut self, title: &str, at: Span, remark: &str, help: &str) {
+    pub(in crate::texts) fn invalid(&mut self, title: &str, at: Span, remark: &str, help: &str) {
         let error = Diagnostic::error(rules::PROJECT_INVALID, title);
         self.push(error.at(self.file, at, remark).help(help));
     }
 
     /// Adds an error about a repeated statement.
-    pub(super) fn twice(&mut self, title: &str, at: Span, first: Span) {
+    pub(in crate::texts) fn twice(&mut self, title: &str, at: Span, first: Span) {
         let error = Diagnostic::error(rules::PROJECT_INVALID, title)
             .at(self.file, at, "stated again")
             .see(self.file, first, "first stated here")
@@ -51,12 +51,12 @@ impl ProjectReader {
         self.push(error);
     }
 
-    pub(super) fn push(&mut self, diagnostic: Diagnostic) {
+    pub(in crate::texts) fn push(&mut self, diagnostic: Diagnostic) {
         self.problems.push(diagnostic);
     }
 
     /// Reports everything in a body that has no business there.
-    pub(super) fn names(&mut self, body: &Body, schema: &BodySchema) {
+    pub(in crate::texts) fn names(&mut self, body: &Body, schema: &BodySchema) {
         for argument in body.attributes() {
             let name = &argument.name;
             if !schema.arguments.contains(&&*name.text) {
@@ -103,7 +103,11 @@ impl ProjectReader {
     }
 
     /// Returns the only label of a block.
-    pub(super) fn label<'b>(&mut self, block: &'b Block, example: &str) -> Option<&'b Word> {
+    pub(in crate::texts) fn label<'b>(
+        &mut self,
+        block: &'b Block,
+        example: &str,
+    ) -> Option<&'b Word> {
         let kind = &block.kind.text;
         if let [label, others @ ..] = &*block.labels {
             let Some(other) = others.first() else {
@@ -121,7 +125,7 @@ impl ProjectReader {
     }
 
     /// Reports the labels of a block that has none.
-    pub(super) fn no_label(&mut self, block: &Block) {
+    pub(in crate::texts) fn no_label(&mut self, block: &Block) {
         if let Some(label) = block.labels.first() {
             let title = format!("Extraneous label for {}", block.kind.text);
             let error = Diagnostic::error(rules::LABEL_WRONG, title);
@@ -130,7 +134,7 @@ impl ProjectReader {
     }
 
     /// Reads an argument that is a text.
-    pub(super) fn text(&mut self, body: &Body, name: &str) -> Option<Located<String>> {
+    pub(in crate::texts) fn text(&mut self, body: &Body, name: &str) -> Option<Located<String>> {
         let argument = body.attribute(name)?;
         match self.value(&argument.value)? {
             Value::Null => None,
@@ -140,7 +144,7 @@ impl ProjectReader {
     }
 
     /// Reads an argument that is `true` or `false`.
-    pub(super) fn flag(&mut self, body: &Body, name: &str) -> Option<bool> {
+    pub(in crate::texts) fn flag(&mut self, body: &Body, name: &str) -> Option<bool> {
         let argument = body.attribute(name)?;
         match self.value(&argument.value)? {
             Value::Null => None,
@@ -150,7 +154,7 @@ impl ProjectReader {
     }
 
     /// Returns the blocks of a kind, as many as there may be.
-    pub(super) fn blocks<'b>(&mut self, body: &'b Body, kind: &str) -> Vec<&'b Block> {
+    pub(in crate::texts) fn blocks<'b>(&mut self, body: &'b Body, kind: &str) -> Vec<&'b Block> {
         let mut blocks: Vec<&Block> = body.blocks().filter(|b| b.kind.text == kind).collect();
         if let Some(first) = blocks.get(MAX_ITEMS) {
             self.flood(&format!("Too many {kind} blocks"), first.header);
@@ -165,7 +169,11 @@ impl ProjectReader {
     }
 
     /// Reads an argument that is a list of texts, each once; one that is no text is left out.
-    pub(super) fn texts(&mut self, body: &Body, name: &str) -> Option<Vec<Located<String>>> {
+    pub(in crate::texts) fn texts(
+        &mut self,
+        body: &Body,
+        name: &str,
+    ) -> Option<Vec<Located<String>>> {
         let argument = body.attribute(name)?;
         let expr = &argument.value;
         let values: Vec<Located<Value>> = match &expr.kind {
@@ -211,7 +219,11 @@ impl ProjectReader {
     }
 
     /// As [`ProjectReader::texts`], for a list that says nothing without an element.
-    pub(super) fn some_texts(&mut self, body: &Body, name: &str) -> Option<Vec<Located<String>>> {
+    pub(in crate::texts) fn some_texts(
+        &mut self,
+        body: &Body,
+        name: &str,
+    ) -> Option<Vec<Located<String>>> {
         let span = body.attribute(name)?.value.span;
         let before = self.problems.len();
         let texts = self.texts(body, name)?;
@@ -241,7 +253,7 @@ impl ProjectReader {
     }
 
     /// Reads the day when a setting ends.
-    pub(super) fn day(&mut self, text: &Located<String>) -> Option<SettingEnd> {
+    pub(in crate::texts) fn day(&mut self, text: &Located<String>) -> Option<SettingEnd> {
         let Some(moment) = calendar::read_day(&text.value) else {
             let help = "write a day as YEAR-MONTH-DAY, as in 2027-03-01; it begins at 00:00 UTC";
             self.invalid("Invalid day", text.span, "this is no day", help);
@@ -262,7 +274,7 @@ fn located<T>(value: T, span: Span) -> Located<T> {
 }
 
 /// Lists words as in `a, b and c`.
-pub(super) fn listed(words: &[&str]) -> String {
+pub(in crate::texts) fn listed(words: &[&str]) -> String {
     match words {
         [] => String::new(),
         [only] => (*only).to_owned(),

@@ -255,13 +255,21 @@ rules! {
         "no mirror of the CLI configuration has the locked version";
     MIRROR_MISSING = "mirror-missing", Packages, Error:
         "a filesystem mirror of the CLI configuration does not exist";
+    MODULE_DIFFERS = "module-differs", Configuration, Error:
+        "an installed module is not the pinned one";
     MODULE_ESCAPES_PACKAGE = "module-escapes-package", Configuration, Error:
         "a remote module leads out of its package";
     MODULE_LOCK = "module-lock", LockFile, Warning:
         "a lock file has blocks for modules, which no program uses";
+    MODULE_MOVED = "module-moved", Configuration, Error:
+        "what a pin names holds other files now";
+    MODULE_NOT_PINNED = "module-not-pinned", Configuration, Error:
+        "a call of a remote module has no pin";
     MODULE_NOT_VISIBLE = "module-not-visible", Configuration, Note:
         "a module cannot be read, so its requirements are unknown",
         together "Modules that are not visible: {who}";
+    MODULE_PIN_UNUSED = "module-pin-unused", Configuration, Warning:
+        "a pin belongs to no call of a remote module";
     MODULE_UNREADABLE = "module-unreadable", Configuration, Error:
         "a module cannot be read";
     MODULE_UNSAFE = "module-unsafe", Configuration, Error:

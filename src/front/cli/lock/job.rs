@@ -10,7 +10,7 @@ use super::moves::{Moves, NamedInRoots};
 use super::opened::{LockOutcome, OpenRoot, sound};
 use super::remarks::UncoveredEntries;
 use super::rows::EvidenceRows;
-use super::{LockRequest, conversion, dropped, remarks};
+use super::{LockRequest, conversion, dropped, pins, remarks};
 use crate::addr::ProviderAddr;
 use crate::config::Loaded;
 use crate::diag::{Severity, Texts};
@@ -177,6 +177,7 @@ impl<'r, 'a> LockJob<'r, 'a> {
         // Wanted and dropped platforms are known only here: a project file may name both.
         dropped::check(self.options, &root, &needed, &platforms)?;
         Ok(OpenResult::Ready(OpenRoot {
+            pins: pins::planned(root.pins.as_ref(), &loaded),
             platforms,
             demands: upstream::demands(root.project(), root.flavor),
             claims: root.project().trust.claims(root.flavor),
@@ -214,11 +215,22 @@ impl Job for LockJob<'_, '_> {
             Some(lock) => root.with_lock(lock),
             None => root,
         };
-        match sound(&root, loaded, result)? {
-            None => Ok(OpenResult::Finished),
-            Some(loaded) if self.converts => self.open_converted(root, loaded, texts, result),
-            Some(loaded) => self.open_from(None, root, loaded, texts, result),
+        let Some(loaded) = sound(&root, loaded, result)? else {
+            return Ok(OpenResult::Finished);
+        };
+        if self.converts {
+            return self.open_converted(root, loaded, texts, result);
         }
+        let (pinned, pins) = (
+            root.pins.clone(),
+            pins::planned(root.pins.as_ref(), &loaded),
+        );
+        let opened = self.open_from(None, root, loaded, texts, result)?;
+        if matches!(opened, OpenResult::Finished) && result.status == RootStatus::Clean {
+            let how = (self.session.world, self.options);
+            return Ok(pins::write(pins.as_ref(), pinned.as_ref(), how, None, result)?.into());
+        }
+        Ok(opened)
     }
 
     fn obstacles(&self) -> Vec<Failure> {
@@ -294,25 +306,51 @@ impl Job for LockJob<'_, '_> {
         texts: &Texts,
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
-        let (opened, mut outcome) = done;
-        self.report_sources(&opened, result);
+        let (opened, outcome) = done;
+        let replaced = self.finish_lock(&opened, outcome, held, texts, result)?;
+        let is_good = self.options.check || result.status == RootStatus::Clean;
+        if replaced == Replaced::Changed || result.status == RootStatus::Failed || !is_good {
+            return Ok(replaced);
+        }
+        let how = (self.session.world, self.options);
+        pins::write(
+            opened.pins.as_ref(),
+            opened.root.pins.as_ref(),
+            how,
+            held,
+            result,
+        )
+    }
+}
+
+impl LockJob<'_, '_> {
+    /// Writes and reports the lock file of a root.
+    fn finish_lock(
+        &mut self,
+        opened: &OpenRoot,
+        mut outcome: LockOutcome,
+        held: Option<&Exclusive>,
+        texts: &Texts,
+        result: &mut RootResult,
+    ) -> Result<Replaced, Failure> {
+        self.report_sources(opened, result);
         let conversion = opened.conversion.as_ref();
         if let Some(conversion) = conversion {
             outcome = outcome.and_then(|locked| conversion::complete(conversion, locked));
         }
         match outcome {
             Ok(locked) => {
-                self.report_state(&opened, &locked, result);
+                self.report_state(opened, &locked, result);
                 let Some(conversion) = conversion else {
-                    let altered = self.altered(&opened, &locked)?;
+                    let altered = self.altered(opened, &locked)?;
                     if altered.is_empty() {
-                        return self.write(&opened, &locked, held, result);
+                        return self.write(opened, &locked, held, result);
                     }
                     result.refuse(altered);
                     return Ok(Replaced::Done);
                 };
-                conversion::report(result, &opened, texts, self.session.world.disk);
-                let replaced = self.write(&opened, &locked, held, result)?;
+                conversion::report(result, opened, texts, self.session.world.disk);
+                let replaced = self.write(opened, &locked, held, result)?;
                 if replaced == Replaced::Done && result.changed == Some(true) {
                     let is_written = self.options.writes();
                     conversion::verdict(result, conversion, &opened.root, is_written);
@@ -324,7 +362,7 @@ impl Job for LockJob<'_, '_> {
                     Some(conversion) => conversion::missing(conversion, errors, &opened.root),
                     None => (Vec::new(), errors),
                 };
-                self.report_errors(&opened, &errors, texts, result);
+                self.report_errors(opened, &errors, texts, result);
                 for failure in missing {
                     result.fail(failure);
                 }
@@ -332,9 +370,7 @@ impl Job for LockJob<'_, '_> {
             }
         }
     }
-}
 
-impl LockJob<'_, '_> {
     /// Writes the lock file, or reports what would be written.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ mod in_use;
 mod job;
 mod moves;
 mod opened;
+mod pins;
 mod provenance;
 mod remarks;
 mod reports;
@@ -30,6 +31,7 @@ use crate::run::options::{Configuration, Options, RootArgs, job_count};
 use crate::run::platforms::{self, PlatformArg};
 use crate::run::session::Session;
 use crate::run::user::modules::{AutoModules, UserModules};
+use crate::workspace::{PinUse, Reading};
 
 pub(in crate::front::cli) use args::{LockArgs, LockOptions};
 use ending::conclude;
@@ -48,6 +50,8 @@ pub(in crate::front::cli) struct LockRequest<'a> {
     pub(in crate::front::cli) moves: Option<&'a Moves>,
     /// Lock files of the other program are converted first.
     pub(in crate::front::cli) converts: bool,
+    /// The pins of modules that move.
+    pub(in crate::front::cli) pins: &'a PinUse,
 }
 
 /// A command that locks roots: `lock` itself, and those that move versions or convert entries first.
@@ -115,6 +119,7 @@ impl LockCommand for LockArgs {
             options: &self.options,
             moves: only.as_ref(),
             converts: false,
+            pins: &PinUse::Kept,
         };
         run(session, request)
     }
@@ -130,7 +135,10 @@ pub(in crate::front::cli) fn run(
     let modules = UserModules::new(session, &args.configuration, AutoModules::Fetched);
     let mut job = LockJob::new(session, request);
     let inputs = RunInputs {
-        reading: Some(modules.reading()),
+        reading: Some(Reading {
+            pins: request.pins,
+            ..modules.reading()
+        }),
         changed: request.changed,
         jobs: job_count(args.jobs),
         ..RunInputs::of_locks(session, request.roots)

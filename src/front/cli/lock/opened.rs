@@ -10,6 +10,7 @@ use crate::hash::Hashes;
 use crate::locker::{Conversion, LockError, Locked, SignatureDemands};
 use crate::lockfile::LockFile;
 use crate::package::{ClaimPolicy, WantedPlatforms};
+use crate::pins::Pins;
 use crate::report::{Failure, RootResult};
 use crate::resolve::Goals;
 use crate::run::root::Root;
@@ -19,6 +20,8 @@ use crate::workspace::SpecialDirectory;
 pub(super) struct OpenRoot {
     pub(super) root: Root,
     pub(super) loaded: Loaded,
+    /// The pins that it is to have, if its modules are pinned.
+    pub(super) pins: Option<Pins>,
     /// The conversion of its lock file, if that was one of the other program.
     pub(super) conversion: Option<Conversion>,
     /// Hashes that were recorded of its versions on another registry.
@@ -59,6 +62,9 @@ pub(super) fn sound(
     let lock_faults = root.lock.as_ref().map(|lock| &*lock.diagnostics);
     let lock_faults = lock_faults.unwrap_or_default();
     result.faults(lock_faults);
+    let pins = root.pins.as_ref().map(|pins| &*pins.diagnostics);
+    let pins = pins.unwrap_or_default();
+    result.faults(pins);
     let is_new_stack = root.special == Some(SpecialDirectory::Stack) && root.lock.is_none();
     let Some(loaded) = loaded.filter(|loaded| loaded.found && !is_new_stack) else {
         return Err(root.no_configuration());
@@ -69,6 +75,7 @@ pub(super) fn sound(
         .filter(|diagnostic| !remarks::is_about_state(diagnostic));
     result.faults(about_configuration);
     result.missing_values.clone_from(&loaded.missing_values);
-    let is_sound = !has_errors(lock_faults) && !has_errors(&loaded.diagnostics);
+    let is_sound =
+        !has_errors(lock_faults) && !has_errors(pins) && !has_errors(&loaded.diagnostics);
     Ok(is_sound.then_some(loaded))
 }

@@ -12,6 +12,7 @@ use crate::resolve::{Goal, Reach};
 use crate::run::options::{Options, RootArgs, examples, is_path};
 use crate::run::session::Session;
 use crate::version::Version;
+use crate::workspace::PinUse;
 use crate::world::FileKind;
 
 /// Move locked versions to the newest that the constraints allow
@@ -24,6 +25,7 @@ use crate::world::FileKind;
     ("lockctl update --patch", "take patch releases only"),
     ("lockctl update hashicorp/aws", "move one provider, keep all others"),
     ("lockctl update hashicorp/aws@5.31.0", "move it to this version"),
+    ("lockctl update --modules=network", "move the pinned module of one call"),
 ]))]
 pub(in crate::front::cli) struct UpdateArgs {
     /// Providers to move, and root directories [default: all providers of the working directory]
@@ -52,6 +54,19 @@ pub(in crate::front::cli) struct UpdateArgs {
     /// release-too-young`. A version that is locked already stays, whatever its age. 0d accepts any age.
     #[arg(long, value_name = "AGE")]
     min_age: Option<MinAge>,
+    /// Move the pins of modules, all or those of these calls, as in network.subnets; providers stay
+    ///
+    /// For roots whose project file says `modules { lock = true }`. The modules that a named one calls move with it.
+    #[arg(
+        long,
+        value_name = "NAME",
+        num_args = 0..=1,
+        require_equals = true,
+        value_delimiter = ',',
+        default_missing_value = "",
+        conflicts_with_all = ["patch", "minor", "min_age"]
+    )]
+    modules: Option<Vec<String>>,
     #[command(flatten)]
     pub(in crate::front::cli) options: LockOptions,
 }
@@ -101,6 +116,16 @@ impl UpdateArgs {
         }
     }
 
+    /// Returns the pins of modules that move.
+    fn pins(&self) -> PinUse {
+        let Some(names) = &self.modules else {
+            return PinUse::Kept;
+        };
+        let mut names = names.clone();
+        names.retain(|name| !name.is_empty());
+        PinUse::Moved(names)
+    }
+
     fn moves(&self) -> Moves {
         let reach = match (self.patch, self.minor) {
             (true, _) => Reach::SameMinor,
@@ -108,7 +133,11 @@ impl UpdateArgs {
             (false, false) => Reach::Any,
         };
         Moves {
-            goal: Goal::Newest(reach),
+            goal: if self.modules.is_some() {
+                Goal::Keep
+            } else {
+                Goal::Newest(reach)
+            },
             others: Some(Goal::Keep),
             named: self.providers().cloned().collect(),
             min_age: self.min_age,
@@ -152,6 +181,7 @@ impl LockCommand for UpdateArgs {
             options: &self.options,
             moves: Some(&args.moves()),
             converts: false,
+            pins: &self.pins(),
         };
         lock::run(session, request)
     }

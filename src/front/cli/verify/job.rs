@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::args::VerifyArgs;
 use super::fix::Fixed;
 use super::replaced::ReplacedLocks;
-use super::result;
+use super::{pins, result};
 use crate::addr::ProviderAddr;
 use crate::config::Loaded;
-use crate::diag::{FileId, Texts, counted_as, rules};
+use crate::diag::{Diagnostic, FileId, Texts, counted_as, rules};
 use crate::driver::{Job, OpenResult};
 use crate::flavor::Flavor;
 use crate::git::Repository;
@@ -20,6 +20,7 @@ use crate::guide::advice::required::Required;
 use crate::package::PlatformsOrigin;
 use crate::packages::{NamedPackages, PackageMemo, PackagePlace, RootCount};
 use crate::project::{self, ProjectPlace};
+use crate::remote_module::RemoteModules;
 use crate::report::{Failure, NotSeen, RootResult};
 use crate::requirement::MissingValues;
 use crate::run::ignored::ignoring_line;
@@ -55,6 +56,8 @@ pub(super) struct VerifyJob<'r, 'a> {
     tracked: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     /// The versions of lock files that their last change replaced.
     replaced: ReplacedLocks<'a>,
+    /// The modules that the cache holds, and those that sources name now.
+    modules: [&'r dyn RemoteModules; 2],
     /// The commands that concern all roots.
     for_all: Advice,
     /// The packages that are named and belong to none of several roots.
@@ -120,9 +123,12 @@ impl Job for VerifyJob<'_, '_> {
         root_inputs.ignored = ignored.as_ref();
         let packages = self.tracked_packages(root);
         root_inputs.tracked_packages = packages.as_deref();
+        let (module_faults, unasked) = self.modules(root, loaded.as_ref());
+        root_inputs.module_faults = &module_faults;
         let (verdict, errors) = self.verify(root, &root_inputs, texts)?;
         let required = Required::of(root, root_inputs.requirements(), texts);
-        let failures = advice::verify::failures(&errors, root.flavor, &required);
+        let mut failures = advice::verify::failures(&errors, root.flavor, &required);
+        failures.extend(unasked);
         let unseen = loaded
             .as_ref()
             .and_then(|loaded| unseen::why_unseen(root, loaded));
@@ -189,6 +195,7 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
         args: &'r VerifyArgs,
         platforms: PlatformChoice,
         named: NamedPackages,
+        modules: [&'r dyn RemoteModules; 2],
     ) -> Self {
         let (options, world) = (session.options, session.world);
         let fs_mirrors = args
@@ -207,6 +214,7 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
             ignores: BTreeMap::new(),
             tracked: BTreeMap::new(),
             replaced: ReplacedLocks::new(world),
+            modules,
             for_all: commands::of_all(options, &args.roots),
             unplaced: Vec::new(),
             notes: Vec::new(),
@@ -276,6 +284,22 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
             },
         );
         Ok((verdict, sources.failures))
+    }
+
+    /// Compares the pins of modules with what is installed and, if wanted, with their sources.
+    fn modules(&self, root: &Root, loaded: Option<&Loaded>) -> (Vec<Diagnostic>, Vec<Failure>) {
+        let (mut faults, mut failures) = (Vec::new(), Vec::new());
+        let [kept, now] = self.modules;
+        let Some(loaded) = loaded.filter(|_| root.pins.is_some()) else {
+            return (faults, failures);
+        };
+        if self.groups.wants(CheckGroup::Packages) {
+            faults.extend(pins::installed(root, loaded, self.session.world, kept));
+        }
+        if self.groups.wants(CheckGroup::Upstream) {
+            faults.extend(pins::upstream(root, loaded, now, &mut failures));
+        }
+        (faults, failures)
     }
 
     fn absolute(&self, dir: &Path) -> PathBuf {

@@ -3,6 +3,7 @@
 mod args;
 mod fix;
 mod job;
+mod pins;
 mod replaced;
 mod result;
 mod table;
@@ -25,7 +26,7 @@ use crate::run::formats::Format;
 use crate::run::options::{Configuration, Options, job_count};
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::session::Session;
-use crate::run::user::modules::{AutoModules, UserModules};
+use crate::run::user::modules::{self, AutoModules, UserModules};
 use crate::verify::CheckGroup;
 
 pub(in crate::front::cli) use args::VerifyArgs;
@@ -76,7 +77,8 @@ fn run(session: &Rc<Session<'_>>, args: &VerifyArgs) -> CommandResult {
         jobs: job_count(args.jobs),
         ..RunInputs::of_locks(session, &args.roots)
     };
-    let mut verification = VerifyJob::new(session, args, platforms, named);
+    let (kept, now) = (modules::kept(session), modules::upstream(session));
+    let mut verification = VerifyJob::new(session, args, platforms, named, [&kept, &now]);
     let mut all = driver::over_roots(&mut verification, inputs);
     // What belongs to no root is reported once, with the first.
     if let Some(first) = all.results.first_mut() {

@@ -158,6 +158,16 @@ pub(crate) fn kept<'s>(session: &'s Session<'_>) -> ModuleStore<'s> {
     )
 }
 
+/// Returns the modules as their sources name them now, whatever the cache holds.
+pub(crate) fn upstream<'s>(session: &'s Session<'_>) -> ModuleStore<'s> {
+    ModuleStore::new(
+        ModuleAccess::Fetched,
+        git(session.world),
+        Box::new(move |flavor| net(session, flavor)),
+        None,
+    )
+}
+
 fn git(world: World<'_>) -> GitWorld<'_> {
     GitWorld {
         run: world.run,

@@ -43,6 +43,7 @@ impl RemoteModules for Shelf {
             version: None,
             commit: None,
             place: None,
+            hash: None,
             warnings: Vec::new(),
         })
     }

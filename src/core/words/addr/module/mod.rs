@@ -119,6 +119,15 @@ impl ModuleSource {
 }
 
 impl ModuleSource {
+    /// Returns the normal form without what may be secret.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Remote(remote) => remote.shown(),
+            Self::Local(_) | Self::Registry(_) => self.to_string(),
+        }
+    }
+
     /// Names the host and the repository or package, without what may be secret; `None` for a local module.
     ///
     /// ```

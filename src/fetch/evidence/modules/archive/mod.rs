@@ -43,8 +43,8 @@ pub fn read_archive(
                 UnpackedContent::Kept(bytes) => {
                     builder.file(&entry.path, FileContent::Kept(bytes.into()))
                 }
-                UnpackedContent::Passed(bytes) => {
-                    builder.file(&entry.path, FileContent::Passed(bytes))
+                UnpackedContent::Passed(bytes, digest) => {
+                    builder.file(&entry.path, FileContent::Passed(bytes, Some(digest)))
                 }
             };
             match unpack_zip(file, &Limits::MODULE, is_kept, put) {

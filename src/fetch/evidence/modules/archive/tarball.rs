@@ -5,6 +5,7 @@
 
 use std::io::{self, BufReader, Read};
 
+use crate::hash::{READ_BUFFER_BYTES, Sha256Stream};
 use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
@@ -155,7 +156,14 @@ fn content(
     let bytes = entry.size();
     if !is_kept(path, bytes) {
         // What is skipped is read all the same, since the archive is compressed.
-        return Ok(FileContent::Passed(bytes));
+        let mut passed = Sha256Stream::default();
+        let read = passed
+            .read_all(entry, &mut vec![0; READ_BUFFER_BYTES])
+            .map_err(|error| failure(kind, &error))?;
+        if read < bytes {
+            return Err(failure(kind, &io::ErrorKind::UnexpectedEof.into()));
+        }
+        return Ok(FileContent::Passed(bytes, Some(passed.finish())));
     }
     let mut kept = Vec::new();
     entry

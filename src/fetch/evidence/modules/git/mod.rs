@@ -44,6 +44,16 @@ pub struct GitRequest<'a> {
     pub package: &'a str,
     pub origin: AddressOrigin,
     pub flavor: Flavor,
+    pub files: GitFiles,
+}
+
+/// The files of a commit whose contents are fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GitFiles {
+    /// Those that configuration may read; large ones are left to the server.
+    Small,
+    /// All; large ones are hashed, and not kept.
+    All,
 }
 
 /// Limits on time and size for one package.
@@ -111,6 +121,7 @@ pub struct GitSession<'a> {
     address: GitAddress,
     origin: AddressOrigin,
     flavor: Flavor,
+    files: GitFiles,
     /// The number of repositories that were made, each with a name of its own.
     made: usize,
     submodules: usize,
@@ -134,6 +145,7 @@ impl<'a> GitSession<'a> {
             address,
             origin: request.origin,
             flavor: request.flavor,
+            files: request.files,
             made: 0,
             submodules: 0,
             fetched: None,
@@ -208,6 +220,14 @@ impl<'a> GitSession<'a> {
             tree: tree.finish(),
             commit,
         })
+    }
+
+    /// Returns options whose last is a filter, without it if all files are wanted.
+    fn filtered<'o>(&self, options: &'o [&'static str]) -> &'o [&'static str] {
+        match self.files {
+            GitFiles::Small => options,
+            GitFiles::All => &options[..options.len() - 1],
+        }
     }
 
     fn list(&self) -> Result<RemoteRefs, GitFailure> {
@@ -306,7 +326,8 @@ impl<'a> GitSession<'a> {
         // (`uploadpack.allowReachableSHA1InWant`).
         for from in name.into_iter().chain([wanted]) {
             let spec = format!("+{from}:{WANTED}");
-            match self.try_fetch(remote, wanted.len(), &["--depth=1", FILTER], &[&spec])? {
+            let options = ["--depth=1", FILTER];
+            match self.try_fetch(remote, wanted.len(), self.filtered(&options), &[&spec])? {
                 Ok(repository) => {
                     if let Some(commit) = self.revision(&repository, WANTED)? {
                         return Ok((commit, repository));
@@ -316,7 +337,8 @@ impl<'a> GitSession<'a> {
             }
         }
         // The commit may be one that no server names but that a branch leads to (rules 5.7).
-        let repository = match self.try_fetch(remote, wanted.len(), &[FILTER], &EVERYTHING)? {
+        let options = self.filtered(&[FILTER]).to_vec();
+        let repository = match self.try_fetch(remote, wanted.len(), &options, &EVERYTHING)? {
             Ok(repository) => repository,
             // The first answer of the server is about the commit, not about everything.
             Err(ended) => return Err(unreachable(remote.address, &refusal.unwrap_or(ended))),
@@ -387,7 +409,7 @@ impl<'a> GitSession<'a> {
         nesting: usize,
     ) -> Result<PackageBuilder, GitFailure> {
         let files = CommitFiles::list(&self.place, repository, commit, remote.address)?;
-        let mut builder = files.package(&self.place, repository, remote)?;
+        let mut builder = files.package(&self.place, repository, remote, self.files)?;
         let links = files.gitlinks();
         if links.is_empty() {
             return Ok(builder);

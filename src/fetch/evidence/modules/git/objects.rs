@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::GitFiles;
 use super::address::GitAddress;
 use super::command::{BareRepository, GitPlace, Remote};
 use super::error::GitFailure;
@@ -123,8 +124,9 @@ impl CommitFiles {
         place: &GitPlace<'_>,
         repository: &BareRepository,
         remote: Remote<'_>,
+        files: GitFiles,
     ) -> Result<PackageBuilder, GitFailure> {
-        let contents = self.contents(place, repository, remote)?;
+        let contents = self.contents(place, repository, remote, files)?;
         let mut builder = PackageBuilder::new();
         for row in &self.rows {
             match (row.kind, contents.get(&row.object)) {
@@ -140,7 +142,7 @@ impl CommitFiles {
                 (RowKind::File, None) => {
                     // Left out by the server, which was asked for smaller ones.
                     let bytes = MAX_KEPT_FILE_BYTES + 1;
-                    builder.file(&row.path, FileContent::Passed(bytes))?;
+                    builder.file(&row.path, FileContent::Passed(bytes, None))?;
                 }
             }
         }
@@ -152,6 +154,7 @@ impl CommitFiles {
         place: &GitPlace<'_>,
         repository: &BareRepository,
         remote: Remote<'_>,
+        files: GitFiles,
     ) -> Result<Contents, GitFailure> {
         let mut sizes = self.sizes(place, repository, remote.address)?;
         let lacking: BTreeSet<&str> = self
@@ -173,7 +176,7 @@ impl CommitFiles {
             sizes = self.sizes(place, repository, remote.address)?;
         }
         let mut contents = Contents::new();
-        let mut wanted = Vec::new();
+        let (mut wanted, mut hashed) = (Vec::new(), Vec::new());
         let mut bytes = 0_u64;
         // Links and configuration come first, since other files need not fit into the limit.
         let mut rows: Vec<&TreeRow> = self.rows.iter().collect();
@@ -190,8 +193,11 @@ impl CommitFiles {
                 _ => is_kept(&row.path, size) && bytes + size <= MAX_KEPT_BYTES,
             };
             if !is_wanted {
-                let passed = FileContent::Passed(size);
+                let passed = FileContent::Passed(size, None);
                 contents.entry(row.object.clone()).or_insert(passed);
+                if files == GitFiles::All {
+                    hashed.push((&*row.object, size));
+                }
             // Files with the same content are one object, which is read once.
             } else if seen.insert(&*row.object) {
                 bytes += size;
@@ -200,6 +206,19 @@ impl CommitFiles {
         }
         for batch in batches(&wanted) {
             read_batch(place, repository, remote.address, batch, &mut contents)?;
+        }
+        // An object that one name keeps is known already under all its names.
+        hashed.retain(|(object, _)| !matches!(contents.get(*object), Some(FileContent::Kept(_))));
+        hashed.sort_unstable();
+        hashed.dedup();
+        for batch in batches(&hashed) {
+            let mut read = Contents::new();
+            read_batch(place, repository, remote.address, batch, &mut read)?;
+            for (object, content) in read {
+                if let FileContent::Kept(bytes) = content {
+                    contents.insert(object, FileContent::of_passed(&bytes));
+                }
+            }
         }
         Ok(contents)
     }

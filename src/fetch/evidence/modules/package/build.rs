@@ -55,9 +55,9 @@ impl PackageBuilder {
             return self.put(path, TreeNode::File(content));
         };
         let size = bytes.len() as u64;
-        let passed = TreeNode::File(FileContent::Passed(size));
+        let passed = || TreeNode::File(FileContent::of_passed(&bytes));
         if !is_kept(path, size) {
-            return self.put(path, passed);
+            return self.put(path, passed());
         }
         let is_configuration = is_configuration_name(path);
         // Configuration takes the room of other files (rules 1.3): without it the module could not be read
@@ -69,7 +69,7 @@ impl PackageBuilder {
             self.give_up(&other);
         }
         if self.kept_bytes + size > MAX_KEPT_BYTES {
-            return self.put(path, passed);
+            return self.put(path, passed());
         }
         self.kept_bytes += size;
         if !is_configuration {
@@ -195,7 +195,7 @@ impl PackageBuilder {
             && let FileContent::Kept(bytes) = content
         {
             let size = bytes.len() as u64;
-            *content = FileContent::Passed(size);
+            *content = FileContent::of_passed(bytes);
             self.kept_bytes -= size;
         }
     }

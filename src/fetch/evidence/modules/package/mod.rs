@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
+use crate::archive::FileDigest;
+use crate::hash::{Digest, sha256};
+
 pub use build::PackageBuilder;
 pub use error::{ContentNotKept, PackageError};
 pub use stored::StoredTreeError;
@@ -65,8 +68,42 @@ enum TreeNode {
 pub enum FileContent {
     /// The bytes, because the file may be read again.
     Kept(Arc<[u8]>),
-    /// So many bytes, which are not kept.
-    Passed(u64),
+    /// So many bytes, which are not kept, with their SHA-256 if they were read.
+    Passed(u64, Option<Digest>),
+}
+
+impl FileContent {
+    /// Makes a file whose bytes were read and are not kept.
+    #[must_use]
+    pub fn of_passed(bytes: &[u8]) -> Self {
+        Self::Passed(bytes.len() as u64, Some(sha256(bytes)))
+    }
+}
+
+impl PackageTree {
+    /// Returns the digests of all files and links, as [`hash_module`](crate::archive::dir::hash_module) makes them of a
+    /// directory; `None` if the content of a file was not read.
+    #[must_use]
+    pub fn digests(&self) -> Option<Vec<FileDigest>> {
+        let mut rows = Vec::new();
+        self.rows(&mut rows);
+        rows.retain(|(name, _)| !name.split(|byte| *byte == b'/').any(|part| part == b".git"));
+        let mut files = Vec::new();
+        for (name, node) in rows {
+            let (size, digest) = match node {
+                TreeNode::Directory(_) => continue,
+                TreeNode::File(FileContent::Kept(bytes)) => (bytes.len() as u64, sha256(bytes)),
+                TreeNode::File(FileContent::Passed(bytes, digest)) => (*bytes, (*digest)?),
+                TreeNode::Link(target) => (target.len() as u64, sha256(target)),
+            };
+            files.push(FileDigest {
+                name: name.into(),
+                size,
+                digest,
+            });
+        }
+        Some(files)
+    }
 }
 
 /// Returns true if a name is that of a file which configuration is read from.

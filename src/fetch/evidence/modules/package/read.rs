@@ -124,10 +124,10 @@ impl Files for PackageTree {
         match self.content(path)? {
             FileContent::Kept(bytes) if bytes.len() as u64 <= limit => Ok(bytes.to_vec()),
             // A file that is too long for the reader anyway is reported as that, as on the disk.
-            FileContent::Passed(bytes) if *bytes <= limit => {
+            FileContent::Passed(bytes, _) if *bytes <= limit => {
                 Err(ContentNotKept { bytes: *bytes }.into())
             }
-            FileContent::Kept(_) | FileContent::Passed(_) => {
+            FileContent::Kept(_) | FileContent::Passed(..) => {
                 Err(io::ErrorKind::FileTooLarge.into())
             }
         }
@@ -136,7 +136,7 @@ impl Files for PackageTree {
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
         match self.content(path)? {
             FileContent::Kept(bytes) => Ok(Box::new(Cursor::new(bytes.clone()))),
-            FileContent::Passed(bytes) => Err(ContentNotKept { bytes: *bytes }.into()),
+            FileContent::Passed(bytes, _) => Err(ContentNotKept { bytes: *bytes }.into()),
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! The bytes are `lockctl package 1` and a line feed, then for each entry, directories before what is in them
 //! and names in byte order: one byte for its kind, the length of its path and the path, and for a file the
-//! length of its content, for a file that is kept and for a link also the bytes. Lengths are written in groups
+//! length of its content, for a file that is kept and for a link also the bytes, for one that was hashed its
+//! SHA-256. Lengths are written in groups
 //! of seven bits, the lowest first.
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ const HEADER: &[u8] = b"lockctl package 1\n";
 const DIRECTORY: u8 = b'd';
 const KEPT: u8 = b'k';
 const PASSED: u8 = b'p';
+const HASHED: u8 = b'h';
 const LINK: u8 = b'l';
 
 /// Bytes that are no stored package.
@@ -41,7 +43,8 @@ impl PackageTree {
             let (kind, rest): (u8, &[u8]) = match node {
                 TreeNode::Directory(_) => (DIRECTORY, b""),
                 TreeNode::File(FileContent::Kept(bytes)) => (KEPT, bytes),
-                TreeNode::File(FileContent::Passed(_)) => (PASSED, b""),
+                TreeNode::File(FileContent::Passed(_, None)) => (PASSED, b""),
+                TreeNode::File(FileContent::Passed(_, Some(digest))) => (HASHED, digest),
                 TreeNode::Link(target) => (LINK, target),
             };
             out.push(kind);
@@ -50,7 +53,10 @@ impl PackageTree {
             out.extend_from_slice(&path);
             match node {
                 TreeNode::Directory(_) => {}
-                TreeNode::File(FileContent::Passed(bytes)) => put_number(&mut out, *bytes),
+                TreeNode::File(FileContent::Passed(bytes, _)) => {
+                    put_number(&mut out, *bytes);
+                    out.extend_from_slice(rest);
+                }
                 TreeNode::File(FileContent::Kept(_)) | TreeNode::Link(_) => {
                     put_number(&mut out, rest.len() as u64);
                     out.extend_from_slice(rest);
@@ -84,7 +90,13 @@ impl PackageTree {
                 KEPT => builder.file(path, FileContent::Kept(Arc::from(bytes)))?,
                 PASSED => {
                     let size = take_number(&mut rest).ok_or_else(damaged)?;
-                    builder.file(path, FileContent::Passed(size))?;
+                    builder.file(path, FileContent::Passed(size, None))?;
+                }
+                HASHED => {
+                    let size = take_number(&mut rest).ok_or_else(damaged)?;
+                    let (digest, behind) = rest.split_first_chunk().ok_or_else(damaged)?;
+                    rest = behind;
+                    builder.file(path, FileContent::Passed(size, Some(*digest)))?;
                 }
                 LINK => builder.link(path, bytes)?,
                 _ => return Err(damaged()),

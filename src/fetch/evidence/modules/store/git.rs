@@ -4,7 +4,7 @@ use super::failure::{self, Failing};
 use super::{ModuleAccess, ModulePackage, ModuleStore, NamedBy};
 use crate::addr::module::{Query, RemoteModule};
 use crate::flavor::Flavor;
-use crate::modules::git::{AddressOrigin, GitLimits, GitRequest, GitSession};
+use crate::modules::git::{AddressOrigin, GitFiles, GitLimits, GitRequest, GitSession};
 use crate::remote_module::ModuleFailure;
 use crate::store::answers::AnswerKind;
 
@@ -40,11 +40,9 @@ impl ModuleStore<'_> {
         }
         let request = GitRequest {
             package: &module.package,
-            origin: match named_by {
-                NamedBy::Configuration => AddressOrigin::User,
-                NamedBy::Server | NamedBy::PlainServer => AddressOrigin::Server,
-            },
+            origin: named_by.into(),
             flavor,
+            files: GitFiles::Small,
         };
         let failed = |error| failure::git(&error);
         let mut session =
@@ -76,7 +74,7 @@ impl ModuleStore<'_> {
 }
 
 /// The address of a repository as the cache knows it: without anything secret.
-struct KeptAddress {
+pub(super) struct KeptAddress {
     /// The URL, without its query.
     url: String,
     /// The whole address with its ref.
@@ -85,8 +83,17 @@ struct KeptAddress {
     commit: Option<String>,
 }
 
+impl From<NamedBy> for AddressOrigin {
+    fn from(named_by: NamedBy) -> Self {
+        match named_by {
+            NamedBy::Configuration => Self::User,
+            NamedBy::Server | NamedBy::PlainServer => Self::Server,
+        }
+    }
+}
+
 impl KeptAddress {
-    fn read(module: &RemoteModule) -> Result<Self, ModuleFailure> {
+    pub(super) fn read(module: &RemoteModule) -> Result<Self, ModuleFailure> {
         let (url, query) = module
             .package
             .split_once('?')
@@ -115,7 +122,7 @@ impl KeptAddress {
     }
 
     /// Returns the cache key for the package of a commit.
-    fn question(&self, commit: &str) -> String {
+    pub(super) fn question(&self, commit: &str) -> String {
         format!("{} {commit}", self.url)
     }
 }

@@ -127,9 +127,9 @@ impl ModuleStore<'_> {
     fn content(&self, place: &Path, name: &[u8]) -> FileContent {
         match self.world.disk.read(place, MAX_READ_BYTES) {
             Ok(bytes) if is_kept(name, bytes.len() as u64) => FileContent::Kept(bytes.into()),
-            Ok(bytes) => FileContent::Passed(bytes.len() as u64),
+            Ok(bytes) => FileContent::of_passed(&bytes),
             // A file that no configuration refers to must not fail the module; to read it is an error then.
-            Err(_) => FileContent::Passed(MAX_READ_BYTES),
+            Err(_) => FileContent::Passed(MAX_READ_BYTES, None),
         }
     }
 }

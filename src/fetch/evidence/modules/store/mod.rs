@@ -7,6 +7,7 @@ mod failure;
 mod git;
 mod kept;
 mod local;
+mod pin;
 mod registry;
 #[cfg(test)]
 mod tests;
@@ -279,15 +280,20 @@ impl RemoteModules for ModuleStore<'_> {
     fn find(&self, request: &ModuleRequest<'_>) -> Result<FoundModule, ModuleFailure> {
         match request.source {
             RequestedSource::Remote(module) => {
-                let package = self.package(module, NamedBy::Configuration, request.flavor)?;
+                let address = pin::address(module, request.pin);
+                let mut package = self.package(&address, NamedBy::Configuration, request.flavor)?;
                 let dir = package
                     .tree
                     .expand(&module.sub, SubdirectoryPattern::Glob)
                     .map_err(|error| failure::subdirectory(error, &module.sub))?;
-                Ok(found(module, package, dir))
+                let hash = self.pinned(&mut package, &address, NamedBy::Configuration, request)?;
+                Ok(FoundModule {
+                    hash,
+                    ..found(module, package, dir)
+                })
             }
             RequestedSource::Registry(module, wanted) => {
-                self.registry_module(module, wanted, request.flavor)
+                self.registry_module(module, wanted, request)
             }
         }
     }
@@ -348,6 +354,7 @@ fn found(package_address: &RemoteModule, package: ModulePackage, dir: PathBuf) -
         version: None,
         commit: package.commit,
         place: package.place,
+        hash: None,
         warnings: Vec::new(),
     }
 }

@@ -12,7 +12,7 @@ use crate::addr::module::{RegistryModule, RemoteModule};
 use crate::flavor::Flavor;
 use crate::modules::archive::{ArchiveKind, MAX_ARCHIVE_BYTES, read_archive};
 use crate::modules::package::SubdirectoryPattern;
-use crate::remote_module::{FoundModule, ModuleFailure};
+use crate::remote_module::{FoundModule, ModuleFailure, ModulePin, ModuleRequest, PinRequest};
 use crate::sources::modules::{DirectToken, ModuleLocation, ModuleVersions};
 use crate::store::answers::AnswerKind;
 use crate::version::{CoreConstraints, Version};
@@ -45,13 +45,24 @@ impl ModuleStore<'_> {
         &self,
         module: &RegistryModule,
         wanted: Option<&CoreConstraints>,
-        flavor: Flavor,
+        request: &ModuleRequest<'_>,
     ) -> Result<FoundModule, ModuleFailure> {
-        let versions = self.versions_for(module, wanted, flavor)?;
-        let version = versions
-            .select(wanted, flavor)
-            .map_err(|error| failure::selection(&error))?
-            .clone();
+        let flavor = request.flavor;
+        let mut unreadable = Vec::new();
+        let version = match request.pin {
+            PinRequest::Kept(ModulePin {
+                version: Some(version),
+                ..
+            }) => version.clone(),
+            _ => {
+                let versions = self.versions_for(module, wanted, flavor)?;
+                unreadable.clone_from(&versions.unreadable);
+                versions
+                    .select(wanted, flavor)
+                    .map_err(|error| failure::selection(&error))?
+                    .clone()
+            }
+        };
         let mut known = self.location(module, &version, flavor)?;
         let mut package = self.located(module, &version, &known.location, flavor);
         // Signed URLs and moved repositories fail after some time, while a cached location has no end
@@ -62,7 +73,7 @@ impl ModuleStore<'_> {
             known = self.ask_location(module, &version, flavor)?;
             package = self.located(module, &version, &known.location, flavor);
         }
-        let package = package?;
+        let mut package = package?;
         let address = address_of(&known.location);
         // The directory in the location comes first (rules 2.3).
         let sub = match (&*address.sub, &*module.sub) {
@@ -73,14 +84,15 @@ impl ModuleStore<'_> {
             .tree
             .expand(&sub, SubdirectoryPattern::Path)
             .map_err(|error| failure::registry_subdirectory(error, &sub, flavor))?;
+        let hash = self.pinned(&mut package, &address, NamedBy::Server, request)?;
         let shown = RegistryModule {
             sub: "".into(),
             ..module.clone()
         };
         Ok(FoundModule {
             shown: format!("{shown} {version}").into(),
-            warnings: versions
-                .unreadable
+            hash,
+            warnings: unreadable
                 .iter()
                 .take(MAX_SHOWN)
                 .map(|text| {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::remote_module::ModuleFailureKind as Kind;
+use crate::remote_module::PinRequest;
 use crate::world::mem::{MemEnv, MemFiles, MemRun};
 use crate::world::{Ended, Invocation, Run};
 
@@ -26,6 +27,7 @@ fn find(disk: &MemFiles, source: &str) -> Result<FoundModule, ModuleFailure> {
     store.find(&ModuleRequest {
         source: RequestedSource::Remote(&module),
         flavor: FLAVOR,
+        pin: PinRequest::Unused,
     })
 }
 
@@ -156,6 +158,7 @@ fn what_is_announced_is_found_side_by_side_and_once() {
     let requests = modules.each_ref().map(|module| ModuleRequest {
         source: RequestedSource::Remote(module),
         flavor: FLAVOR,
+        pin: PinRequest::Unused,
     });
     let store = ModuleStore::new(ModuleAccess::Cached, world, Box::new(|_| None), None);
     store.prepare(&requests);

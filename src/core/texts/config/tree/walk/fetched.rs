@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::{Reached, TreeWalk, place_of};
 use crate::addr::module::{Danger, ModuleSource};
-use crate::config::loaded::{FetchedModule, Unreached};
+use crate::config::loaded::{self, FetchedModule, Unreached};
+use crate::config::tree::manifest::{self, Installed};
 use crate::config::tree::packages::Mounted;
 use crate::config::tree::way::CallSite;
 use crate::diag::{Diagnostic, Label, rules};
@@ -16,9 +17,11 @@ use crate::flavor::Flavor;
 use crate::module_config::decode::contents::{Call, CallVersion, Source};
 use crate::module_config::file::SourcePlace;
 use crate::remote_module::{
-    FoundModule, ModuleFailure, ModuleFailureKind, ModuleRequest, PackageFiles, RequestedSource,
+    FoundModule, ModuleFailure, ModuleFailureKind, ModulePin, ModuleRequest, PackageFiles,
+    PinRequest, RequestedSource,
 };
 use crate::requirement::{ModulePath, PathStep, UnseenReason};
+use crate::version::CoreConstraints;
 use crate::world::{DirEntry, Files, Layer};
 
 /// The title of a local call that leads out of its package.
@@ -52,16 +55,37 @@ impl TreeWalk<'_> {
                 continue;
             };
             let key = path.join(PathStep::Call(call.name.clone())).manifest_key();
-            let is_installed = self.manifest.find(&key, call, &self.reader).is_ok();
+            let is_installed = self.installed(&key, call).is_ok();
             // An unsafe address is not asked for ahead of time either (`addr` rules 5.9).
             if !is_installed && module.danger().is_none() {
                 requests.push(ModuleRequest {
                     source,
                     flavor: self.reader.flavor,
+                    pin: self.pin(&key, module, call),
                 });
             }
         }
         self.remote.prepare(&requests);
+    }
+
+    /// Finds what is installed for a call, where that counts.
+    pub(super) fn installed(&self, key: &str, call: &Call) -> Result<Installed, &'static str> {
+        match &self.settings.pins {
+            // Nothing shows which version or commit the files of an installed module are.
+            Some(pins) if !pins.reads_installed => Err(manifest::NOT_INSTALLED),
+            _ => self.manifest.find(key, call, &self.reader),
+        }
+    }
+
+    /// Returns what is asked for about the pin of a call; one that does not fit the call any more does not count.
+    fn pin(&self, key: &str, module: &ModuleSource, call: &Call) -> PinRequest<'_> {
+        let Some(pins) = &self.settings.pins else {
+            return PinRequest::Unused;
+        };
+        match pins.kept.get(key) {
+            Some(pin) if loaded::fits(module, allowed(call), pin) => PinRequest::Kept(pin),
+            _ => PinRequest::New,
+        }
     }
 
     /// Asks for the module of a call that is not installed; `title` says why what is installed does not
@@ -100,6 +124,7 @@ impl TreeWalk<'_> {
         let request = ModuleRequest {
             source: requested,
             flavor: self.reader.flavor,
+            pin: self.pin(&key, module, way.call),
         };
         match self.remote.find(&request) {
             Ok(found) => self.mount(way, source, &key, found),
@@ -123,6 +148,14 @@ impl TreeWalk<'_> {
                 title,
                 warning.at(place.file, place.span, remark.as_str()),
             );
+        }
+        if let Some(call) = self.remote_calls.last_mut() {
+            call.pin = found.hash.clone().map(|hash| ModulePin {
+                source: call.source.shown(),
+                version: found.version.clone(),
+                commit: found.commit.as_deref().map(str::to_owned),
+                hash,
+            });
         }
         // Where installing would put it, so that relative calls in it mean what they mean to the
         // programs (rules 5.11).
@@ -239,6 +272,14 @@ impl TreeWalk<'_> {
     }
 }
 
+/// Returns the versions that a call allows, if it states any.
+pub(super) fn allowed(call: &Call) -> Option<&CoreConstraints> {
+    match &call.version {
+        CallVersion::Stated(constraints) => Some(constraints),
+        CallVersion::Absent | CallVersion::Null | CallVersion::Computed => None,
+    }
+}
+
 /// Returns the source of a call and what it asks for; nothing if it names no remote module.
 fn requested(call: &Call) -> Option<(&ModuleSource, RequestedSource<'_>)> {
     let Some(Source::Remote { module, .. }) = &call.source else {
@@ -246,11 +287,7 @@ fn requested(call: &Call) -> Option<(&ModuleSource, RequestedSource<'_>)> {
     };
     match module {
         ModuleSource::Registry(registry) => {
-            let constraints = match &call.version {
-                CallVersion::Stated(constraints) => Some(constraints),
-                CallVersion::Absent | CallVersion::Null | CallVersion::Computed => None,
-            };
-            Some((module, RequestedSource::Registry(registry, constraints)))
+            Some((module, RequestedSource::Registry(registry, allowed(call))))
         }
         ModuleSource::Remote(remote) => Some((module, RequestedSource::Remote(remote))),
         ModuleSource::Local(_) => None,

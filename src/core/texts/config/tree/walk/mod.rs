@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::config::ConfigSources;
 use crate::config::computed::ComputedCall;
 use crate::config::limits::{MAX_PATH_STEPS, MAX_STEPS};
-use crate::config::loaded::{FetchedModule, Loaded, ModuleNode, Settings};
+use crate::config::loaded::{FetchedModule, Loaded, ModuleNode, RemoteCall, Settings};
 use crate::config::tree::files::ModuleFiles;
 use crate::config::tree::kept::ReadDirectory;
 use crate::config::tree::manifest::{self, ModuleManifest};
@@ -72,6 +72,7 @@ pub(in crate::texts::config) fn load(
         unseen: UnseenModules::default(),
         requirements: Requirements::default(),
         core_versions: Vec::new(),
+        remote_calls: Vec::new(),
     };
     let found = tree.root();
     let mut diagnostics = mem::take(&mut tree.reader.found);
@@ -89,6 +90,7 @@ pub(in crate::texts::config) fn load(
     Loaded {
         requirements,
         modules: tree.nodes,
+        remote_calls: tree.remote_calls,
         diagnostics,
         missing_values,
         value_errors,
@@ -142,6 +144,7 @@ struct TreeWalk<'a> {
     unseen: UnseenModules,
     requirements: Requirements,
     core_versions: Vec<CoreVersion>,
+    remote_calls: Vec<RemoteCall>,
 }
 
 impl TreeWalk<'_> {
@@ -351,10 +354,20 @@ impl TreeWalk<'_> {
         // plan (rules 5.1).
         match &way.call.source {
             Some(Source::Local { written, module }) => self.local_call(&way, written, &module.path),
-            Some(Source::Remote { written, .. }) => {
+            Some(Source::Remote { written, module }) => {
                 let key = way.path.manifest_key();
                 self.package_nodes.insert(key.clone(), self.nodes.len());
-                match self.manifest.find(&key, way.call, &self.reader) {
+                let installed = self.installed(&key, way.call);
+                self.remote_calls.push(RemoteCall {
+                    key,
+                    source: module.clone(),
+                    version: fetched::allowed(way.call).cloned(),
+                    file: way.call.place.file,
+                    span: way.call.place.span,
+                    installed: installed.as_ref().ok().map(|found| found.dir.clone()),
+                    pin: None,
+                });
+                match installed {
                     Ok(installed) => self.follow(&way, Reached::on_disk(written, installed.dir)),
                     Err(title) => self.fetch(&way, written, title),
                 }

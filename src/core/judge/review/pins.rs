@@ -1,0 +1,244 @@
+//! Changes between two files of pinned modules, and their risk.
+
+use serde::Serialize;
+
+use super::causes::Risk;
+use crate::pins::Pins;
+use crate::remote_module::ModulePin;
+use crate::version::Version;
+
+/// A pin that differs between two files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinChange {
+    /// The key of the call.
+    pub key: String,
+    /// The pin before, if there was one.
+    pub old: Option<ModulePin>,
+    /// The pin now, if there is one.
+    pub new: Option<ModulePin>,
+    /// The kind of the change.
+    pub kind: PinChangeKind,
+}
+
+/// A kind of change of a pin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum PinChangeKind {
+    /// The call is pinned for the first time.
+    Added,
+    /// The call is no longer pinned.
+    Removed,
+    /// The source of the call is another version of the same package.
+    Changed,
+    /// The source of the call is another package.
+    Replaced,
+    /// The version went up.
+    Upgraded,
+    /// The version went down.
+    Downgraded,
+    /// A branch points to another commit.
+    BranchMoved,
+    /// A tag points to another commit.
+    TagMoved,
+    /// The same version, commit or address holds other files.
+    Republished,
+}
+
+impl PinChangeKind {
+    /// Returns the risk of the change.
+    #[must_use]
+    pub fn risk(self) -> Risk {
+        match self {
+            Self::TagMoved | Self::Republished => Risk::Danger,
+            Self::Downgraded | Self::Replaced => Risk::Warning,
+            Self::BranchMoved => Risk::Notice,
+            Self::Added | Self::Removed | Self::Changed | Self::Upgraded => Risk::Routine,
+        }
+    }
+}
+
+impl PinChange {
+    /// Returns the change as a clause about the module: no capital letter, no period.
+    #[must_use]
+    pub fn clause(&self) -> String {
+        let at = |pin: &Option<ModulePin>| pin.as_ref().map(position).unwrap_or_default();
+        let (old, new) = (at(&self.old), at(&self.new));
+        match self.kind {
+            PinChangeKind::Added => format!("is pinned at {new}"),
+            PinChangeKind::Removed => format!("is no longer pinned; it was at {old}"),
+            PinChangeKind::Changed => format!("has another source, and moved from {old} to {new}"),
+            PinChangeKind::Replaced => {
+                let source = |pin: &Option<ModulePin>| pin.as_ref().map(|pin| pin.source.clone());
+                let (old, new) = (source(&self.old), source(&self.new));
+                format!(
+                    "is another package: {} instead of {}",
+                    new.unwrap_or_default(),
+                    old.unwrap_or_default()
+                )
+            }
+            PinChangeKind::Upgraded => format!("went up from {old} to {new}"),
+            PinChangeKind::Downgraded => format!("went down from {old} to {new}"),
+            PinChangeKind::BranchMoved => format!("moved from {old} to {new}"),
+            PinChangeKind::TagMoved => {
+                format!("moved from {old} to {new}, although its tag is the same")
+            }
+            PinChangeKind::Republished => format!("has other files at the same {new}"),
+        }
+    }
+}
+
+/// Names the version or commit of a pin, else its hash.
+fn position(pin: &ModulePin) -> String {
+    match (&pin.version, &pin.commit) {
+        (Some(version), _) => format!("version {version}"),
+        (None, Some(commit)) => format!("commit {}", commit.get(..12).unwrap_or(commit)),
+        (None, None) => format!("hash {}", pin.hash.as_str()),
+    }
+}
+
+/// Lists what differs between two files of pins, by key.
+#[must_use]
+pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
+    let mut changes = Vec::new();
+    let added = new.keys().filter(|key| !old.contains_key(*key));
+    let mut keys: Vec<&String> = old.keys().chain(added).collect();
+    keys.sort_unstable();
+    for key in keys {
+        let (before, now) = (old.get(key), new.get(key));
+        let kind = match (before, now) {
+            (before, now) if before == now => continue,
+            (Some(before), Some(now)) => kind(before, now),
+            (Some(_), None) => PinChangeKind::Removed,
+            (None, _) => PinChangeKind::Added,
+        };
+        changes.push(PinChange {
+            key: key.clone(),
+            old: before.cloned(),
+            new: now.cloned(),
+            kind,
+        });
+    }
+    changes
+}
+
+fn kind(old: &ModulePin, new: &ModulePin) -> PinChangeKind {
+    let package = |source: &str| source.split('?').next().unwrap_or_default().to_owned();
+    if package(&old.source) != package(&new.source) {
+        return PinChangeKind::Replaced;
+    }
+    match (&old.version, &new.version) {
+        (Some(before), Some(now)) if before < now => return PinChangeKind::Upgraded,
+        (Some(before), Some(now)) if before > now => return PinChangeKind::Downgraded,
+        _ => {}
+    }
+    if old.source != new.source {
+        return PinChangeKind::Changed;
+    }
+    if new.version.is_some() || old.commit == new.commit || new.commit.is_none() {
+        return PinChangeKind::Republished;
+    }
+    if names_version(&new.source) {
+        PinChangeKind::TagMoved
+    } else {
+        PinChangeKind::BranchMoved
+    }
+}
+
+/// Returns true if the ref of a source looks like a version, as tags do, and not like a branch.
+fn names_version(source: &str) -> bool {
+    let (_, query) = source.split_once('?').unwrap_or_default();
+    let reference = query.split('&').find_map(|part| part.strip_prefix("ref="));
+    let name = reference.unwrap_or_default().rsplit('/').next();
+    // Tags of a repository with several modules are as in `net-v1.2.0`.
+    let number = name
+        .unwrap_or_default()
+        .trim_start_matches(|c: char| !c.is_ascii_digit());
+    !number.is_empty() && number.parse::<Version>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pin(text: &str) -> Option<ModulePin> {
+        let [source, at, hash] = text.split(' ').collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let version = at.parse::<Version>().ok();
+        Some(ModulePin {
+            source: source.to_owned(),
+            commit: (version.is_none() && at != "-").then(|| at.to_owned()),
+            version,
+            hash: format!("h1:{hash}").parse().expect("a hash"),
+        })
+    }
+
+    #[track_caller]
+    fn check(old: &str, new: &str, wanted: Option<(PinChangeKind, Risk)>) {
+        let pins = |text| {
+            pin(text)
+                .map(|pin| ("net".to_owned(), pin))
+                .into_iter()
+                .collect()
+        };
+        let changes = pin_changes(&pins(old), &pins(new));
+        let found = changes
+            .first()
+            .map(|change| (change.kind, change.kind.risk()));
+        assert_eq!(found, wanted, "{old} -> {new}");
+    }
+
+    #[test]
+    fn changes_have_a_kind_and_a_risk() {
+        use PinChangeKind as Kind;
+        check("", "", None);
+        check("a/b/c 1.0.0 x", "a/b/c 1.0.0 x", None);
+        check("", "a/b/c 1.0.0 x", Some((Kind::Added, Risk::Routine)));
+        check("a/b/c 1.0.0 x", "", Some((Kind::Removed, Risk::Routine)));
+        check(
+            "a/b/c 1.0.0 x",
+            "a/b/c 1.10.0 y",
+            Some((Kind::Upgraded, Risk::Routine)),
+        );
+        check(
+            "a/b/c 1.10.0 x",
+            "a/b/c 1.9.0 y",
+            Some((Kind::Downgraded, Risk::Warning)),
+        );
+        check(
+            "a/b/c 1.0.0 x",
+            "a/b/c 1.0.0 y",
+            Some((Kind::Republished, Risk::Danger)),
+        );
+        check(
+            "a/b/c 1.0.0 x",
+            "a/x/c 1.0.0 y",
+            Some((Kind::Replaced, Risk::Warning)),
+        );
+        let git = |text: &str| format!("git::https://h/r.git{text}");
+        let moved = |reference: &str, kind: Kind| {
+            let (old, new) = (format!("{reference} aa x"), format!("{reference} bb y"));
+            check(&git(&old), &git(&new), Some((kind, kind.risk())));
+        };
+        moved("?ref=v1.0.0", Kind::TagMoved);
+        moved("//sub?depth=1&ref=release/net-v2.3", Kind::TagMoved);
+        moved("?ref=main", Kind::BranchMoved);
+        moved("", Kind::BranchMoved);
+        check(
+            &git("?ref=v1 aa x"),
+            &git("?ref=v2 bb y"),
+            Some((Kind::Changed, Risk::Routine)),
+        );
+        check(
+            &git("?ref=v1 aa x"),
+            &git("?ref=v1 aa y"),
+            Some((Kind::Republished, Risk::Danger)),
+        );
+        check(
+            "https://h/m.zip - x",
+            "https://h/m.zip - y",
+            Some((Kind::Republished, Risk::Danger)),
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! Packages whose modules are pinned: the commit of the pin, and the hash of all files.
+
+use std::sync::Arc;
+
+use super::failure::{self, Failing};
+use super::git::KeptAddress;
+use super::{ModuleAccess, ModulePackage, ModuleStore, NamedBy};
+use crate::addr::module::RemoteModule;
+use crate::archive::{self, FileDigest};
+use crate::diag::rules;
+use crate::hash::{Hash, h1_of_digests};
+use crate::modules::git::{GitFiles, GitLimits, GitRequest, GitSession};
+use crate::parallel;
+use crate::remote_module::{
+    ModuleFailure, ModuleFailureKind, ModulePin, ModuleRequest, PinRequest,
+};
+
+/// Returns the address of the package that a pin names: of a repository with the commit instead of the ref.
+pub(super) fn address(module: &RemoteModule, pin: PinRequest<'_>) -> RemoteModule {
+    match pin {
+        PinRequest::Kept(ModulePin {
+            commit: Some(commit),
+            ..
+        }) if is_git(module) => at_commit(module, commit),
+        _ => module.clone(),
+    }
+}
+
+fn is_git(module: &RemoteModule) -> bool {
+    module.forced_kind().0 == Some("git")
+}
+
+fn at_commit(module: &RemoteModule, commit: &str) -> RemoteModule {
+    let (url, query) = module
+        .package
+        .split_once('?')
+        .unwrap_or((&module.package, ""));
+    // A commit may not be the tip of a branch, so that a shallow clone by name does not find it.
+    let is_kept = |argument: &&str| {
+        let name = argument.split('=').next().unwrap_or_default();
+        !argument.is_empty() && !["ref", "depth"].contains(&name)
+    };
+    let mut arguments: Vec<&str> = query.split('&').filter(is_kept).collect();
+    let reference = format!("ref={commit}");
+    arguments.push(&reference);
+    RemoteModule {
+        package: format!("{url}?{}", arguments.join("&")).into(),
+        sub: module.sub.clone(),
+    }
+}
+
+impl ModuleStore<'_> {
+    /// Hashes a package that is pinned, and compares it with the pin.
+    ///
+    /// # Errors
+    /// If it is another package, or a file of it could not be read.
+    pub(super) fn pinned(
+        &self,
+        package: &mut ModulePackage,
+        address: &RemoteModule,
+        named_by: NamedBy,
+        request: &ModuleRequest<'_>,
+    ) -> Result<Option<Hash>, ModuleFailure> {
+        let pin = match request.pin {
+            PinRequest::Unused => return Ok(None),
+            PinRequest::New => None,
+            PinRequest::Kept(pin) => Some(pin),
+        };
+        // A directory of this machine is hashed where it is: a package keeps no large files.
+        let digests = match &package.place {
+            Some(place) => archive::dir::hash_module(self.world.disk, place, parallel::cores())
+                .map(|hashed| hashed.files)
+                .map_err(|error| Failing::Download.missing(error.to_string()))?,
+            None => self.digests(package, address, named_by, request)?,
+        };
+        let named = digests.iter().map(|file| (&*file.name, file.digest));
+        let hash =
+            h1_of_digests(named).map_err(|error| Failing::Download.missing(error.to_string()))?;
+        match pin {
+            Some(pin) if pin.hash != hash => Err(moved(pin, package, &hash)),
+            _ => Ok(Some(hash)),
+        }
+    }
+
+    /// Returns the digests of all files; of a repository, large files are fetched for them.
+    fn digests(
+        &self,
+        package: &mut ModulePackage,
+        address: &RemoteModule,
+        named_by: NamedBy,
+        request: &ModuleRequest<'_>,
+    ) -> Result<Vec<FileDigest>, ModuleFailure> {
+        if let Some(digests) = package.tree.digests() {
+            return Ok(digests);
+        }
+        let commit = package.commit.as_deref().filter(|_| is_git(address));
+        let Some(commit) = commit else {
+            let cause = "the package has files that are too large to be hashed";
+            return Err(Failing::Download.missing(cause));
+        };
+        if self.access == ModuleAccess::Cached {
+            return Err(failure::not_fetched());
+        }
+        let whole = at_commit(address, commit);
+        let request = GitRequest {
+            package: &whole.package,
+            origin: named_by.into(),
+            flavor: request.flavor,
+            files: GitFiles::All,
+        };
+        let fetched = GitSession::open(self.world, &request, GitLimits::MODULE)
+            .and_then(|mut session| {
+                let resolved = session.resolve()?;
+                session.fetch(&resolved)
+            })
+            .map_err(|error| failure::git(&error))?;
+        let digests = fetched.tree.digests().unwrap_or_default();
+        package.tree = Arc::new(fetched.tree);
+        // Kept again, with the digests of the large files.
+        package.kept_as = None;
+        self.keep(
+            &KeptAddress::read(&whole)?.question(commit),
+            package.clone(),
+        );
+        Ok(digests)
+    }
+}
+
+/// Says that a package is not the pinned one.
+fn moved(pin: &ModulePin, package: &ModulePackage, hash: &Hash) -> ModuleFailure {
+    let commit = package.commit.as_deref();
+    let cause = match (&pin.version, commit) {
+        (Some(version), _) => {
+            format!(
+                "version {version} has the hash {hash} now, and {} is pinned",
+                pin.hash
+            )
+        }
+        (None, Some(commit)) => {
+            format!(
+                "commit {commit} has the hash {hash}, and {} is pinned",
+                pin.hash
+            )
+        }
+        (None, None) => format!(
+            "the package has the hash {hash} now, and {} is pinned",
+            pin.hash
+        ),
+    };
+    ModuleFailure {
+        kind: ModuleFailureKind::Refused(rules::MODULE_MOVED),
+        title: "Module is not the pinned one",
+        cause,
+        help: Some(
+            "find out why it changed; `lockctl update --modules` pins what is there now".to_owned(),
+        ),
+    }
+}
