@@ -20,6 +20,7 @@ use crate::cli::lock::LockArgs;
 use crate::cli::log::LogArgs;
 use crate::cli::merge::MergeArgs;
 use crate::cli::outdated::OutdatedArgs;
+use crate::cli::report::ReportArgs;
 use crate::cli::resolve::ResolveArgs;
 use crate::cli::sbom::SbomArgs;
 use crate::cli::show::ShowArgs;
@@ -109,6 +110,7 @@ commands! {
     Verify(VerifyArgs) = "verify", [Prose, Checks];
     Audit(AuditArgs) = "audit", [Prose, Checks];
     Sbom(SbomArgs) = "sbom", [Bills];
+    Report(ReportArgs) = "report", [];
     Diff(DiffArgs) = "diff", [Prose];
     Show(ShowArgs) = "show", [];
     Why(WhyArgs) = "why", [];

@@ -21,6 +21,7 @@ mod merge;
 mod mirror;
 mod outdated;
 mod project_revision;
+mod report;
 mod resolve;
 mod sbom;
 mod session;

@@ -43,6 +43,7 @@ topics! {
     "modules": "how remote modules are found, fetched and kept";
     "network": "registries, mirrors, credentials, proxies";
     "project-file": ".lockctl.hcl: platforms, rules, policy";
+    "report": "one HTML page about all roots, and pictures";
     "roots": "which directories -r finds";
     "sbom": "bills of materials: CycloneDX, SPDX, GitHub";
     "terragrunt": "how units are evaluated and locked";

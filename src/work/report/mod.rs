@@ -14,6 +14,7 @@ mod formats;
 pub mod github;
 pub mod graph;
 mod groups;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod junit;

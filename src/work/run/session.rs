@@ -15,6 +15,7 @@ use crate::sources::net::{Event, Net, PackageCredentials};
 use crate::sources::outages::Outages;
 use crate::sources::retry::RetryPolicy;
 use crate::store::answers::AnswerCache;
+use crate::world::Clock;
 
 /// A callback that is informed of each network event.
 pub(crate) type NetworkObserver<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
@@ -63,6 +64,18 @@ impl<'a> Session<'a> {
         'a: 's,
     {
         Session::new(options, self.world, self.observer)
+    }
+
+    /// Begins another run with another clock.
+    pub(crate) fn at<'s>(&'s self, clock: &'s dyn Clock) -> Rc<Session<'s>>
+    where
+        'a: 's,
+    {
+        let world = World {
+            clock,
+            ..self.world
+        };
+        Session::new(self.options, world, self.observer)
     }
 
     /// Returns the answers about modules and advisories that earlier runs kept, unless these are not to be used.

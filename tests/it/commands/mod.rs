@@ -86,6 +86,7 @@ mod registry;
 mod registry_faults;
 mod registry_trust;
 mod repair;
+mod report;
 mod retries;
 mod roots;
 mod roots_many;

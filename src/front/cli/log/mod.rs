@@ -64,6 +64,19 @@ fn provider_or_root(text: &str) -> Result<String, String> {
 }
 
 impl LogArgs {
+    /// Lists everything about roots; the working directory is one if none was typed.
+    pub(in crate::front::cli) fn of(roots: &RootArgs) -> Self {
+        let mut roots = roots.clone();
+        if roots.roots.is_empty() {
+            roots.roots.push(PathBuf::from("."));
+        }
+        Self {
+            provider: None,
+            roots,
+            max_count: None,
+        }
+    }
+
     /// Returns the provider, if one was typed, and the roots.
     ///
     /// What looks like a path is a root.

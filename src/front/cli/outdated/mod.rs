@@ -149,6 +149,21 @@ impl Command for OutdatedArgs {
 }
 
 impl OutdatedArgs {
+    /// Compares all providers of roots with what registries offer, or the sources that the project files name.
+    pub(in crate::front::cli) fn over(roots: &RootArgs, configuration: &Configuration) -> Self {
+        Self {
+            roots: roots.clone(),
+            configuration: configuration.clone(),
+            source: SourceArgs {
+                fs_mirror: None,
+                net_mirror: None,
+                oci_mirror: None,
+                installation: None,
+            },
+            fail_on: None,
+        }
+    }
+
     /// Separates providers from roots: an argument that is no directory, and can be an address, is a provider.
     fn targets(&self, session: &Session<'_>) -> (Vec<TypedAddr>, RootArgs) {
         let provider = |path: &Path| {

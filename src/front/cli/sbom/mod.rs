@@ -1,6 +1,6 @@
 //! `lockctl sbom`: bills of materials.
 
-mod origin;
+pub(super) mod origin;
 
 use std::rc::Rc;
 

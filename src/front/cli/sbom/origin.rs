@@ -14,7 +14,7 @@ use crate::world::Env;
 const TIME: &str = "SOURCE_DATE_EPOCH";
 
 /// The last second of the year 9999: formats write years with four digits.
-const LAST_SECOND: u64 = 253_402_300_799;
+pub(in crate::front::cli) const LAST_SECOND: u64 = 253_402_300_799;
 
 /// The job and correlator of a run outside of CI.
 const LOCAL_JOB: &str = "lockctl-sbom";
@@ -23,7 +23,7 @@ const LOCAL_JOB: &str = "lockctl-sbom";
 ///
 /// # Errors
 /// If the variable holds anything but a number of seconds up to the year 9999.
-pub(super) fn stated_time(env: &dyn Env) -> Result<Option<SystemTime>, Failure> {
+pub(in crate::front::cli) fn stated_time(env: &dyn Env) -> Result<Option<SystemTime>, Failure> {
     let Some(text) = stated(env, TIME) else {
         // Not the time of the clock, which would make each document different.
         return Ok(None);

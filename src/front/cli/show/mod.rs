@@ -173,7 +173,7 @@ fn label(hashes: &mut [ShownHash], list: &ReleaseList) {
 }
 
 /// Lists what is locked, each hash with the platforms that are known to have it.
-fn providers(
+pub(in crate::front::cli) fn providers(
     root: &Root,
     lock: &LockText,
     known: &KnownHashes,

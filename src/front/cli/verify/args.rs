@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, FromArgMatches as _};
 
 use crate::cli::changed::ChangedArgs;
 use crate::run::options::{Configuration, Platforms, RootArgs, examples, jobs, one_of};
@@ -78,6 +78,13 @@ pub(in crate::front::cli) struct VerifyArgs {
 }
 
 impl VerifyArgs {
+    /// Returns the arguments of `lockctl verify` without any.
+    pub(in crate::front::cli) fn usual() -> Self {
+        let command = Self::augment_args(clap::Command::new("verify"));
+        let matches = command.get_matches_from(["verify"]);
+        Self::from_arg_matches(&matches).expect("no argument is required")
+    }
+
     /// Returns the groups of checks to run. Without `--upstream` none of them uses the network.
     pub(in crate::front::cli) fn groups(&self) -> Groups {
         let groups = if self.only.is_empty() {

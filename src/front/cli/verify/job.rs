@@ -38,6 +38,9 @@ use crate::verify::{
 use crate::world::{FileKind, clean};
 use crate::{platform, workspace};
 
+/// A callback that is shown each root with its configuration, before it is checked.
+pub(in crate::front::cli) type ObserveRoot<'r> = &'r mut dyn FnMut(&Root, Option<&Loaded>, &Texts);
+
 /// The options, packages and answers that all roots of a run share.
 pub(super) struct VerifyJob<'r, 'a> {
     args: &'r VerifyArgs,
@@ -60,6 +63,7 @@ pub(super) struct VerifyJob<'r, 'a> {
     modules: [&'r dyn RemoteModules; 2],
     /// The commands that concern all roots.
     for_all: Advice,
+    observe: ObserveRoot<'r>,
     /// The packages that are named and belong to none of several roots.
     pub(super) unplaced: Vec<Failure>,
     /// Sentences about all roots: what was compared with nothing, and what only the default list of platforms wants.
@@ -104,6 +108,7 @@ impl Job for VerifyJob<'_, '_> {
         if let Some(loaded) = &mut loaded {
             add_overridden(&root, loaded, texts);
         }
+        (self.observe)(&root, loaded.as_ref(), texts);
         let root = Arc::new(root);
         let name = root.project_name();
         let advice = root.advice.among(&self.for_all);
@@ -196,6 +201,7 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
         platforms: PlatformChoice,
         named: NamedPackages,
         modules: [&'r dyn RemoteModules; 2],
+        observe: ObserveRoot<'r>,
     ) -> Self {
         let (options, world) = (session.options, session.world);
         let fs_mirrors = args
@@ -216,6 +222,7 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
             replaced: ReplacedLocks::new(world),
             modules,
             for_all: commands::of_all(options, &args.roots),
+            observe,
             unplaced: Vec::new(),
             notes: Vec::new(),
         }

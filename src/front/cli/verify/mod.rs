@@ -12,9 +12,7 @@ mod text;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use clap::{Args as _, FromArgMatches as _};
-
-use crate::cli::verify::job::VerifyJob;
+use crate::cli::verify::job::{ObserveRoot, VerifyJob};
 use crate::cli::{Command, Look};
 use crate::diag::counted;
 use crate::driver::{self, RunInputs};
@@ -58,6 +56,21 @@ impl Command for VerifyArgs {
 }
 
 fn run(session: &Rc<Session<'_>>, args: &VerifyArgs) -> CommandResult {
+    let mut result = observed(session, args, &mut |_, _, _| {});
+    // Machine formats name the rule of each finding, and need no advice on how to read more.
+    if session.options.format == Format::Human {
+        let explained = text::explained(result.roots());
+        result.remarks.extend(explained.map(Sentence::note));
+    }
+    result
+}
+
+/// Verifies roots, and shows each with its configuration to a callback before its checks.
+pub(in crate::front::cli) fn observed(
+    session: &Rc<Session<'_>>,
+    args: &VerifyArgs,
+    observe: ObserveRoot<'_>,
+) -> CommandResult {
     let changed = args.changed.files(session, &args.roots);
     let options = checked_options(session, args);
     let (changed, (platforms, named)) = match (changed, options) {
@@ -78,7 +91,7 @@ fn run(session: &Rc<Session<'_>>, args: &VerifyArgs) -> CommandResult {
         ..RunInputs::of_locks(session, &args.roots)
     };
     let (kept, now) = (modules::kept(session), modules::upstream(session));
-    let mut verification = VerifyJob::new(session, args, platforms, named, [&kept, &now]);
+    let mut verification = VerifyJob::new(session, args, platforms, named, [&kept, &now], observe);
     let mut all = driver::over_roots(&mut verification, inputs);
     // What belongs to no root is reported once, with the first.
     if let Some(first) = all.results.first_mut() {
@@ -97,10 +110,7 @@ fn run(session: &Rc<Session<'_>>, args: &VerifyArgs) -> CommandResult {
 
 /// Verifies the root in the working directory, as `lockctl verify` without options does.
 pub(in crate::front::cli) fn here(session: &Rc<Session<'_>>) -> CommandResult {
-    let command = VerifyArgs::augment_args(clap::Command::new("verify"));
-    let matches = command.get_matches_from(["verify"]);
-    let args = VerifyArgs::from_arg_matches(&matches).expect("no argument is required");
-    run(session, &args)
+    run(session, &VerifyArgs::usual())
 }
 
 /// Checks what was typed against the format, the known platforms and the files of the user.
@@ -132,18 +142,12 @@ fn remarks(
 ) -> Vec<Sentence> {
     let policy = policy_not_checked(result, format);
     let doubts = platforms::remarks(&args.platforms.platforms);
-    // Machine formats name the rule of each finding, and need no advice on how to read more.
-    let advice = match format {
-        Format::Human => text::explained(result.roots()),
-        _ => None,
-    };
     let doubts = doubts.into_iter().map(Sentence::warning);
     notes
         .into_iter()
         .chain(policy)
         .map(Sentence::note)
         .chain(doubts)
-        .chain(advice.map(Sentence::note))
         .collect()
 }
 

@@ -120,7 +120,7 @@ fn requires(root: &RootResult) -> bool {
 }
 
 /// Collects everything that requires a provider.
-fn explain(
+pub(in crate::front::cli) fn explain(
     provider: &ProviderAddr,
     loaded: &Loaded,
     root: &Root,

@@ -1,0 +1,211 @@
+//! The history of providers: a chart for each, and its changes as a table.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::chart::{self, LETTERS, MAX_LINES, RootChange, StepChart, WIDTH, key_change};
+use super::markup::Markup;
+use super::names;
+use super::overview::Overview;
+use crate::addr::ProviderAddr;
+use crate::diag::counted;
+use crate::report::json::{EntrySide, PastChange, Provider};
+use crate::report::{CommandResult, Naming};
+
+/// Maximum number of changes of a provider that are listed.
+const MAX_ROWS: usize = 25;
+
+/// Returns the changes of all roots, by provider.
+pub(super) fn changes<'a>(
+    result: &'a CommandResult,
+    place: Naming<'_>,
+) -> BTreeMap<&'a ProviderAddr, Vec<(String, &'a PastChange)>> {
+    let mut changes: BTreeMap<&ProviderAddr, Vec<(String, &PastChange)>> = BTreeMap::new();
+    for root in result.roots() {
+        let name = place(root, &root.path);
+        for row in &root.providers {
+            if let Provider::Changed(change) = row {
+                changes
+                    .entry(&change.provider)
+                    .or_default()
+                    .push((name.clone(), change));
+            }
+        }
+    }
+    changes
+}
+
+/// Adds the charts of the providers that are locked now.
+pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
+    let Some(history) = overview.page.history else {
+        return;
+    };
+    out.raw("<section aria-labelledby=\"history\">\n<h2 id=\"history\">History</h2>\n");
+    let failures: BTreeSet<&str> = history
+        .failures()
+        .iter()
+        .map(|(failure, _)| &*failure.title)
+        .collect();
+    for failure in failures {
+        out.raw("<p>").text(failure).raw("</p>\n");
+    }
+    out.raw("<p>A line is a group of roots that moved alike. Marks: ⇄ the address changed, K the signing key, ✖ hashes \
+             were replaced, + and − hashes or platforms, ▼ the version went down.</p>\n");
+    let changes = changes(history, overview.page.place);
+    for (column, provider) in overview.providers.iter().enumerate() {
+        let Some(changes) = changes.get(provider) else {
+            continue;
+        };
+        let changes: Vec<RootChange<'_>> = changes
+            .iter()
+            .map(|(root, change)| (&**root, *change))
+            .collect();
+        let Some(chart) = StepChart::of(&changes, overview.page.releases, overview.page.date)
+        else {
+            continue;
+        };
+        let name = overview.name(provider);
+        out.raw("<figure data-p=\"")
+            .value(column)
+            .raw("\">\n<figcaption>")
+            .text(&name)
+            .raw("</figcaption>\n");
+        picture(out, &chart, &name);
+        out.raw("<ul class=\"lines\">");
+        for ((roots, _), letter) in chart.lines.iter().zip(LETTERS) {
+            out.raw("<li>").raw(letter).raw(" ");
+            names(out, &counted(roots.len(), "root"), roots);
+            out.raw("</li>");
+        }
+        let rest = chart.lines.len().saturating_sub(MAX_LINES);
+        if rest > 0 {
+            out.raw("<li>grey: ")
+                .text(&counted(rest, "smaller group"))
+                .raw("</li>");
+        }
+        out.raw("</ul>\n");
+        table(out, overview, &changes);
+        out.raw("</figure>\n");
+    }
+    out.raw("</section>\n");
+}
+
+fn picture(out: &mut Markup, chart: &StepChart<'_>, name: &str) {
+    out.raw("<svg class=\"picture\" role=\"img\" viewBox=\"0 0 ")
+        .number(WIDTH)
+        .raw(" ")
+        .number(chart.height())
+        .raw("\"")
+        .attribute("aria-label", &chart.description(name))
+        .raw(">");
+    chart.draw(out);
+    out.raw("</svg>\n");
+}
+
+/// Adds the changes, those that one commit made alike in several roots together.
+fn table(out: &mut Markup, overview: &Overview<'_>, changes: &[RootChange<'_>]) {
+    let mut rows: BTreeMap<(usize, String), (&PastChange, Vec<&str>)> = BTreeMap::new();
+    for (root, change) in changes {
+        let text = description(overview, change);
+        let row = rows
+            .entry((change.newer_commits, text))
+            .or_insert_with(|| (change, Vec::new()));
+        row.1.push(root);
+    }
+    out.raw("<details><summary>").text(&counted(rows.len(), "change"))
+        .raw("</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Changes\"><table>\n<thead><tr>");
+    for title in ["Date", "Commit", "Author", "Change", "Roots"] {
+        out.raw("<th scope=\"col\">").raw(title).raw("</th>");
+    }
+    out.raw("</tr></thead>\n<tbody>\n");
+    for ((_, text), (change, roots)) in rows.iter().take(MAX_ROWS) {
+        out.raw("<tr><td>")
+            .text(change.date.get(..10).unwrap_or_default())
+            .raw("</td><td><code>")
+            .text(change.commit.short())
+            .raw("</code></td><td>")
+            .text(&change.author)
+            .raw("</td><td>")
+            .text(text)
+            .raw("</td><td>");
+        names(out, &counted(roots.len(), "root"), roots);
+        out.raw("</td></tr>\n");
+    }
+    out.raw("</tbody></table></div>\n");
+    if rows.len() > MAX_ROWS {
+        out.raw("<p>These are the newest ")
+            .value(MAX_ROWS)
+            .raw("; <code>lockctl log</code> shows all.</p>");
+    }
+    out.raw("</details>\n");
+}
+
+/// Says in words what changed.
+fn description(overview: &Overview<'_>, change: &PastChange) -> String {
+    let version = |side: &Option<EntrySide>| side.as_ref().map(|side| side.version.to_string());
+    let versions = match (version(&change.old), version(&change.new)) {
+        (Some(old), Some(new)) if old == new => new,
+        (old, new) => {
+            let dash = || "-".to_owned();
+            format!(
+                "{} → {}",
+                old.unwrap_or_else(dash),
+                new.unwrap_or_else(dash)
+            )
+        }
+    };
+    let kinds: Vec<&str> = change.kinds.iter().map(|kind| kind.name()).collect();
+    let mut text = format!("{versions}, {}", kinds.join(", "));
+    if let Some(key) = key_change(change, overview.page.releases) {
+        text += &format!("; {key}");
+    }
+    text
+}
+
+/// Draws the history of every provider of `log` as one SVG file.
+#[must_use]
+pub fn svg(
+    result: &CommandResult,
+    name: &dyn Fn(&ProviderAddr) -> String,
+    place: Naming<'_>,
+) -> String {
+    let changes = changes(result, place);
+    let (mut body, mut y) = (Markup::default(), 0.0);
+    for (provider, changes) in &changes {
+        let changes: Vec<RootChange<'_>> = changes
+            .iter()
+            .map(|(root, change)| (&**root, *change))
+            .collect();
+        let Some(chart) = StepChart::of(&changes, &chart::Releases::new(), None) else {
+            continue;
+        };
+        body.raw("<text class=\"title\" x=\"8\" y=\"")
+            .number(y + 18.0)
+            .raw("\">")
+            .text(&name(provider))
+            .raw("</text>");
+        y += 26.0;
+        body.raw("<g transform=\"translate(0 ")
+            .number(y)
+            .raw(")\">");
+        chart.draw(&mut body);
+        body.raw("</g>\n");
+        y += chart.height();
+        for ((roots, _), letter) in chart.lines.iter().zip(LETTERS) {
+            let words = match &roots[..] {
+                [only] => (*only).to_owned(),
+                [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+                [] => String::new(),
+            };
+            y += 16.0;
+            body.raw("<text x=\"84\" y=\"")
+                .number(y)
+                .raw("\">")
+                .raw(letter)
+                .raw(" ")
+                .text(&words)
+                .raw("</text>");
+        }
+        y += 14.0;
+    }
+    super::svg_file(&body, (WIDTH, y.max(20.0)), "History of providers")
+}

@@ -1,0 +1,270 @@
+//! A whole run as one HTML page: no other file is needed, and no script to read it.
+//!
+//! Sections are made from the results of `verify`, `show`, `why`, `outdated` and `log`; nothing is looked up here. The
+//! same input gives the same bytes: ages count from [`ReportPage::date`].
+
+mod chart;
+mod findings;
+mod history;
+mod markup;
+mod matrix;
+mod overview;
+mod providers;
+
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+use crate::addr::ProviderAddr;
+use crate::diag::counted;
+use crate::package::calendar::day;
+use crate::report::json::{ExplainedProvider, ShownProvider};
+use crate::report::{CommandResult, Naming};
+use crate::version::Version;
+
+pub use history::svg as history_svg;
+use markup::Markup;
+use overview::Overview;
+
+/// The input of a page.
+pub struct ReportPage<'a> {
+    /// The heading.
+    pub title: &'a str,
+    /// The date of the newest commit, or the stated one.
+    pub date: Option<SystemTime>,
+    /// The result of `verify`.
+    pub checked: &'a CommandResult,
+    /// The roots of the run, in its order.
+    pub roots: &'a [ReportedRoot],
+    /// The properties of the locked releases, as far as they are known.
+    pub releases: &'a BTreeMap<(ProviderAddr, Version), KnownRelease>,
+    /// The result of `outdated`, if registries were asked.
+    pub compared: Option<&'a CommandResult>,
+    /// The result of `log`, if it is wanted.
+    pub history: Option<&'a CommandResult>,
+    /// Names a provider as short as the roots allow.
+    pub name: &'a dyn Fn(&ProviderAddr) -> String,
+    /// Names a path of a root from the top of its repository.
+    pub place: Naming<'a>,
+}
+
+/// A root with what it locks and requires.
+#[derive(Clone, Debug)]
+pub struct ReportedRoot {
+    /// The directory, as the result of `verify` names it.
+    pub path: String,
+    /// There is a lock file.
+    pub is_locked: bool,
+    /// The entries of the lock file.
+    pub locked: Vec<ShownProvider>,
+    /// The providers that the configuration requires, with the places.
+    pub required: Vec<ExplainedProvider>,
+}
+
+/// The properties of a release that facts and advisories of this machine show.
+#[derive(Clone, Debug, Default)]
+pub struct KnownRelease {
+    /// The identifiers of the keys that signed it, in words.
+    pub keys: Vec<String>,
+    /// The latest date that is known of it.
+    pub date: Option<SystemTime>,
+    /// The versions of Go that built it.
+    pub builds: Vec<String>,
+    /// The advisories about it.
+    pub advisories: Vec<String>,
+}
+
+const STYLE: &str = include_str!("page.css");
+/// The style of pictures, also of those in a file of their own.
+const PICTURE_STYLE: &str = include_str!("picture.css");
+const SCRIPT: &str = include_str!("page.js");
+/// The digest of the script, which alone may run.
+const SCRIPT_DIGEST: &str = "sha256-rhZxsCuy+80stxYG53S0Wu/4PFtp7ucP+faRbpif1fw=";
+
+impl ReportPage<'_> {
+    fn release(&self, entry: &ShownProvider) -> Option<&KnownRelease> {
+        self.releases
+            .get(&(entry.provider.clone(), entry.version.clone()))
+    }
+
+    /// Returns whether a signed list, a fact or a package shows something about an entry.
+    fn is_proven(&self, entry: &ShownProvider) -> bool {
+        entry.platforms.is_some()
+            || self
+                .release(entry)
+                .is_some_and(|known| !known.keys.is_empty())
+    }
+}
+
+/// Renders a page.
+#[must_use]
+pub fn render(page: &ReportPage<'_>) -> String {
+    let overview = Overview::of(page);
+    let mut out = Markup::default();
+    out.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+        .raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
+        .raw("<meta name=\"color-scheme\" content=\"light dark\">\n")
+        .raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src '")
+        .raw(SCRIPT_DIGEST)
+        .raw("'\">\n<title>")
+        .text(page.title)
+        .raw("</title>\n<style>\n")
+        .raw(STYLE)
+        .raw(PICTURE_STYLE)
+        .raw("</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#matrix\">Skip to the matrix</a>\n<header>\n<h1>")
+        .text(page.title)
+        .raw("</h1>\n<p>");
+    match page.date {
+        Some(date) => out
+            .raw("As of ")
+            .text(&day(date))
+            .raw(", the date of the newest commit. "),
+        None => out.raw("No commit and no date is known. "),
+    };
+    out.raw("Made by lockctl ")
+        .raw(env!("CARGO_PKG_VERSION"))
+        .raw(".</p>\n<nav aria-label=\"Sections\"><ul>");
+    for (id, name) in [
+        ("#matrix", "Matrix"),
+        ("#providers", "Providers"),
+        ("#findings", "Findings"),
+        ("#history", "History"),
+    ] {
+        out.raw("<li><a href=\"")
+            .raw(id)
+            .raw("\">")
+            .raw(name)
+            .raw("</a></li>");
+    }
+    out.raw("</ul></nav>\n</header>\n<main>\n");
+    summary(&mut out, &overview);
+    matrix::section(&mut out, &overview);
+    providers::section(&mut out, &overview);
+    findings::section(&mut out, &overview);
+    history::section(&mut out, &overview);
+    out.raw("</main>\n<script>")
+        .raw(SCRIPT)
+        .raw("</script>\n</body>\n</html>\n");
+    out.into_text()
+}
+
+/// Adds the numbers that people look for first.
+fn summary(out: &mut Markup, overview: &Overview<'_>) {
+    let page = overview.page;
+    let roots = page.roots;
+    let count = |is_counted: &dyn Fn(&ReportedRoot) -> bool| {
+        roots.iter().filter(|root| is_counted(root)).count()
+    };
+    let all = || overview.cells.iter().flatten().flatten();
+    let versions: usize = (0..overview.providers.len())
+        .map(|column| {
+            let versions = overview.entries(column).map(|(_, entry, _)| &entry.version);
+            versions.collect::<std::collections::BTreeSet<_>>().len()
+        })
+        .sum();
+    let major = all()
+        .filter(|cell| cell.distance >= overview::Distance::Major)
+        .count();
+    let single = count(&|root| root.locked.iter().any(|entry| entry.h1_count == 1));
+    let unlocked = count(&|root| !root.is_locked);
+    let advisories = all().filter(|cell| cell.marks.has_advisory()).count();
+    out.raw("<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Summary</h2>\n<ul class=\"tiles\">\n");
+    for (number, words) in [
+        (roots.len(), "roots"),
+        (overview.providers.len(), "providers"),
+        (versions, "locked versions"),
+        (unlocked, "roots without a lock file"),
+        (single, "roots with an entry for one platform only"),
+        (all().count(), "entries"),
+        (major, "entries a major version behind"),
+        (advisories, "entries with an advisory"),
+    ] {
+        out.raw("<li><b>")
+            .value(number)
+            .raw("</b> ")
+            .raw(words)
+            .raw("</li>\n");
+    }
+    out.raw("</ul>\n<p>");
+    let distance = if page.compared.is_some() {
+        "Shades show the distance to the newest version that the constraints of the root allow."
+    } else {
+        "Shades show the distance to the newest version that any root locks; with <code>--upstream</code>, to the \
+         newest that the constraints of the root allow."
+    };
+    out.raw(distance).raw("</p>\n");
+    let failed: Vec<_> = page.checked.failures();
+    for (failure, of) in &failed {
+        out.raw("<p class=\"failure\">").text(&failure.title);
+        for cause in &failure.causes {
+            out.raw(": ").text(cause);
+        }
+        out.raw(" (")
+            .text(&counted(of.len(), "root"))
+            .raw(")</p>\n");
+    }
+    for remark in &page.checked.remarks {
+        out.raw("<p class=\"remark\">")
+            .prose(&remark.text)
+            .raw("</p>\n");
+    }
+    out.raw("</section>\n");
+}
+
+/// Makes a file of a picture with this width and height, in pixels.
+fn svg_file(body: &Markup, (width, height): (f64, f64), title: &str) -> String {
+    let mut out = Markup::default();
+    out.raw(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" viewBox=\"0 0 ",
+    )
+    .number(width)
+    .raw(" ")
+    .number(height)
+    .raw("\" width=\"")
+    .number(width)
+    .raw("\" height=\"")
+    .number(height)
+    .raw("\">\n<title>")
+    .text(title)
+    .raw("</title>\n<style>")
+    .raw(PICTURE_STYLE)
+    .raw("</style>\n")
+    .add(body)
+    .raw("</svg>\n");
+    out.into_text()
+}
+
+/// Adds names as a list that opens.
+fn names(out: &mut Markup, words: &str, names: &[&str]) {
+    match names {
+        [] => {}
+        [only] => {
+            out.text(only);
+        }
+        several => {
+            out.raw("<details><summary>")
+                .text(words)
+                .raw("</summary><ul>");
+            for name in several {
+                out.raw("<li>").text(name);
+            }
+            out.raw("</ul></details>");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use sha2::{Digest as _, Sha256};
+
+    use super::*;
+
+    #[test]
+    fn only_our_script_may_run() {
+        let digest = STANDARD.encode(Sha256::digest(SCRIPT));
+        assert_eq!(SCRIPT_DIGEST, format!("sha256-{digest}"));
+        assert!(SCRIPT.len() < 15_000);
+        assert!(!SCRIPT.contains("</script") && !STYLE.contains("</style"));
+    }
+}

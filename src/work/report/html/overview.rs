@@ -1,0 +1,324 @@
+//! The roots and providers of a page: how far each locked version is from the newest, and what is remarkable.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ReportPage;
+use crate::addr::ProviderAddr;
+use crate::diag::rules;
+use crate::report::json::{ComparedProvider, Provider, ShownProvider};
+use crate::report::{CommandResult, RootResult};
+use crate::version::{Upgrade, Version, VersionStep, step};
+
+/// The distance of a locked version to the newest one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Distance {
+    Newest,
+    Patch,
+    Minor,
+    Major,
+    /// Two major versions or more.
+    Far,
+}
+
+/// Something remarkable about an entry of a lock file.
+pub(super) struct Mark {
+    /// The character in a cell.
+    pub(super) glyph: &'static str,
+    pub(super) words: &'static str,
+    /// The rules whose findings set it.
+    rules: &'static [&'static str],
+}
+
+/// All marks, in the order of cells.
+pub(super) const MARKS: [Mark; 6] = [
+    Mark {
+        glyph: "▲",
+        words: "an advisory concerns it",
+        rules: &[rules::KNOWN_VULNERABILITY],
+    },
+    Mark {
+        glyph: "✖",
+        words: "a recorded hash is contradicted",
+        rules: &[
+            rules::HASHES_CONTRADICTED,
+            rules::HASH_NOT_OF_RELEASE,
+            rules::HASH_UNKNOWN_UPSTREAM,
+            rules::HASHES_OF_OTHER_VERSION,
+            rules::PACKAGE_MISMATCH,
+            rules::STATED_HASH_FALSE,
+        ],
+    },
+    Mark {
+        glyph: "⇩",
+        words: "a step down in trust: unsigned, claimed, or another key",
+        rules: &[
+            rules::HASHES_CLAIMED,
+            rules::KEY_NOT_ALLOWED,
+            rules::RELEASE_UNSIGNED,
+            rules::SIGNATURE_ODD,
+        ],
+    },
+    Mark {
+        glyph: "◷",
+        words: "too young",
+        rules: &[rules::RELEASE_TOO_YOUNG],
+    },
+    Mark {
+        glyph: "◐",
+        words: "hashes of wanted platforms are missing",
+        rules: &[rules::PLATFORMS_INCOMPLETE],
+    },
+    Mark {
+        glyph: "?",
+        words: "unproven: no signed list and no package is known here",
+        rules: &[],
+    },
+];
+
+const ADVISORY: Marks = Marks(1);
+const UNPROVEN: Marks = Marks(1 << 5);
+
+/// A set of [`MARKS`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Marks(u8);
+
+/// The state of a provider in a root; roots with equal cells share a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LockCell<'a> {
+    pub(super) version: &'a Version,
+    pub(super) distance: Distance,
+    pub(super) marks: Marks,
+}
+
+/// The providers of all roots, and the cell of each in each root.
+pub(super) struct Overview<'a> {
+    pub(super) page: &'a ReportPage<'a>,
+    /// The providers, those of most roots first.
+    pub(super) providers: Vec<&'a ProviderAddr>,
+    /// The newest version of each provider that is offered, else the newest that is locked.
+    pub(super) newest: BTreeMap<&'a ProviderAddr, &'a Version>,
+    /// For each root its cells, by the index of the provider.
+    pub(super) cells: Vec<Vec<Option<LockCell<'a>>>>,
+    /// For each root its result.
+    pub(super) results: Vec<Option<&'a RootResult>>,
+    /// For each root its path from the top of the repository.
+    pub(super) names: Vec<String>,
+}
+
+impl Distance {
+    pub(super) const ALL: [Self; 5] = [
+        Self::Newest,
+        Self::Patch,
+        Self::Minor,
+        Self::Major,
+        Self::Far,
+    ];
+
+    fn between(locked: &Version, newest: &Version) -> Self {
+        match step(locked, newest) {
+            VersionStep::Up(Upgrade::Major) if newest.major.abs_diff(locked.major) > 1 => Self::Far,
+            VersionStep::Up(Upgrade::Major) => Self::Major,
+            VersionStep::Up(Upgrade::Minor) => Self::Minor,
+            VersionStep::Up(_) => Self::Patch,
+            VersionStep::Same | VersionStep::Down => Self::Newest,
+        }
+    }
+
+    /// Returns the class of its shade.
+    pub(super) fn class(self) -> &'static str {
+        match self {
+            Self::Newest => "d0",
+            Self::Patch => "d1",
+            Self::Minor => "d2",
+            Self::Major => "d3",
+            Self::Far => "d4",
+        }
+    }
+
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Newest => "newest",
+            Self::Patch => "patch behind",
+            Self::Minor => "minor behind",
+            Self::Major => "major behind",
+            Self::Far => "2 majors behind",
+        }
+    }
+}
+
+impl Marks {
+    fn of_rule(rule: &str) -> Self {
+        let at = MARKS.iter().position(|mark| mark.rules.contains(&rule));
+        Self(at.map_or(0, |at| 1 << at))
+    }
+
+    fn add(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = &'static Mark> {
+        let is_set = move |(at, _): &(usize, &Mark)| self.0 & (1 << at) != 0;
+        MARKS
+            .iter()
+            .enumerate()
+            .filter(is_set)
+            .map(|(_, mark)| mark)
+    }
+
+    pub(super) fn has_advisory(self) -> bool {
+        self.0 & ADVISORY.0 != 0
+    }
+}
+
+impl<'a> Overview<'a> {
+    pub(super) fn of(page: &'a ReportPage<'a>) -> Self {
+        let mut roots_of: BTreeMap<&ProviderAddr, usize> = BTreeMap::new();
+        let mut newest: BTreeMap<&ProviderAddr, &Version> = BTreeMap::new();
+        for entry in page.roots.iter().flat_map(|root| &root.locked) {
+            *roots_of.entry(&entry.provider).or_default() += 1;
+            raise(&mut newest, &entry.provider, &entry.version);
+        }
+        let compared = page.compared.map(compared).unwrap_or_default();
+        for row in compared.values() {
+            if let Some(offered) = row.newest.as_ref().filter(|_| row.locked.is_some()) {
+                raise(&mut newest, &row.provider, offered);
+            }
+        }
+        let mut providers: Vec<&ProviderAddr> = roots_of.keys().copied().collect();
+        providers.sort_by_key(|provider| (std::cmp::Reverse(roots_of[provider]), *provider));
+        let columns: BTreeMap<&ProviderAddr, usize> = providers.iter().copied().zip(0..).collect();
+        let results: BTreeMap<&str, &RootResult> = page
+            .checked
+            .roots()
+            .iter()
+            .map(|root| (&*root.path, root))
+            .collect();
+        let is_any_proven = page
+            .roots
+            .iter()
+            .flat_map(|root| &root.locked)
+            .any(|entry| page.is_proven(entry));
+        let names = page
+            .roots
+            .iter()
+            .map(|root| match results.get(&*root.path) {
+                Some(result) => (page.place)(result, &root.path),
+                None => root.path.clone(),
+            })
+            .collect();
+        let mut cells = Vec::new();
+        let results: Vec<Option<&RootResult>> = page
+            .roots
+            .iter()
+            .map(|root| results.get(&*root.path).copied())
+            .collect();
+        for (root, result) in page.roots.iter().zip(&results) {
+            let marks = result.map(marks);
+            let mut row = vec![None; providers.len()];
+            for entry in &root.locked {
+                let mut marks = marks
+                    .as_ref()
+                    .and_then(|marks| marks.get(&entry.provider).copied())
+                    .unwrap_or_default();
+                if !page
+                    .release(entry)
+                    .is_none_or(|known| known.advisories.is_empty())
+                {
+                    marks.add(ADVISORY);
+                }
+                // Where nothing is proven, a mark in each cell would say nothing.
+                if is_any_proven && !page.is_proven(entry) {
+                    marks.add(UNPROVEN);
+                }
+                let offered = compared
+                    .get(&(&*root.path, &entry.provider))
+                    .map(|row| row.newest_allowed.as_ref().unwrap_or(&entry.version));
+                let to = offered.unwrap_or(newest[&entry.provider]);
+                row[columns[&entry.provider]] = Some(LockCell {
+                    version: &entry.version,
+                    distance: Distance::between(&entry.version, to),
+                    marks,
+                });
+            }
+            cells.push(row);
+        }
+        Self {
+            page,
+            providers,
+            newest,
+            cells,
+            results,
+            names,
+        }
+    }
+
+    /// Returns the entries of a provider, each with the name of the root and its cell, in the order of the run.
+    pub(super) fn entries(
+        &self,
+        column: usize,
+    ) -> impl Iterator<Item = (&str, &'a ShownProvider, LockCell<'a>)> {
+        let provider = self.providers[column];
+        self.page
+            .roots
+            .iter()
+            .zip(self.names.iter().zip(&self.cells))
+            .filter_map(move |(root, (name, cells))| {
+                let mut entries = root.locked.iter();
+                let entry = entries.find(|entry| entry.provider == *provider)?;
+                Some((&**name, entry, cells[column]?))
+            })
+    }
+
+    /// Returns all marks that some cell has.
+    pub(super) fn marks(&self) -> BTreeSet<&'static str> {
+        self.cells
+            .iter()
+            .flatten()
+            .flatten()
+            .flat_map(|cell| cell.marks.iter())
+            .map(|mark| mark.glyph)
+            .collect()
+    }
+
+    /// Names a provider as short as the roots allow.
+    pub(super) fn name(&self, provider: &ProviderAddr) -> String {
+        (self.page.name)(provider)
+    }
+}
+
+/// Keeps the greater version of a provider.
+fn raise<'a>(
+    newest: &mut BTreeMap<&'a ProviderAddr, &'a Version>,
+    provider: &'a ProviderAddr,
+    version: &'a Version,
+) {
+    let newest = newest.entry(provider).or_insert(version);
+    *newest = version.max(newest);
+}
+
+/// Returns the marks that findings about a root set, by provider.
+fn marks(root: &RootResult) -> BTreeMap<&ProviderAddr, Marks> {
+    let mut marks: BTreeMap<&ProviderAddr, Marks> = BTreeMap::new();
+    for finding in root.findings() {
+        if let Some(provider) = &finding.provider {
+            let mark = Marks::of_rule(finding.diagnostic.code);
+            marks.entry(provider).or_default().add(mark);
+        }
+    }
+    marks
+}
+
+/// Returns the rows of `outdated`, by root and provider.
+pub(super) fn compared(
+    result: &CommandResult,
+) -> BTreeMap<(&str, &ProviderAddr), &ComparedProvider> {
+    let mut rows = BTreeMap::new();
+    for root in result.roots() {
+        for row in &root.providers {
+            if let Provider::Compared(row) = row {
+                rows.insert((&*root.path, &row.provider), &**row);
+            }
+        }
+    }
+    rows
+}

@@ -1,0 +1,180 @@
+//! The providers: versions in use, constraints with their places, and what is known of each release.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::KnownRelease;
+use super::markup::Markup;
+use super::names;
+use super::overview::{LockCell, Overview};
+use crate::diag::counted;
+use crate::package::calendar::{ago, day};
+use crate::report::json::ShownProvider;
+use crate::version::Version;
+
+/// Maximum number of places of a constraint that are listed; more are counted.
+const MAX_PLACES: usize = 8;
+
+/// The name of a root with its entry and its cell.
+type LockedEntry<'a> = (&'a str, &'a ShownProvider, LockCell<'a>);
+
+/// Adds a part for each provider.
+pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
+    out.raw("<section aria-labelledby=\"providers\">\n<h2 id=\"providers\">Providers</h2>\n");
+    for column in 0..overview.providers.len() {
+        let provider = overview.providers[column];
+        let name = overview.name(provider);
+        out.raw("<article data-p=\"")
+            .value(column)
+            .raw("\" data-h=\"")
+            .value(provider.hostname())
+            .raw("\">\n<h3 id=\"provider=")
+            .text(&name)
+            .raw("\">")
+            .text(&name)
+            .raw("</h3>\n");
+        versions(out, overview, column);
+        constraints(out, overview, column);
+        out.raw("</article>\n");
+    }
+    out.raw("</section>\n");
+}
+
+/// Adds a table of the versions in use, the newest first.
+fn versions(out: &mut Markup, overview: &Overview<'_>, column: usize) {
+    let mut by_version: BTreeMap<&Version, Vec<LockedEntry<'_>>> = BTreeMap::new();
+    for entry in overview.entries(column) {
+        by_version.entry(&entry.1.version).or_default().push(entry);
+    }
+    out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Versions\"><table class=\"sort\">\n<thead><tr>");
+    for title in [
+        "Version",
+        "Roots",
+        "Distance",
+        "Released",
+        "Signed by",
+        "Platforms",
+        "Built with",
+        "Advisories",
+    ] {
+        out.raw("<th scope=\"col\">").raw(title).raw("</th>");
+    }
+    out.raw("</tr></thead>\n<tbody>\n");
+    for (version, entries) in by_version.iter().rev() {
+        let unknown = KnownRelease::default();
+        let known = overview.page.release(entries[0].1).unwrap_or(&unknown);
+        let distance = entries.iter().map(|(_, _, cell)| cell.distance).max();
+        out.raw("<tr><th scope=\"row\">")
+            .value(version)
+            .raw("</th><td>");
+        let paths: Vec<&str> = entries.iter().map(|(root, ..)| *root).collect();
+        names(out, &counted(paths.len(), "root"), &paths);
+        out.raw("</td>");
+        if let Some(distance) = distance {
+            out.raw("<td class=")
+                .raw(distance.class())
+                .raw(">")
+                .raw(distance.words())
+                .raw("</td>");
+        }
+        out.raw("<td>");
+        match (known.date, overview.page.date) {
+            (Some(date), Some(now)) => {
+                out.text(&day(date)).raw(", ").text(&ago(date, now));
+            }
+            (Some(date), None) => {
+                out.text(&day(date));
+            }
+            (None, _) => {
+                out.raw("unknown");
+            }
+        }
+        out.raw("</td><td>")
+            .text(&or_unknown(&known.keys))
+            .raw("</td><td>");
+        let counts: BTreeSet<usize> = entries.iter().map(|(_, entry, _)| entry.h1_count).collect();
+        let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
+        out.text(&counts.join(", "))
+            .raw("</td><td>")
+            .text(&or_unknown(&known.builds))
+            .raw("</td><td>")
+            .text(&known.advisories.join(", "))
+            .raw("</td></tr>\n");
+    }
+    out.raw("</tbody></table></div>\n");
+}
+
+fn or_unknown(texts: &[String]) -> String {
+    match texts {
+        [] => "unknown".to_owned(),
+        texts => texts.join(", "),
+    }
+}
+
+/// The places of a constraint, and the roots that they are in.
+#[derive(Default)]
+struct ConstraintUse<'a> {
+    places: BTreeSet<String>,
+    roots: Vec<&'a str>,
+    excludes_newest: bool,
+}
+
+/// Adds a table of the constraints in configuration.
+fn constraints(out: &mut Markup, overview: &Overview<'_>, column: usize) {
+    let provider = overview.providers[column];
+    let newest = overview.newest[provider];
+    let mut uses: BTreeMap<&str, ConstraintUse<'_>> = BTreeMap::new();
+    for (at, root) in overview.page.roots.iter().enumerate() {
+        let name = &*overview.names[at];
+        let file = |path: &str| match overview.results[at] {
+            Some(result) => (overview.page.place)(result, path),
+            None => path.to_owned(),
+        };
+        let required = root.required.iter().find(|row| row.provider == *provider);
+        for place in required.iter().flat_map(|row| &row.places) {
+            let used = uses.entry(&place.constraints).or_default();
+            let at = match place.line {
+                Some(line) => format!("{}:{line}", file(&place.file)),
+                None => file(&place.file),
+            };
+            used.places.insert(at);
+            if used.roots.last() != Some(&name) {
+                used.roots.push(name);
+            }
+            let constraints = crate::version::Constraints::parse_config(&place.constraints);
+            used.excludes_newest = constraints.is_ok_and(|own| !own.allows(newest));
+        }
+    }
+    if uses.is_empty() {
+        return;
+    }
+    out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Constraints\"><table class=\"sort\">\n<thead><tr>");
+    for title in ["Constraint", "Roots", "Newest", "Written in"] {
+        out.raw("<th scope=\"col\">").raw(title).raw("</th>");
+    }
+    out.raw("</tr></thead>\n<tbody>\n");
+    for (constraint, used) in &uses {
+        out.raw("<tr><th scope=\"row\">")
+            .text(if constraint.is_empty() {
+                "any version"
+            } else {
+                constraint
+            })
+            .raw("</th><td>");
+        names(out, &counted(used.roots.len(), "root"), &used.roots);
+        out.raw("</td><td>");
+        if used.excludes_newest {
+            out.raw("holds back ").value(newest);
+        } else {
+            out.raw("allows ").value(newest);
+        }
+        out.raw("</td><td>");
+        let places: Vec<&str> = used.places.iter().map(String::as_str).collect();
+        let (shown, rest) = places.split_at(places.len().min(MAX_PLACES));
+        names(out, &counted(places.len(), "place"), shown);
+        if !rest.is_empty() {
+            out.raw(" and ").value(rest.len()).raw(" more");
+        }
+        out.raw("</td></tr>\n");
+    }
+    out.raw("</tbody></table></div>\n");
+}

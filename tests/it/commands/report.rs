@@ -1,0 +1,105 @@
+//! `report`: one page about many roots.
+
+use std::time::{Duration, SystemTime};
+
+use lockctl::world::mem::MemClock;
+
+use super::*;
+
+/// An entry of a lock file with a hash of one platform.
+fn entry(addr: &str, version: &str) -> String {
+    format!(
+        "provider \"registry.terraform.io/{addr}\" {{\n  version = \"{version}\"\n  hashes = [\n    \
+         \"h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=\",\n  ]\n}}\n"
+    )
+}
+
+/// A repository of three roots, of which two are alike and one lags.
+fn repository() -> Option<Repo> {
+    let repo = Repo::new()?;
+    for (root, version) in [("a", "5.1.0"), ("b", "5.1.0"), ("old", "3.2.0")] {
+        let major = version.split('.').next().unwrap();
+        repo.write(
+            &format!("{root}/main.tf"),
+            format!(
+                "terraform {{\n  required_providers {{\n    aws = {{\n      source  = \"hashicorp/aws\"\n      version = \"~> {major}.0\"\n    }}\n  }}\n}}\n"
+            ),
+        );
+        repo.write(&format!("{root}/{LOCK}"), entry("hashicorp/aws", version));
+    }
+    repo.commit("lock");
+    Some(repo)
+}
+
+/// Writes the page and returns it.
+#[track_caller]
+fn page(repo: &Repo, args: &[&str]) -> String {
+    let args = [&["report", "-r", "--out", "page.html"], args].concat();
+    repo.run(&args).exits(0);
+    repo.lab.read("page.html")
+}
+
+#[test]
+fn equal_roots_share_a_row_and_the_reason_of_a_lag_is_named() {
+    let Some(repo) = repository() else { return };
+    let page = page(&repo, &[]);
+    for part in [
+        "<title>Provider versions</title>",
+        "As of 2024-05-06",
+        "<summary>a and 1 more</summary><ul><li>a<li>b</ul>",
+        "<td class=d0>5.1.0 ◐",
+        "<td class=d4>3.2.0 ◐",
+        "<h3 id=\"provider=hashicorp/aws\">",
+        "holds back 5.1.0</td><td>old/main.tf:5</td>",
+        "allows 5.1.0",
+        "<code>platforms-incomplete</code>",
+    ] {
+        let (_, body) = page.split_once("<main>").unwrap();
+        assert!(page.contains(part), "{part}: {body}");
+    }
+}
+
+#[test]
+fn the_day_of_the_run_makes_no_difference() {
+    let Some(mut repo) = repository() else { return };
+    let first = page(&repo, &[]);
+    repo.lab.clock = MemClock::at(SystemTime::now() + Duration::from_secs(400 * 86_400));
+    assert_eq!(page(&repo, &[]), first);
+    repo.lab.set("SOURCE_DATE_EPOCH", "1700000000");
+    assert!(page(&repo, &[]).contains("As of 2023-11-14"));
+}
+
+#[test]
+fn a_page_is_written_whatever_was_found() {
+    let Some(repo) = repository() else { return };
+    repo.write(&format!("broken/{LOCK}"), "provider {\n");
+    let outcome = repo.run(&["report", "-r", "--out", "page.html"]);
+    outcome.exits(2);
+    assert!(repo.lab.read("page.html").contains("broken"));
+    let outcome = repo.run(&["report", "-r", "--out", "no/such/page.html"]);
+    let outcome = outcome.exits(2);
+    outcome.stderr.reads(str![[r#"
+error: no/such/page.html cannot be written
+  cause: [..]
+  help: name a file in a directory that can be written with --out
+
+"#]]);
+}
+
+#[test]
+fn the_history_says_who_moved_a_provider() {
+    let Some(repo) = repository() else { return };
+    repo.write(&format!("a/{LOCK}"), entry("hashicorp/aws", "5.2.0"));
+    repo.commit("upgrade");
+    let page = page(&repo, &[]);
+    let (_, history) = page.split_once("<h2 id=\"history\">").unwrap();
+    for part in [
+        "aria-label=\"Versions of hashicorp/aws from 2024-05-06 to 2024-05-07: 3 versions between 3.2.0 and 5.2.0, 3 \
+         groups of roots\"",
+        "<td>2024-05-06</td>",
+        "<td>Ann Author</td><td>5.1.0 → 5.2.0, upgraded</td><td>a</td>",
+        "<td>- → 5.1.0, added</td><td><details><summary>2 roots</summary><ul><li>a<li>b</ul>",
+    ] {
+        assert!(history.contains(part), "{part}: {history}");
+    }
+}
