@@ -288,7 +288,8 @@ fn check_examples(name: &str, page: &str, untrue: &mut Vec<String>) -> Examples 
                 let printed = printed
                     .replace(" .`", "`")
                     .replace(" . --", " --")
-                    .replace(" -chdir=.", "");
+                    .replace(" -chdir=.", "")
+                    .replace("`lockctl update . ", "`lockctl update ");
                 if !words.contains(&"--format") {
                     let json = lab.run(&[&words[..], &["--format", "json"]].concat());
                     finds |= json.stdout.contains(&format!("\"rule\": \"{name}\""));

@@ -124,7 +124,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         lock: &LockFile::default(),
         elsewhere: &BTreeMap::new(),
         goals: &Goals::default(),
-        age: None,
+        policy: None,
         overridden: &[],
         platforms: &wanted,
         demands: &SignatureDemands::default(),

@@ -44,6 +44,11 @@ impl ChangedArgs {
         }
     }
 
+    /// Returns true if no root is left out.
+    pub(in crate::front::cli) fn is_off(&self) -> bool {
+        self.since.is_none() && !self.changed
+    }
+
     /// Finds the files that changed; `None` if all roots are meant.
     ///
     /// # Errors

@@ -283,7 +283,7 @@ fn words_lead_to_a_page() {
     for (word, page) in [
         ("checksum", "trust"),
         ("Checksums", "trust"),
-        ("policy", "project-file"),
+        ("policy", "policy"),
         ("min_age", "release-too-young"),
         ("pin", "key-not-allowed"),
         ("air gap", "mirror"),

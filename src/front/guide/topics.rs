@@ -42,6 +42,7 @@ topics! {
     "mirror": "packages of lock files, for init without requests";
     "modules": "how remote modules are found, fetched and kept";
     "network": "registries, mirrors, credentials, proxies";
+    "policy": "what may be locked: three ready policies";
     "project-file": ".lockctl.hcl: platforms, rules, policy";
     "report": "one HTML page about all roots, and pictures";
     "roots": "which directories -r finds";

@@ -22,6 +22,7 @@ use crate::packages::PackageMemo;
 use crate::project::PackageSource;
 use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
+use crate::requirement::Requirements;
 use crate::run::commands;
 use crate::run::facts;
 use crate::run::platforms::{self, PlatformChoice};
@@ -30,6 +31,7 @@ use crate::run::session::Session;
 use crate::run::user::enforcement;
 use crate::run::user::sources::Sources;
 use crate::sources::filesystem_mirror::FilesystemMirror;
+use crate::verify::policy;
 use crate::world::FileKind;
 use crate::{parallel, upstream};
 
@@ -289,6 +291,20 @@ impl Job for MirrorJob<'_, '_> {
             return Ok(OpenResult::Finished);
         }
         let lock = self.entries(&root)?;
+        let versions = lock
+            .providers
+            .iter()
+            .map(|(provider, entry)| (provider, Some(&entry.version)));
+        let refused = policy::not_lockable(
+            root.project(),
+            &root.project_name(),
+            versions,
+            &Requirements::default(),
+            root.flavor,
+        );
+        if result.forbid(refused) {
+            return Ok(OpenResult::Finished);
+        }
         let known = self.session.facts.about(&root, &lock);
         let platforms = self.wanted(&root, &known)?;
         self.scan(root.flavor)?;

@@ -486,6 +486,19 @@ impl RootResult {
         self.status = self.status.max(RootStatus::Findings);
     }
 
+    /// Adds findings about what is to be done. Returns true if one of them is an error, which forbids it.
+    pub fn forbid(&mut self, findings: Vec<Finding>) -> bool {
+        let is_forbidden = findings
+            .iter()
+            .any(|finding| finding.diagnostic.severity == Severity::Error);
+        if is_forbidden {
+            self.refuse(findings);
+        } else {
+            self.found_beside(findings);
+        }
+        is_forbidden
+    }
+
     /// Adds findings that keep nothing from being done: they change no status.
     pub fn found_beside(&mut self, findings: impl IntoIterator<Item = Finding>) {
         let entries = findings

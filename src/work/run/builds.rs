@@ -236,7 +236,7 @@ impl<'a> BuildReader<'a> {
             lock: unread,
             elsewhere: &BTreeMap::new(),
             goals: &Goals::default(),
-            age: None,
+            policy: None,
             platforms: &wanted,
             dropped: &[],
             demands: &upstream::demands(root.project(), root.flavor),

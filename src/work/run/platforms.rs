@@ -158,7 +158,7 @@ impl PlatformChoice {
             };
             Some(((*provider).clone(), own))
         });
-        let wanted = WantedPlatforms {
+        let mut wanted = WantedPlatforms {
             own: own.collect(),
             every,
             are_usual: true,
@@ -168,6 +168,7 @@ impl PlatformChoice {
                 (None, _) => PlatformsOrigin::ProjectFile,
             },
         };
+        project.require_platforms(&mut wanted);
         WantedPlatforms {
             are_usual: chosen.is_none() || {
                 let usual = typed(&[]).of_root(root, providers, &[]);

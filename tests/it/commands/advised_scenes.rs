@@ -348,6 +348,25 @@ pub(super) const SCENES: &[Scene] = &[
         ]}));
         Some(asking((registry, lab), "lock --platform linux_amd64"))
     }),
+    ("release-too-old", || {
+        let (registry, lab) = with_registry(&DEMO.replace("~> 1.0.0", "~> 1.0"));
+        for (version, days) in [("1.2.0", 3), ("1.1.0", 60), ("1.0.0", 61)] {
+            let dates = Dates {
+                signed_hours_ago: Some(days * 24),
+                ..Dates::default()
+            };
+            registry.set_dates("acme/demo", version, dates);
+        }
+        lab.run(&words(
+            "update acme/demo@1.0.0 --flavor terraform@1.11 --platform linux_amd64",
+        ))
+        .exits(0);
+        lab.write(".lockctl.hcl", "policy {\n  max_age = \"30d\"\n}\n");
+        Some(asking(
+            (registry, lab),
+            "verify --only policy --flavor terraform@1.11",
+        ))
+    }),
     ("release-too-young", || {
         let (registry, lab) = with_registry(&DEMO.replace("~> 1.0.0", "~> 1.0"));
         for (version, days) in [("1.2.0", 3), ("1.1.0", 60), ("1.0.0", 61)] {

@@ -33,7 +33,7 @@ pub(super) fn young_releases() -> (Registry, Lab) {
     (registry, lab)
 }
 
-fn signed(hours_ago: i64) -> Dates {
+pub(super) fn signed(hours_ago: i64) -> Dates {
     Dates {
         signed_hours_ago: Some(hours_ago),
         ..Dates::default()

@@ -145,7 +145,7 @@ fn explain_knows_other_words_for_pages() {
     let lab = Lab::new();
     for (word, heading) in [
         ("checksum", "Which hashes are trusted"),
-        ("policy", "The project file"),
+        ("policy", "Policy"),
         ("min_age", "release-too-young"),
         ("cooldown", "release-too-young"),
         ("pin", "key-not-allowed"),

@@ -80,6 +80,7 @@ mod packages;
 mod packages_hostile;
 mod packages_lacking;
 mod packages_mirrors;
+mod policy;
 mod project;
 mod proxy;
 mod registry;

@@ -1,4 +1,4 @@
-//! The least age of a release: the part of a policy that needs the dates of releases.
+//! The least and the greatest age of a release: the part of a policy that needs the dates of releases.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -7,24 +7,35 @@ use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, rules};
 use crate::package::calendar::day;
-use crate::package::{AgePolicy, ReleaseDates, Youth};
+use crate::package::{ReleaseDates, Youth};
+use crate::project::Policy;
 
-/// Checks that each locked release is as old as the project file of that name requires. A release without a
-/// known date is skipped.
+/// Checks that each locked release is as old as the project file of that name requires, and not too old. A release
+/// without a known date is skipped.
 #[must_use]
 pub fn check(
     subject: CheckedLock<'_>,
-    policy: &AgePolicy,
+    policy: &Policy,
     dates: &BTreeMap<ProviderAddr, ReleaseDates>,
     now: SystemTime,
     project_file: &str,
 ) -> Vec<Finding> {
-    let min_age = policy.min_age;
     let mut findings = Vec::new();
     for (provider, dates) in dates {
-        let Some(youth) = policy.youth(dates, now) else {
+        findings.extend(too_old(
+            subject,
+            policy,
+            (provider, dates),
+            now,
+            project_file,
+        ));
+        let Some(age) = policy.age(provider, subject.flavor) else {
             continue;
         };
+        let Some(youth) = age.youth(dates, now) else {
+            continue;
+        };
+        let min_age = age.min_age;
         let version = &subject.document.lock.providers[provider].version;
         let (title, wait) = match youth {
             Youth::Recent { until, .. } => (
@@ -54,4 +65,32 @@ pub fn check(
         findings.push(Finding::about(provider, diagnostic));
     }
     findings
+}
+
+/// Reports a release that is older than the greatest age.
+fn too_old(
+    subject: CheckedLock<'_>,
+    policy: &Policy,
+    (provider, dates): (&ProviderAddr, &ReleaseDates),
+    now: SystemTime,
+    project_file: &str,
+) -> Option<Finding> {
+    let (max_age, date) = (policy.max_age?, dates.latest()?);
+    let until = date.time.checked_add(max_age.duration())?;
+    if until > now {
+        return None;
+    }
+    let version = &subject.document.lock.providers[provider].version;
+    let title = format!(
+        "{provider} {version} is older than {max_age}, the greatest age that {project_file} allows"
+    );
+    let help = subject.advice.update.for_provider(
+        provider.short(subject.flavor),
+        "",
+        " moves to the newest version that the constraints allow",
+    );
+    let diagnostic = Diagnostic::note(rules::RELEASE_TOO_OLD, title)
+        .at(subject.file, subject.version(provider), date.seen_at(now))
+        .help(help);
+    Some(Finding::about(provider, diagnostic))
 }

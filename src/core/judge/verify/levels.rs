@@ -65,6 +65,8 @@ fn fate(severity: Severity, default: Level, stated: Option<&RuleSetting>) -> Fin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diag::{FileId, Span};
+    use crate::project::SettingPlace;
     use Severity::{Error, Note, Warning};
 
     fn stated(level: Level) -> RuleSetting {
@@ -74,6 +76,10 @@ mod tests {
             reason: Some("because".to_owned()),
             provider: None,
             until: None,
+            place: SettingPlace {
+                file: FileId::ALONE,
+                span: Span::default(),
+            },
         }
     }
 

@@ -56,7 +56,8 @@ pub use known::{
 };
 pub use offline_policy::UncheckedPolicy;
 pub use roots::{
-    CallingRoot, ComparedRoot, compare_versions, find_locks_in_modules, unplaced_everywhere,
+    CallingRoot, ComparedRoot, compare_versions, find_locks_in_modules, find_unused_entries,
+    unplaced_everywhere,
 };
 pub use run::{RootVerdict, WantedChecks, run};
 pub use source_checks::{CheckedPackages, NoSources, SourceChecks};

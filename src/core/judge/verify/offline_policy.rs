@@ -80,9 +80,11 @@ impl<'a> OfflinePolicy<'a> {
         findings: &mut Vec<Finding>,
         unchecked: &mut Vec<UncheckedPolicy>,
     ) {
-        let Some(age) = policy.age() else {
+        let flavor = self.subject.flavor;
+        let has_age = |provider: &&ProviderAddr| policy.age(provider, flavor).is_some();
+        if policy.max_age.is_none() && !self.locked().any(|provider| has_age(&provider)) {
             return;
-        };
+        }
         let dates: BTreeMap<ProviderAddr, ReleaseDates> = self
             .known
             .releases
@@ -92,12 +94,16 @@ impl<'a> OfflinePolicy<'a> {
             .map(|(provider, release)| (provider.clone(), release.dates.clone()))
             .collect();
         let (now, project_file) = (self.known.now, self.root.project_file);
-        findings.extend(ages::check(self.subject, &age, &dates, now, project_file));
-        let concerned = self
-            .locked()
-            .filter(|provider| !self.is_off(rules::RELEASE_TOO_YOUNG, provider));
+        findings.extend(ages::check(self.subject, policy, &dates, now, project_file));
+        let concerned = |rule| {
+            self.locked()
+                .filter(move |provider| !self.is_off(rule, provider))
+        };
         let is_dated = |provider: &ProviderAddr| dates.contains_key(provider);
-        unchecked.extend(count("min_age", concerned, is_dated));
+        let young = concerned(rules::RELEASE_TOO_YOUNG).filter(has_age);
+        unchecked.extend(count("min_age", young, is_dated));
+        let old = concerned(rules::RELEASE_TOO_OLD).filter(|_| policy.max_age.is_some());
+        unchecked.extend(count("max_age", old, is_dated));
     }
 
     fn keys(

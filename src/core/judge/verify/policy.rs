@@ -1,109 +1,217 @@
 //! The group *policy*: the providers, keys and versions that a team allows (`project` rules 2.2).
 //!
 //! [`allowed`] judges one root by the project file that governs it. [`one_version`] compares all
-//! roots of a run; its rule is off unless a project file states a level for it.
+//! roots of a run; its rule is off unless a project file asks for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::levels;
 use super::subject::CheckedLock;
-use crate::addr::{ProviderAddr, ProviderPattern};
+use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, FileId, Finding, Span, rules};
 use crate::flavor::Flavor;
-use crate::project::{Allow, Policy, Project, SettingPlace};
+use crate::project::{Policy, PolicyRefusal, Project, SettingPlace};
 use crate::requirement::Requirements;
 use crate::version::Version;
 
 /// Checks that every provider that is locked, or required and not locked yet, is one that the
-/// project file of that name allows.
+/// project file of that name allows, and so is its version.
 #[must_use]
 pub fn allowed(subject: CheckedLock<'_>, policy: &Policy, project_file: &str) -> Vec<Finding> {
-    let Some(allow) = &policy.allow else {
-        return Vec::new();
-    };
+    let entries = &subject.document.lock.providers;
     let required = subject
         .requirements
         .into_iter()
         .flat_map(|requirements| requirements.providers.keys());
-    let providers = subject.document.lock.providers.keys().chain(required);
+    let providers: BTreeSet<&ProviderAddr> = entries.keys().chain(required).collect();
     let mut findings = Vec::new();
-    for provider in refused(allow, providers, subject.flavor) {
-        let mut diagnostic = not_allowed(provider, project_file);
+    for provider in providers {
+        let version = entries.get(provider).map(|entry| &entry.version);
+        let Some(refusal) = policy.refusal(provider, version, subject.flavor) else {
+            continue;
+        };
+        let mut diagnostic = refused(refusal, provider, version, project_file);
         let required = subject
             .requirements
             .and_then(|requirements| requirements.providers.get(provider)?.first());
-        let is_locked = subject.document.lock.providers.contains_key(provider);
-        if is_locked {
-            diagnostic = diagnostic.at(subject.file, subject.header(provider), "locked here");
-        }
         let note = "required here";
-        let diagnostic = match required {
-            Some(place) if is_locked => diagnostic.see(place.file, place.span, note),
-            Some(place) => diagnostic.at(place.file, place.span, note),
-            None => diagnostic,
-        };
+        let is_locked = version.is_some();
+        if refusal.rule() == rules::VERSION_NOT_ALLOWED {
+            let name = provider.short(subject.flavor);
+            let advice = &subject.advice.update;
+            diagnostic = diagnostic
+                .at(subject.file, subject.version(provider), "locked here")
+                .help(advice.for_provider(name, "", " moves to a version that is allowed"));
+        } else if is_locked {
+            diagnostic = diagnostic.at(subject.file, subject.header(provider), "locked here");
+            if let Some(place) = required {
+                diagnostic = diagnostic.see(place.file, place.span, note);
+            }
+        } else if let Some(place) = required {
+            diagnostic = diagnostic.at(place.file, place.span, note);
+        }
+        if let Some((place, note)) = stated(refusal) {
+            diagnostic = diagnostic.see(place.file, place.span, note);
+        }
         findings.push(Finding::about(provider, diagnostic));
     }
     findings
 }
 
-/// Returns the providers that are not allowed; built-in ones need no permission.
-fn refused<'p>(
-    allow: &Allow,
-    providers: impl Iterator<Item = &'p ProviderAddr>,
-    flavor: Flavor,
-) -> BTreeSet<&'p ProviderAddr> {
-    // A text that is no pattern to this flavor allows nothing here; reading the project file reports it.
-    let patterns: Vec<ProviderPattern> = allow
-        .patterns
-        .iter()
-        .filter_map(|text| ProviderPattern::parse(text, flavor).ok())
-        .collect();
-    providers
-        .filter(|provider| {
-            !provider.is_builtin(flavor) && !patterns.iter().any(|pattern| pattern.allows(provider))
-        })
-        .collect()
-}
-
-/// Reports providers that are about to be locked and that the project file of that name does not allow.
+/// Reports providers that are about to be locked and that the project file of that name does not allow; each with
+/// its version, where that is certain.
 ///
 /// Each has the level that the project file states for the rule, and only an error forbids to lock.
 #[must_use]
 pub fn not_lockable<'p>(
     project: &Project,
     project_file: &str,
-    providers: impl Iterator<Item = &'p ProviderAddr>,
+    providers: impl Iterator<Item = (&'p ProviderAddr, Option<&'p Version>)>,
     requirements: &Requirements,
     flavor: Flavor,
 ) -> Vec<Finding> {
-    let allow = project
-        .policy
-        .as_ref()
-        .and_then(|policy| policy.allow.as_ref());
-    let Some(allow) = allow else {
+    let Some(policy) = &project.policy else {
         return Vec::new();
     };
     let mut findings = Vec::new();
-    for provider in refused(allow, providers, flavor) {
-        let mut diagnostic = not_allowed(provider, project_file);
+    let providers: BTreeMap<_, _> = providers.collect();
+    for (provider, version) in providers {
+        let Some(refusal) = policy.refusal(provider, version, flavor) else {
+            continue;
+        };
+        let mut diagnostic = refused(refusal, provider, version, project_file);
         let required = requirements.providers.get(provider);
         if let Some(place) = required.and_then(|places| places.first()) {
             diagnostic = diagnostic.see(place.file, place.span, "required here");
         }
-        let SettingPlace { file, span } = allow.place;
-        let diagnostic = diagnostic.at(file, span, "only these are allowed");
-        findings.push(Finding::about(provider, diagnostic));
+        let (SettingPlace { file, span }, note) = match (refusal, stated(refusal)) {
+            (PolicyRefusal::NotAllowed(place), _) => (place, "only these are allowed"),
+            (_, Some(stated)) => stated,
+            (_, None) => continue,
+        };
+        findings.push(Finding::about(provider, diagnostic.at(file, span, note)));
     }
     let (reported, _) = levels::apply(findings, &[], project, flavor);
     reported
 }
 
-fn not_allowed(provider: &ProviderAddr, project_file: &str) -> Diagnostic {
-    let title = format!("{provider} is not a provider that the policy allows");
-    Diagnostic::error(rules::PROVIDER_NOT_ALLOWED, title).help(format!(
-        "use another provider, or add \"{provider}\" to `allow` in {project_file}"
-    ))
+/// Returns the line of a policy that refuses something, with a note; none for the list of all that is allowed, which
+/// the advice names.
+fn stated(refusal: PolicyRefusal) -> Option<(SettingPlace, &'static str)> {
+    Some(match refusal {
+        PolicyRefusal::NotAllowed(_) => return None,
+        PolicyRefusal::Host(place) => (place, "only these hosts are allowed"),
+        PolicyRefusal::Denied(place) | PolicyRefusal::VersionDenied(place) => {
+            (place, "denied here")
+        }
+        PolicyRefusal::VersionNotAllowed(place) => (place, "only these versions are allowed"),
+        PolicyRefusal::Prerelease(place) => (place, "refused here"),
+    })
+}
+
+/// Says what a policy refuses, and what to do.
+fn refused(
+    refusal: PolicyRefusal,
+    provider: &ProviderAddr,
+    version: Option<&Version>,
+    project_file: &str,
+) -> Diagnostic {
+    let version = version.map_or_else(String::new, Version::to_string);
+    let another = "select another version, with `lockctl update`";
+    let (title, help) = match refusal {
+        PolicyRefusal::NotAllowed(_) => (
+            format!("{provider} is not a provider that the policy allows"),
+            format!("use another provider, or add \"{provider}\" to `allow` in {project_file}"),
+        ),
+        PolicyRefusal::Host(_) => (
+            format!("{provider} comes from a host that the policy does not allow"),
+            format!(
+                "use a provider of another host, or add \"{}\" to `hosts` in {project_file}",
+                provider.hostname()
+            ),
+        ),
+        PolicyRefusal::Denied(_) => (
+            format!("{provider} is a provider that the policy denies"),
+            "use another provider".to_owned(),
+        ),
+        PolicyRefusal::VersionDenied(_) => (
+            format!("{provider} {version} is a version that the policy denies"),
+            another.to_owned(),
+        ),
+        PolicyRefusal::VersionNotAllowed(_) => (
+            format!("{provider} {version} is not a version that the policy allows"),
+            another.to_owned(),
+        ),
+        PolicyRefusal::Prerelease(_) => (
+            format!("{provider} {version} is a pre-release, which the policy refuses"),
+            another.to_owned(),
+        ),
+    };
+    Diagnostic::error(refusal.rule(), title).help(help)
+}
+
+/// Reports entries of a policy that concern none of the locked providers. Exemptions are judged only if it is known
+/// which findings they turned off. An entry of `deny` is there for what nobody locks.
+pub(super) fn unused(
+    project: &Project,
+    locked: &BTreeSet<(Flavor, &ProviderAddr)>,
+    turned_off: Option<&[(Flavor, &Finding)]>,
+) -> Vec<Finding> {
+    let Some(policy) = &project.policy else {
+        return Vec::new();
+    };
+    let mut unused: Vec<(&str, String, SettingPlace)> = Vec::new();
+    let mut judge = |list, name: &str, place, is_used: &dyn Fn(Flavor, &ProviderAddr) -> bool| {
+        if !locked.iter().any(|(flavor, addr)| is_used(*flavor, addr)) {
+            unused.push((list, name.to_owned(), place));
+        }
+    };
+    let allowed = policy.allow.iter().flat_map(|list| &list.entries);
+    for (list, entry) in allowed.map(|entry| ("allow", entry)).chain(
+        policy
+            .one_version
+            .iter()
+            .map(|entry| ("one_version", entry)),
+    ) {
+        judge(list, &entry.text, entry.place, &|flavor, addr| {
+            entry.names(addr, flavor)
+        });
+    }
+    for (host, place) in policy.hosts.iter().flat_map(|list| &list.hosts) {
+        judge("hosts", &host.to_string(), *place, &|_, addr| {
+            addr.hostname() == host
+        });
+    }
+    for pin in &policy.keys {
+        judge(
+            "provider",
+            pin.provider.text(),
+            pin.place,
+            &|flavor, addr| pin.provider.means(addr, flavor),
+        );
+    }
+    for setting in policy.exempt.iter().filter(|_| turned_off.is_some()) {
+        let has_effect = |(flavor, finding): &(Flavor, &Finding)| {
+            let pair = setting.provider.as_ref().zip(finding.provider.as_ref());
+            finding.diagnostic.code == setting.rule
+                && pair.is_some_and(|(name, addr)| name.means(addr, *flavor))
+        };
+        if !turned_off.into_iter().flatten().any(has_effect) {
+            unused.push(("exempt", setting.rule.to_owned(), setting.place));
+        }
+    }
+    let findings = unused.into_iter().map(|(list, name, place)| {
+        let title = format!("{name:?} in `{list}` of the policy concerns nothing that is locked");
+        Diagnostic::note(rules::POLICY_UNUSED, title)
+            .at(
+                place.file,
+                place.span,
+                "no root of the run has such an entry",
+            )
+            .help("delete it, unless it is meant for what is to come")
+            .into()
+    });
+    findings.collect()
 }
 
 /// An entry of one of several roots.

@@ -7,7 +7,10 @@ use super::inputs::RootInputs;
 use super::levels;
 use super::policy::{self, RootEntry};
 use super::run::RootVerdict;
+use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Span, rules};
+use crate::flavor::Flavor;
+use crate::project::Project;
 
 /// A root whose verdict is completed by the comparison with others.
 #[derive(Debug)]
@@ -37,8 +40,63 @@ pub fn compare_versions(roots: &mut [ComparedRoot<'_>]) {
     }
     for (index, finding) in policy::one_version(&entries) {
         let ComparedRoot { root, verdict } = &mut roots[index];
+        let policy = root.project.policy.as_ref();
+        let is_asked = finding.provider.as_ref().is_some_and(|provider| {
+            let one_version = policy.into_iter().flat_map(|policy| &policy.one_version);
+            let is_stated = root
+                .project
+                .rule(rules::VERSIONS_DIFFER, Some(provider), root.flavor);
+            is_stated.is_none()
+                && one_version
+                    .into_iter()
+                    .any(|entry| entry.names(provider, root.flavor))
+        });
+        if is_asked {
+            verdict.findings.push(finding);
+            continue;
+        }
         // No fault of a file is among them, so each may be turned off.
         let (kept, turned_off) = levels::apply(vec![finding], &[], root.project, root.flavor);
+        verdict.findings.extend(kept);
+        verdict.turned_off.extend(turned_off);
+    }
+}
+
+/// Reports entries of policies that concern nothing that the roots of the run lock, each with the first root that
+/// its project file governs. Without a lock file it is unknown what a root will lock.
+pub fn find_unused_entries(roots: &mut [ComparedRoot<'_>]) {
+    let mut judged: Vec<&Project> = Vec::new();
+    for index in 0..roots.len() {
+        let project = roots[index].root.project;
+        let is_judged = |other: &&Project| std::ptr::eq(*other, project);
+        if project.policy.is_none() || judged.iter().any(is_judged) {
+            continue;
+        }
+        judged.push(project);
+        let governed = || {
+            roots
+                .iter()
+                .filter(|other| std::ptr::eq(other.root.project, project))
+        };
+        if governed().any(|other| other.root.lock.is_none()) {
+            continue;
+        }
+        let locked: BTreeSet<(Flavor, &ProviderAddr)> = governed()
+            .flat_map(|ComparedRoot { root, .. }| {
+                let entries = root.lock.iter();
+                let providers = entries.flat_map(|lock| lock.document.lock.providers.keys());
+                providers.map(|provider| (root.flavor, provider))
+            })
+            .collect();
+        let is_checked = governed().all(|other| other.verdict.unchecked_policy.is_empty());
+        let turned_off = governed().flat_map(|other| {
+            let off = other.verdict.turned_off.iter();
+            off.map(|off| (other.root.flavor, &off.finding))
+        });
+        let turned_off: Vec<_> = turned_off.collect();
+        let unused = policy::unused(project, &locked, is_checked.then_some(&*turned_off));
+        let ComparedRoot { root, verdict } = &mut roots[index];
+        let (kept, turned_off) = levels::apply(unused, &[], root.project, root.flavor);
         verdict.findings.extend(kept);
         verdict.turned_off.extend(turned_off);
     }

@@ -63,35 +63,13 @@ fn ignore(block: &Block, reader: &mut ProjectReader) -> Option<IgnoredAdvisory> 
         let help = "write a name as `lockctl audit` shows it, as in GO-2025-4152";
         reader.invalid("Invalid advisory", label.span, remark, help);
     }
-    let reason = reader.text(&block.body, "reason");
-    let says_nothing = match &reason {
-        Some(text) => text.value.trim().is_empty(),
-        // A reason of another type was reported already.
-        None => block.body.attribute("reason").is_none(),
-    };
-    if says_nothing {
-        let at = reason.as_ref().map_or(block.header, |text| text.span);
-        let remark = "an advisory that is ignored needs a reason";
-        reader.invalid(
-            "Missing reason",
-            at,
-            remark,
-            "say why, as in reason = \"…\"",
-        );
-    }
-    let until = match reader.text(&block.body, "until") {
-        Some(text) => Some(reader.day(&text)?),
-        // An exception with an invalid end is dropped: without its end it would never expire.
-        None if block.body.attribute("until").is_some() => return None,
-        None => None,
-    };
+    let reason = reader.reason(block, "an advisory that is ignored needs a reason");
+    // An exception with an invalid end is dropped: without its end it would never expire.
+    let until = reader.until(&block.body)?;
     is_id.then(|| IgnoredAdvisory {
         id: label.text.clone(),
-        reason: reason.map_or_else(String::new, |text| text.value),
+        reason,
         until,
-        place: SettingPlace {
-            file: reader.file,
-            span: label.span,
-        },
+        place: reader.place(label.span),
     })
 }

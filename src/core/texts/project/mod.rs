@@ -12,9 +12,11 @@ mod git_evidence;
 mod ignores;
 mod lists;
 mod locate;
+mod names;
 pub mod neighbours;
 mod packages;
 mod patterns;
+mod policy;
 mod read;
 pub mod roots;
 pub mod submodules;
@@ -33,10 +35,7 @@ use std::time::{Duration, SystemTime};
 use crate::addr::{Hostname, ProviderAddr};
 use crate::diag::{self, Diagnostic, FileId, Level, Span};
 use crate::flavor::{Flavor, FlavorChoice, Program};
-use crate::package::{
-    AgePolicy, ClaimPolicy, H1Trust, KeyId, MinAge, PlatformsOrigin, Undated, WantedPlatforms,
-    WantedSet, calendar,
-};
+use crate::package::{ClaimPolicy, H1Trust, PlatformsOrigin, WantedPlatforms, WantedSet, calendar};
 use crate::platform::Platform;
 
 pub use audit::IgnoredAdvisory;
@@ -44,6 +43,7 @@ pub use ignores::{IgnoredScope, IgnoringLine, ignoring_line};
 pub use locate::{ProjectFile, ProjectPlace, Projects, repository};
 pub use packages::{PackageSetting, PackageSource};
 pub use patterns::RootPatterns;
+pub use policy::{HostList, PinnedKey, Policy, PolicyEntry, PolicyList, PolicyRefusal};
 
 /// The name of the file, in the directory of a root or in one above.
 pub const FILE_NAME: &str = ".lockctl.hcl";
@@ -129,6 +129,8 @@ pub struct RuleSetting {
     pub provider: Option<ProviderName>,
     /// The end of the setting, if it has one.
     pub until: Option<SettingEnd>,
+    /// The place of its block in the file.
+    pub place: SettingPlace,
 }
 
 /// `until = "…"` of a setting.
@@ -176,39 +178,6 @@ impl Trust {
             from,
         }
     }
-}
-
-/// `policy { … }`
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Policy {
-    /// The providers that may be locked; `None` if any may.
-    pub allow: Option<Allow>,
-    /// The only key that may sign the releases of a provider.
-    pub keys: Vec<PinnedKey>,
-    /// Minimum age of a release.
-    pub min_age: Option<MinAge>,
-    /// The treatment of a release without any date.
-    pub undated: Undated,
-}
-
-/// The list `allow = […]` of a policy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Allow {
-    /// Patterns of providers, as written: each is one to at least one flavor.
-    pub patterns: Vec<String>,
-    /// The place of the list in the file.
-    pub place: SettingPlace,
-}
-
-/// `provider "ADDR" { key_id = "…" }`
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PinnedKey {
-    /// Whose releases it signs.
-    pub provider: ProviderName,
-    /// The key by its ID or fingerprint.
-    pub key: KeyId,
-    /// The place of the key in the file.
-    pub place: SettingPlace,
 }
 
 /// The place of a value in a project file.
@@ -290,7 +259,7 @@ impl Project {
             let names = self.platforms_of(provider, flavor);
             (!names.is_empty()).then(|| ((*provider).clone(), PlatformName::wanted(names)))
         });
-        WantedPlatforms {
+        let mut wanted = WantedPlatforms {
             own: own.collect(),
             every: match &*self.platforms {
                 [] => PlatformName::wanted(&[PlatformName::Common]),
@@ -301,6 +270,17 @@ impl Project {
                 [] => PlatformsOrigin::Default,
                 _ => PlatformsOrigin::ProjectFile,
             },
+        };
+        self.require_platforms(&mut wanted);
+        wanted
+    }
+
+    /// Adds the platforms that the policy requires.
+    pub fn require_platforms(&self, wanted: &mut WantedPlatforms) {
+        if let Some(policy) = &self.policy
+            && !policy.platforms.is_empty()
+        {
+            wanted.require(PlatformName::wanted(&policy.platforms));
         }
     }
 
@@ -313,7 +293,11 @@ impl Project {
         provider: Option<&ProviderAddr>,
         flavor: Flavor,
     ) -> Option<&RuleSetting> {
-        let settings = || self.rules.iter().filter(|setting| setting.rule == rule);
+        let exempt = || self.policy.iter().flat_map(|policy| &policy.exempt);
+        let settings = || {
+            let all = exempt().chain(&self.rules);
+            all.filter(|setting| setting.rule == rule)
+        };
         settings()
             .find(|setting| {
                 let pair = setting.provider.as_ref().zip(provider);
@@ -328,7 +312,7 @@ impl Project {
     /// within 30 days.
     pub(crate) fn end_settings(&mut self, now: SystemTime) -> Vec<Diagnostic> {
         let mut notes = Vec::new();
-        self.rules.retain(|setting| {
+        let mut has_not_ended = |setting: &RuleSetting| {
             let Some(SettingEnd { moment, place }) = setting.until else {
                 return true;
             };
@@ -360,16 +344,12 @@ impl Project {
                 notes.push(note.at(place.file, place.span, remark).help(help));
             }
             !has_ended
-        });
+        };
+        self.rules.retain(&mut has_not_ended);
+        if let Some(policy) = &mut self.policy {
+            policy.exempt.retain(has_not_ended);
+        }
         notes
-    }
-}
-
-impl Policy {
-    /// Returns how old a release must be, if that matters.
-    #[must_use]
-    pub fn age(&self) -> Option<AgePolicy> {
-        AgePolicy::new(self.min_age?, self.undated)
     }
 }
 
@@ -384,6 +364,12 @@ impl ProviderName {
             text: text.to_owned(),
             meanings,
         })
+    }
+
+    /// Returns the provider as it is written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Returns the provider that is meant, by the rules of a flavor; `None` if the text is no address

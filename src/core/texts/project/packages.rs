@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::SettingPlace;
 use super::locate::ProjectFile;
-use super::read::choice;
-use super::values::{BodySchema, ProjectReader};
+use super::values::{BodySchema, ProjectReader, choice};
 use crate::addr::MirrorUrl;
 use crate::cliconfig::RepositoryTemplate;
 use crate::diag::quoted;

@@ -404,6 +404,8 @@ impl VisitedDirectory {
         let is_unit = matches!(unit, UnitKind::Unit | UnitKind::Generating);
         let below = place.absolute().strip_prefix(&file.base);
         let matches = below.is_ok_and(|below| file.project.roots.contain(below));
+        let policy = file.project.policy.as_ref();
+        let requires_lock = policy.is_some_and(|policy| policy.require_lock);
         let is_broken = has_errors(&file.diagnostics);
         // One broken file governs many directories; it is reported once, in its own directory or where the
         // search began.
@@ -418,7 +420,8 @@ impl VisitedDirectory {
             || (self.had_lock && glance.has_backend)
         {
             DirectoryKind::Locked
-        } else if glance.found && (matches || glance.has_backend || self.had_lock) {
+        } else if glance.found && (matches || glance.has_backend || self.had_lock || requires_lock)
+        {
             DirectoryKind::Candidate
         } else {
             DirectoryKind::Other

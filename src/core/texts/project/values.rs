@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::{SettingEnd, SettingPlace};
+use crate::addr::Hostname;
 use crate::diag::{Diagnostic, FileId, Span, did_you_mean, rules};
 use crate::expr::{self, Value};
 use crate::hcl::tree::{Block, Body, Expr, ExprKind, Word};
@@ -153,6 +154,50 @@ impl ProjectReader {
         }
     }
 
+    /// Returns the value of an expression that is `true` or `false`; `None` of any other, which is not reported.
+    pub(super) fn is_flag(&self, expr: &Expr) -> Option<bool> {
+        match expr::constant(self.file, expr) {
+            Ok(Value::Bool(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Reads the reason of a block that must have one.
+    pub(super) fn reason(&mut self, block: &Block, remark: &str) -> String {
+        let reason = self.text(&block.body, "reason");
+        let says_nothing = match &reason {
+            Some(text) => text.value.trim().is_empty(),
+            // A reason of another type was reported already.
+            None => block.body.attribute("reason").is_none(),
+        };
+        if says_nothing {
+            let at = reason.as_ref().map_or(block.header, |text| text.span);
+            self.invalid(
+                "Missing reason",
+                at,
+                remark,
+                "say why, as in reason = \"…\"",
+            );
+        }
+        reason.map_or_else(String::new, |text| text.value)
+    }
+
+    /// Reads the name of a host.
+    pub(super) fn host(&mut self, text: &Located<String>) -> Option<Hostname> {
+        let host = text.value.parse::<Hostname>();
+        if let Err(error) = &host {
+            let help = "write the name as a browser shows it, without scheme or path";
+            self.invalid("Invalid hostname", text.span, &error.to_string(), help);
+        }
+        host.ok()
+    }
+
+    /// Returns the place of a value in the file.
+    pub(super) fn place(&self, span: Span) -> SettingPlace {
+        let file = self.file;
+        SettingPlace { file, span }
+    }
+
     /// Returns the blocks of a kind, as many as there may be.
     pub(in crate::texts) fn blocks<'b>(&mut self, body: &'b Body, kind: &str) -> Vec<&'b Block> {
         let mut blocks: Vec<&Block> = body.blocks().filter(|b| b.kind.text == kind).collect();
@@ -252,21 +297,39 @@ impl ProjectReader {
         None
     }
 
-    /// Reads the day when a setting ends.
-    pub(in crate::texts) fn day(&mut self, text: &Located<String>) -> Option<SettingEnd> {
+    /// Reads the day when a setting ends, if there is one; `None` if it cannot be read: without its end a setting
+    /// that was meant to end would count for ever.
+    pub(in crate::texts) fn until(&mut self, body: &Body) -> Option<Option<SettingEnd>> {
+        let Some(argument) = body.attribute("until") else {
+            return Some(None);
+        };
+        let span = argument.value.span;
+        let text = self.text(body, "until")?;
         let Some(moment) = calendar::read_day(&text.value) else {
             let help = "write a day as YEAR-MONTH-DAY, as in 2027-03-01; it begins at 00:00 UTC";
-            self.invalid("Invalid day", text.span, "this is no day", help);
+            self.invalid("Invalid day", span, "this is no day", help);
             return None;
         };
-        Some(SettingEnd {
-            moment,
-            place: SettingPlace {
-                file: self.file,
-                span: text.span,
-            },
-        })
+        let place = self.place(span);
+        Some(Some(SettingEnd { moment, place }))
     }
+}
+
+/// Finds a word in a table.
+pub(super) fn choice<T: Copy>(
+    title: &str,
+    text: &Located<String>,
+    table: &[(&str, T)],
+    reader: &mut ProjectReader,
+) -> Option<T> {
+    if let Some((_, value)) = table.iter().find(|(word, _)| *word == text.value) {
+        return Some(*value);
+    }
+    let words: Vec<&str> = table.iter().map(|(word, _)| *word).collect();
+    let help = did_you_mean(&text.value, &words)
+        .unwrap_or_else(|| format!("it can be {}", words.join(", ")));
+    reader.invalid(title, text.span, "this word has no meaning here", &help);
+    None
 }
 
 fn located<T>(value: T, span: Span) -> Located<T> {

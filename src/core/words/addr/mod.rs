@@ -24,7 +24,7 @@ use crate::flavor::Flavor;
 pub use host::{Hostname, HostnameError};
 pub use look_alike::{LookAlike, RankedProvider, is_known_publisher, look_alike, look_alikes};
 pub use mirror_url::{MirrorUrl, MirrorUrlError};
-pub use pattern::{PatternError, ProviderFilter, ProviderPattern};
+pub use pattern::{PatternError, ProviderFilter, ProviderGlob, ProviderPattern};
 pub use repository::{RepositoryAddr, RepositoryAddrError};
 pub use url::{Origin, Url, UrlError};
 

@@ -17,6 +17,99 @@ pub struct ProviderPattern {
     free: usize,
 }
 
+/// A pattern of a policy: `[HOST/]NAMESPACE/TYPE`, where `*` stands for any text within a part.
+///
+/// ```
+/// use lockctl_core::addr::{ProviderAddr, ProviderGlob};
+/// use lockctl_core::flavor::Flavor;
+///
+/// let flavor = Flavor::Terraform1_11;
+/// let glob = ProviderGlob::parse("*/*-alpha", flavor)?;
+/// assert!(glob.matches(&ProviderAddr::parse("acme/tool-alpha", flavor)?));
+/// assert!(!glob.matches(&ProviderAddr::parse("acme/alpha-tool", flavor)?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderGlob {
+    /// Host, namespace and type, in canonical form.
+    parts: [String; 3],
+}
+
+impl ProviderGlob {
+    /// Reads a pattern; one of two parts means the default host of the flavor.
+    ///
+    /// # Errors
+    /// If the text would be no address with letters in the place of its stars.
+    pub fn parse(text: &str, flavor: Flavor) -> Result<Self, PatternError> {
+        let parts: Vec<&str> = text.split('/').collect();
+        let parts = match *parts {
+            [namespace, type_name] => [flavor.default_host(), namespace, type_name],
+            [host, namespace, type_name] => [host, namespace, type_name],
+            _ => {
+                let text = text.to_owned();
+                return Err(PatternError::Parts { text });
+            }
+        };
+        let model = |part: &str, free: &str| match part {
+            ANY => free.to_owned(),
+            part => part.replace(ANY, "a"),
+        };
+        let [host, namespace, type_name] = parts;
+        let model = [
+            model(host, "a.example"),
+            model(namespace, "a"),
+            model(type_name, "a"),
+        ];
+        let addr = ProviderAddr::parse(&model.join("/"), flavor).map_err(|error| AddrError {
+            text: text.to_owned(),
+            ..error
+        })?;
+        let canonical = |part: &str, of_addr: &str| {
+            if part.contains(ANY) {
+                part.to_lowercase()
+            } else {
+                of_addr.to_owned()
+            }
+        };
+        Ok(Self {
+            parts: [
+                canonical(host, &addr.hostname().to_string()),
+                canonical(namespace, addr.namespace()),
+                canonical(type_name, addr.type_name()),
+            ],
+        })
+    }
+
+    /// Returns true if an address is one of those that are meant.
+    #[must_use]
+    pub fn matches(&self, addr: &ProviderAddr) -> bool {
+        let [host, namespace, type_name] = &self.parts;
+        is_like(type_name, addr.type_name())
+            && is_like(namespace, addr.namespace())
+            && (host == ANY || is_like(host, &addr.hostname().to_string()))
+    }
+}
+
+/// Returns true if a text is a pattern with some texts in the place of its stars.
+fn is_like(pattern: &str, text: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once(ANY) else {
+        return pattern == text;
+    };
+    let (middle, end) = rest.rsplit_once(ANY).unwrap_or(("", rest));
+    let between = text
+        .strip_prefix(start)
+        .and_then(|text| text.strip_suffix(end));
+    // The first place of each piece leaves most for those behind it, so nothing is tried twice.
+    middle
+        .split(ANY)
+        .try_fold(between, |text, piece| {
+            let text = text?;
+            Some(text.find(piece).map(|at| &text[at + piece.len()..]))
+        })
+        .flatten()
+        .is_some()
+}
+
 /// The providers that `include` and `exclude` select (rules 3).
 ///
 /// ```
@@ -172,6 +265,35 @@ mod tests {
             let parsed = ProviderPattern::parse(pattern, FLAVOR).expect("a pattern");
             let found = (parsed.allows(&aws), parsed.allows(&other));
             assert_eq!(found, (first, second), "of {pattern}");
+        }
+    }
+
+    #[test]
+    fn a_star_of_a_policy_stands_for_any_text_within_a_part() {
+        let flavor = Flavor::Terraform1_16;
+        for (glob, wanted) in [
+            ("hashicorp/aws", "hashicorp/aws"),
+            ("HashiCorp/*", "hashicorp/aws hashicorp/aws-alpha"),
+            ("*/aws", "hashicorp/aws"),
+            ("*/*-alpha", "hashicorp/aws-alpha"),
+            ("*/a*s*a", "hashicorp/aws-alpha"),
+            ("*/a*alpha*alpha", ""),
+            ("*.example/*/*", "a.example/hashicorp/aws"),
+            ("A.Example/*/*", "a.example/hashicorp/aws"),
+            ("*/*/aws", "hashicorp/aws a.example/hashicorp/aws"),
+        ] {
+            let parsed = ProviderGlob::parse(glob, flavor).expect("a pattern");
+            let matched = [
+                "hashicorp/aws",
+                "hashicorp/aws-alpha",
+                "a.example/hashicorp/aws",
+            ]
+            .into_iter()
+            .filter(|addr| parsed.matches(&ProviderAddr::parse(addr, flavor).expect("an address")));
+            assert_eq!(matched.collect::<Vec<_>>().join(" "), wanted, "of {glob}");
+        }
+        for text in ["", "*", "aws", "a/b/c/d", "a b/*", "/aws", "hashicorp/"] {
+            assert!(ProviderGlob::parse(text, flavor).is_err(), "of {text:?}");
         }
     }
 

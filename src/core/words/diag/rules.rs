@@ -309,6 +309,8 @@ rules! {
         together "{share} wanted platforms {are} missing for {who}";
     PLATFORMS_UNATTRIBUTED = "platforms-unattributed", Platforms, Note:
         "the recorded hashes are not attributed to platforms";
+    POLICY_UNUSED = "policy-unused", Policy, Note:
+        "an entry of a policy concerns nothing that is locked";
     PROJECT_INVALID = "project-invalid", Settings, Error:
         "a project file has an invalid setting";
     PROJECT_ODD = "project-odd", Settings, Note:
@@ -323,6 +325,8 @@ rules! {
         together "Locked but not required: {who}";
     REGISTRY_WARNING = "registry-warning", Packages, Warning:
         "a registry sends a warning about a provider";
+    RELEASE_TOO_OLD = "release-too-old", Policy, Note:
+        "a locked release is older than the greatest age that the project file states";
     RELEASE_TOO_YOUNG = "release-too-young", Policy, Error:
         "a locked release is younger than the least age that the project file states";
     RELEASE_UNSIGNED = "release-unsigned", Packages, Warning:
@@ -354,6 +358,8 @@ rules! {
         "the version in a lock file is wrong or not in canonical form";
     VERSION_MISSING = "version-missing", LockFile, Error:
         "an entry of a lock file has no version";
+    VERSION_NOT_ALLOWED = "version-not-allowed", Policy, Error:
+        "a locked version is not allowed by the policy of the project file";
     VERSION_OUTSIDE_CONSTRAINT = "version-outside-constraint", Requirements, Error:
         "the locked version does not meet a constraint of the configuration";
     VERSIONS_DIFFER = "versions-differ", Policy, Warning off:

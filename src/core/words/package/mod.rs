@@ -269,6 +269,17 @@ impl WantedPlatforms {
         }
     }
 
+    /// Adds platforms that a policy requires; where nothing else states any, these alone are wanted.
+    pub fn require(&mut self, required: WantedSet) {
+        if self.origin == PlatformsOrigin::Default {
+            self.every = required;
+            self.origin = PlatformsOrigin::ProjectFile;
+        } else {
+            self.every.named.extend(required.named);
+            self.every.preset.extend(required.preset);
+        }
+    }
+
     /// Returns true if both name the same platforms; `all` is not compared.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {

@@ -2,8 +2,8 @@
 
 use super::stages::Choice;
 use super::work::{QUESTIONS, Question, RootWork, answers};
-use super::{FlavorSource, LockError};
-use crate::resolve::{self, ProviderQuery};
+use super::{FlavorSource, LockError, RootRequest};
+use crate::resolve::{self, Goal, ProviderQuery};
 use crate::sources::{Offer, SourceError};
 use crate::version::Constraints;
 
@@ -31,11 +31,11 @@ pub(super) fn find<'a>(
     roots
         .into_iter()
         .map(|root| {
-            let source = root.source;
+            let (source, request) = (root.source, root.request);
             root.advance(|query, errors| {
                 let about = query.provider.clone();
                 let offer = offers.get(&Question { source, about });
-                choice(query, offer)
+                choice(query, offer, &request)
                     .map_err(|error| errors.push(error))
                     .ok()
             })
@@ -46,13 +46,29 @@ pub(super) fn find<'a>(
 fn choice(
     query: ProviderQuery,
     offer: Option<&Result<Offer, SourceError>>,
+    request: &RootRequest<'_>,
 ) -> Result<Choice, LockError> {
     query.check()?;
     let offer = offer
         .expect("each query that can be met was asked about")
         .as_ref()
         .map_err(Clone::clone)?;
-    let candidates = resolve::candidates(&query, &offer.versions)?;
+    let mut candidates = resolve::candidates(&query, &offer.versions)?;
+    let provider = &query.provider;
+    if let Some(policy) = request.policy {
+        let newest = candidates[0];
+        // A version that stays was judged before the run (`verify::policy::not_lockable`).
+        candidates.retain(|version| {
+            query.goal == Goal::Keep && query.locked.as_ref() == Some(version)
+                || policy.admits(provider, version, request.source.flavor)
+        });
+        if candidates.is_empty() {
+            return Err(LockError::NotAdmitted {
+                provider: Box::new(provider.clone()),
+                newest: newest.clone(),
+            });
+        }
+    }
     Ok(Choice {
         // All of them, since the newest may turn out to be younger than the policy of the root allows.
         candidates: candidates.into_iter().cloned().collect(),

@@ -51,7 +51,7 @@ pub(super) fn select<'a>(
         .flat_map(|root| {
             root.providers.iter().map(|choice| AgedChoice {
                 choice,
-                policy: root.request.age,
+                policy: root.request.age(&choice.query.provider),
                 source: root.source,
             })
         })
@@ -61,8 +61,9 @@ pub(super) fn select<'a>(
     roots
         .into_iter()
         .map(|root| {
-            let (source, policy) = (root.source, root.request.age);
+            let (source, request) = (root.source, root.request);
             root.advance(|choice, errors| {
+                let policy = request.age(&choice.query.provider);
                 match next_step(&choice, policy, source, &dates, nows[source]) {
                     SearchStep::Selected(version, search) => Some(choice.select(version, search)),
                     SearchStep::Failed(failures) => {

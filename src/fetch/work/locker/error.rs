@@ -20,6 +20,13 @@ pub enum LockError {
     /// No version can be chosen.
     #[error(transparent)]
     Select(#[from] Box<SelectError>),
+    /// The policy of the root allows no version that may be selected.
+    #[error("no version of {provider} that may be selected is one that the policy allows")]
+    NotAdmitted {
+        provider: Box<ProviderAddr>,
+        /// The version that would be selected without the policy.
+        newest: Version,
+    },
     /// No version that may be selected is old enough.
     #[error(
         "no version of {provider} that may be selected is at least {} old",

@@ -81,7 +81,7 @@ impl LockError {
     #[must_use]
     pub fn required_provider(&self) -> Option<&ProviderAddr> {
         match self {
-            Self::TooYoung { provider, .. } => Some(provider),
+            Self::TooYoung { provider, .. } | Self::NotAdmitted { provider, .. } => Some(provider),
             Self::Source(cause) => cause.unknown_provider(),
             Self::Asking { cause } if cause.is_discovery() && cause.about.id().is_none() => {
                 cause.about.provider()
@@ -104,6 +104,7 @@ impl LockError {
             Self::Asking { cause } => cause.about.id(),
             Self::Source(cause) => cause.unusable_package(),
             Self::Select(_)
+            | Self::NotAdmitted { .. }
             | Self::TooYoung { .. }
             | Self::NoPlatform { .. }
             | Self::VersionsNotAsked { .. }

@@ -11,6 +11,7 @@ use crate::authenticate::Rules;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::package::{AgePolicy, ReleaseDates};
+use crate::project::Policy;
 use crate::requirement::Requirements;
 use crate::resolve::{self, Goal, Goals, Outlook, ProviderQuery, Reach, SelectError};
 use crate::version::{Constraints, Version};
@@ -28,8 +29,8 @@ pub struct OutdatedRequest<'a> {
     pub overridden: &'a [ProviderAddr],
     /// The providers that are compared; all of them if none is named.
     pub named: &'a BTreeSet<ProviderAddr>,
-    /// The least age of a release that may be selected, if one is stated.
-    pub age: Option<AgePolicy>,
+    /// The versions that may be selected, and their age, if that is stated.
+    pub policy: Option<&'a Policy>,
 }
 
 impl OutdatedRequest<'_> {
@@ -124,8 +125,10 @@ pub fn outdated(
     for mut root in started {
         let required = &root.request.requirements.providers;
         for query in std::mem::take(&mut root.queries) {
-            if let (Some(policy), Ok(offer)) =
-                (root.request.age, &offers[&versions_of(&root, &query)])
+            let (policy, flavor) = (root.request.policy, root.request.source.flavor);
+            if let Some(policy) = policy
+                && let Some(age) = policy.age(&query.provider, flavor)
+                && let Ok(offer) = &offers[&versions_of(&root, &query)]
                 && let Ok(candidates) = resolve::candidates(&query, &offer.versions)
             {
                 let choice = Choice {
@@ -134,7 +137,7 @@ pub fn outdated(
                     warnings: Vec::new(),
                     query: query.clone(),
                 };
-                choices.push((roots.len(), policy, choice));
+                choices.push((roots.len(), age, choice));
             }
             let standing = match &offers[&versions_of(&root, &query)] {
                 Ok(offer) if required.contains_key(&query.provider) => VersionComparison::Offered {

@@ -12,6 +12,7 @@ use crate::hash::Hashes;
 use crate::lockfile::LockFile;
 use crate::package::{AgePolicy, ClaimPolicy, KeyId, WantedPlatforms};
 use crate::platform::Platform;
+use crate::project::Policy;
 use crate::requirement::Requirements;
 use crate::resolve::Goals;
 use crate::sources::Source;
@@ -46,8 +47,8 @@ pub struct RootRequest<'a> {
     pub elsewhere: &'a BTreeMap<ProviderAddr, Hashes>,
     /// The goal for each locked version: keep it, or move it.
     pub goals: &'a Goals,
-    /// The least age of a release that is selected, if one is stated.
-    pub age: Option<AgePolicy>,
+    /// The versions that may be selected, and their age, if that is stated.
+    pub policy: Option<&'a Policy>,
     /// Required providers that are not to be locked: nothing is asked about them, and their entries stay.
     pub overridden: &'a [ProviderAddr],
     /// The platforms whose hashes are wanted.
@@ -77,6 +78,12 @@ impl RootRequest<'_> {
     #[must_use]
     pub fn requires(&self, provider: &ProviderAddr) -> bool {
         self.requirements.providers.contains_key(provider)
+    }
+
+    /// Returns how old a release of a provider must be to be selected.
+    #[must_use]
+    pub fn age(&self, provider: &ProviderAddr) -> Option<AgePolicy> {
+        self.policy?.age(provider, self.source.flavor)
     }
 
     /// Returns true if the run locks a provider, rather than leaving its entry alone.

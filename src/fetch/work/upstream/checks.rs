@@ -156,13 +156,15 @@ impl SourceChecks for RootSources<'_, '_> {
             return Vec::new();
         };
         let mut findings = Vec::new();
-        if let (Some(age), Upstream::Ask(registries)) = (policy.age(), &mut self.upstream)
+        let has_age = |provider| policy.age(provider, subject.flavor).is_some();
+        if let Upstream::Ask(registries) = &mut self.upstream
+            && (policy.max_age.is_some() || self.answers.keys().any(has_age))
             && groups.compare_with_policy()
         {
             // Dates take requests of their own (`sources` rules 11), so they wait for a policy that needs them.
             let dates = registries.dates(subject, &self.answers);
             let now = registries.now();
-            findings.extend(ages::check(subject, &age, &dates, now, root.project_file));
+            findings.extend(ages::check(subject, policy, &dates, now, root.project_file));
         }
         if self.asks() && groups.compare_with_policy() {
             let signers = self

@@ -13,12 +13,14 @@ use super::rows::EvidenceRows;
 use super::{LockRequest, conversion, dropped, pins, remarks};
 use crate::addr::ProviderAddr;
 use crate::config::Loaded;
-use crate::diag::{Severity, Texts};
+use crate::diag::Texts;
 use crate::driver::{Job, OpenResult};
 use crate::locker::{self, Contradicted, Conversion, DOWNLOADS, LockSettings, Locked, RootRequest};
+use crate::lockfile::LockFile;
 use crate::packages::PackageMemo;
 use crate::report::json::RootStatus;
 use crate::report::{Failure, RootResult};
+use crate::resolve::{Goal, Goals};
 use crate::run::ignored::ignoring_line;
 use crate::run::options::{RootArgs, job_count};
 use crate::run::platforms::{self, PlatformChoice};
@@ -30,6 +32,7 @@ use crate::run::user::sources::{self, Sources};
 use crate::run::{facts, line_ends};
 use crate::store::KeepOnly;
 use crate::verify::{look_alike, policy};
+use crate::version::Version;
 use crate::world::{Exclusive, FileKind, Replaced, Replacement};
 use crate::{lockfile, upstream};
 
@@ -144,7 +147,10 @@ impl<'r, 'a> LockJob<'r, 'a> {
         let mut refusable = policy::not_lockable(
             root.project(),
             &root.project_name(),
-            needed.iter().copied().filter(|addr| needs_package(addr)),
+            needed
+                .iter()
+                .filter(|addr| needs_package(addr))
+                .map(|addr| (*addr, kept_version(addr, &goals, lock))),
             requirements,
             root.flavor,
         );
@@ -158,14 +164,9 @@ impl<'r, 'a> LockJob<'r, 'a> {
             root.project(),
             root.flavor,
         ));
-        let is_refused = refusable
-            .iter()
-            .any(|finding| finding.diagnostic.severity == Severity::Error);
-        if is_refused {
-            result.refuse(refusable);
+        if result.forbid(refusable) {
             return Ok(OpenResult::Finished);
         }
-        result.found_beside(refusable);
         // With `--offline`, recorded hashes and facts alone complete the entries; no source is needed for that.
         let asks = needs_packages && !self.sources.are_closed(&root);
         let Some(source) = self.sources.of_root(&root, asks, texts, result)? else {
@@ -180,6 +181,7 @@ impl<'r, 'a> LockJob<'r, 'a> {
             pins: pins::planned(root.pins.as_ref(), &loaded),
             platforms,
             demands: upstream::demands(root.project(), root.flavor),
+            policy: self.policy(&root),
             claims: root.project().trust.claims(root.flavor),
             root,
             loaded,
@@ -192,6 +194,19 @@ impl<'r, 'a> LockJob<'r, 'a> {
             overridden,
             source,
         }))
+    }
+}
+
+/// Returns the version of a provider, where it is known before any request.
+fn kept_version<'l>(
+    provider: &ProviderAddr,
+    goals: &'l Goals,
+    lock: &'l LockFile,
+) -> Option<&'l Version> {
+    match goals.of(provider)? {
+        Goal::Keep => lock.providers.get(provider).map(|entry| &entry.version),
+        Goal::Exactly(version) => Some(version),
+        Goal::Newest(_) => None,
     }
 }
 
@@ -255,7 +270,7 @@ impl Job for LockJob<'_, '_> {
                 lock: opened.start_lock(),
                 elsewhere: &opened.elsewhere,
                 goals: &opened.goals,
-                age: self.age(&opened.root),
+                policy: opened.policy.as_ref(),
                 platforms: &opened.platforms,
                 dropped: &self.options.drop_platforms,
                 demands: &opened.demands,

@@ -11,6 +11,7 @@ use crate::locker::{Conversion, LockError, Locked, SignatureDemands};
 use crate::lockfile::LockFile;
 use crate::package::{ClaimPolicy, WantedPlatforms};
 use crate::pins::Pins;
+use crate::project::Policy;
 use crate::report::{Failure, RootResult};
 use crate::resolve::Goals;
 use crate::run::root::Root;
@@ -29,6 +30,7 @@ pub(super) struct OpenRoot {
     pub(super) goals: Goals,
     pub(super) platforms: WantedPlatforms,
     pub(super) demands: SignatureDemands,
+    pub(super) policy: Option<Policy>,
     pub(super) claims: ClaimPolicy,
     /// Providers that are run from a directory and need no package, and entries that stay as they are.
     pub(super) overridden: Vec<ProviderAddr>,

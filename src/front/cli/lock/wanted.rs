@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use super::job::LockJob;
 use crate::config::Loaded;
-use crate::diag::Texts;
+use crate::diag::{Level, Severity, Texts, rules};
 use crate::lockfile::LockFile;
-use crate::package::AgePolicy;
 use crate::packages::PackagePlace;
 use crate::platform::Platform;
-use crate::project::Policy;
+use crate::project::{Policy, RuleSetting};
 use crate::report::Failure;
 use crate::resolve::Goals;
 use crate::run::platforms;
@@ -58,15 +57,26 @@ impl LockJob<'_, '_> {
         Ok(covered)
     }
 
-    /// Returns how old a release must be to be selected for a root.
-    pub(super) fn age(&self, root: &Root) -> Option<AgePolicy> {
-        let policy = root.project().policy.as_ref();
-        match self.moves.and_then(|moves| moves.min_age) {
-            Some(min_age) => {
-                let undated = policy.map(|policy| policy.undated).unwrap_or_default();
-                AgePolicy::new(min_age, undated)
-            }
-            None => policy.and_then(Policy::age),
+    /// Returns the versions that may be selected for a root: a typed age replaces those of the project file.
+    pub(super) fn policy(&self, root: &Root) -> Option<Policy> {
+        let project = root.project();
+        let mut policy = project.policy.clone();
+        if let Some(policy) = &mut policy {
+            // Only an error forbids to lock.
+            let is_allowed = |setting: &&RuleSetting| {
+                setting.rule == rules::VERSION_NOT_ALLOWED
+                    && setting.level != Level::As(Severity::Error)
+            };
+            let allowed = project.rules.iter().filter(is_allowed).cloned();
+            policy.exempt.extend(allowed);
         }
+        let Some(min_age) = self.moves.and_then(|moves| moves.min_age) else {
+            return policy;
+        };
+        Some(Policy {
+            min_age: Some(min_age),
+            min_ages: Vec::new(),
+            ..policy.unwrap_or_default()
+        })
     }
 }

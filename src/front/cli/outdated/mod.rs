@@ -21,8 +21,6 @@ use crate::diag::{Texts, has_errors};
 use crate::driver::{self, Job, OpenResult, RunInputs};
 use crate::guide::advice::required::Required;
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
-use crate::package::AgePolicy;
-use crate::project::Policy;
 use crate::report::json::Provider;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, ResultSubject, RootResult, Sentence, TextBlock};
@@ -210,11 +208,6 @@ fn mark_known_advisories(session: &Session<'_>, result: &mut CommandResult) -> K
     known
 }
 
-/// Returns how old a release must be to be selected for a root.
-fn age(root: &Root) -> Option<AgePolicy> {
-    root.project().policy.as_ref().and_then(Policy::age)
-}
-
 impl Job for OutdatedRun<'_, '_> {
     type Opened = OpenRoot;
     type Done = ();
@@ -299,7 +292,7 @@ impl Job for OutdatedRun<'_, '_> {
                 lock: &opened.root.document().lock,
                 overridden: &opened.overridden,
                 named: &opened.named,
-                age: age(&opened.root),
+                policy: opened.root.project().policy.as_ref(),
             })
             .collect();
         // Which signatures count decides which dates of releases count.
@@ -330,7 +323,6 @@ impl OutdatedRun<'_, '_> {
             root,
             required: Required::of(root, Some(&loaded.requirements), texts),
             now: self.session.world.clock.now(),
-            age: age(root),
         };
         compared.report(result, outcome, self.args.fail_on);
         let unseen = UnseenParts::new(loaded, &self.args.configuration, self.session.options);

@@ -25,8 +25,6 @@ pub(super) struct OutdatedRoot<'a> {
     pub(super) root: &'a Root,
     pub(super) required: Required<'a>,
     pub(super) now: SystemTime,
-    /// The least age of a release that may be selected, if one is stated.
-    pub(super) age: Option<AgePolicy>,
 }
 
 impl OutdatedRoot<'_> {
@@ -89,20 +87,26 @@ impl OutdatedRoot<'_> {
         error.absent().is_some() && self.required.requirements.places(provider).is_empty()
     }
 
+    /// Returns how old a release must be to be selected.
+    fn age(&self, compared: &ComparedVersions) -> Option<AgePolicy> {
+        let policy = self.root.project().policy.as_ref()?;
+        policy.age(&compared.provider, self.root.flavor)
+    }
+
     /// Returns the newest allowed version, with its youth, if it is newer than the locked one, but not old enough.
     fn youth<'c>(&self, compared: &'c ComparedVersions) -> Option<(&'c Version, Youth)> {
         let VersionComparison::Offered { outlook, .. } = &compared.standing else {
             return None;
         };
         let version = outlook.allowed.as_ref().ok()?;
-        let (policy, dates) = (self.age?, compared.dates.get(version)?);
-        Some((version, policy.youth(dates, self.now)?))
+        let dates = compared.dates.get(version)?;
+        Some((version, self.age(compared)?.youth(dates, self.now)?))
     }
 
     /// Warns that the newest allowed version is newer than the locked one, but not old enough.
     fn too_young(&self, compared: &ComparedVersions) -> Option<String> {
         let (version, youth) = self.youth(compared)?;
-        let policy = self.age?;
+        let policy = self.age(compared)?;
         let name = compared.provider.short(self.root.flavor);
         let reason = match youth {
             Youth::Recent { date, .. } => {

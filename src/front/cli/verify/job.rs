@@ -175,7 +175,8 @@ impl Job for VerifyJob<'_, '_> {
     fn work(&mut self, roots: Vec<(VerifiedRoot, &mut RootResult)>, _: &Texts) -> Vec<()> {
         let (mut roots, results): (Vec<VerifiedRoot>, Vec<_>) = roots.into_iter().unzip();
         if self.groups.wants(CheckGroup::Policy) {
-            compare_versions(&mut roots);
+            let is_whole = self.args.roots.recursive && self.args.changed.is_off();
+            compare_policies(&mut roots, is_whole);
         }
         if self.groups.wants(CheckGroup::Configuration) {
             self.find_locks_in_modules(&mut roots);
@@ -479,8 +480,8 @@ fn unplaced(scope: RootCount, verified: &[VerifiedRoot]) -> Vec<Failure> {
     }
 }
 
-/// Compares the locked versions of all roots.
-fn compare_versions(verified: &mut [VerifiedRoot]) {
+/// Compares the locked versions of all roots; of a whole repository also the entries of its policies.
+fn compare_policies(verified: &mut [VerifiedRoot], is_whole: bool) {
     let names: Vec<String> = verified
         .iter()
         .map(|verified| verified.root.project_name())
@@ -492,5 +493,9 @@ fn compare_versions(verified: &mut [VerifiedRoot]) {
             root: inputs(&verified.root, None, name, &verified.advice),
             verdict: &mut verified.verdict,
         });
-    verify::compare_versions(&mut compared.collect::<Vec<_>>());
+    let mut compared: Vec<ComparedRoot<'_>> = compared.collect();
+    verify::compare_versions(&mut compared);
+    if is_whole {
+        verify::find_unused_entries(&mut compared);
+    }
 }

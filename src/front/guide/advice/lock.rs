@@ -335,6 +335,10 @@ fn advice(error: &LockError, flavor: Flavor, commands: &Advice) -> Option<String
         LockError::TooYoung { provider, search } => {
             advice::age::help(search, &provider.short(flavor), &commands.update)
         }
+        LockError::NotAdmitted { newest, .. } => format!(
+            "without the policy {newest} would be selected: correct `allow`, `deny` or `prereleases` of the \
+             project file, or the constraints"
+        ),
         LockError::Source(cause) | LockError::Asking { cause } => {
             return advice::network::source(cause, flavor);
         }

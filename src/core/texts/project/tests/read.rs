@@ -87,10 +87,10 @@ policy {
     assert_eq!(project.trust.h1_from.len(), 1);
     assert!(project.trust.require_signature.is_some() && project.trust.imported_facts);
     let policy = project.policy.unwrap();
-    let age = policy.age().unwrap();
+    let age = policy.age(&addr("a/b"), TERRAFORM).unwrap();
     assert_eq!(age.min_age.to_string(), "7 days");
     assert_eq!(age.undated, Undated::Refuse);
-    assert_eq!(policy.allow.unwrap().patterns.len(), 3);
+    assert_eq!(policy.allow.unwrap().entries.len(), 3);
     assert_eq!(policy.keys[0].key.as_str(), "34365D9472D7468F");
 }
 
@@ -148,8 +148,78 @@ fn an_age_of_nothing_is_no_condition() {
     for text in ["min_age = \"0d\"", "undated = \"refuse\"", "min_age = null"] {
         let (project, problems) = read(&format!("policy {{\n  {text}\n}}\n"));
         assert!(problems.is_empty(), "{problems:?}");
-        assert_eq!(project.policy.unwrap().age(), None, "{text}");
+        assert_eq!(
+            project.policy.unwrap().age(&addr("a/b"), TERRAFORM),
+            None,
+            "{text}"
+        );
     }
+}
+
+#[test]
+fn a_policy_refuses_providers_and_versions() {
+    let text = r#"
+policy {
+  allow       = ["hashicorp/*", "acme/tool >= 2", "acme/tool 1.5.0", "a.example/*/*"]
+  deny        = ["HashiCorp/aws < 5.30", "*/*-alpha"]
+  hosts       = ["registry.terraform.io"]
+  prereleases = "refuse"
+  min_age     = "7d"
+  provider "hashicorp/aws" { min_age = "30d" }
+  exempt "version-not-allowed" {
+    provider = "acme/tool"
+    reason   = "because"
+    until    = "2099-01-01"
+  }
+  exempt "release-too-young" {
+    provider = "acme/tool"
+    reason   = "because"
+  }
+}
+"#;
+    let (project, problems) = read(text);
+    let end = "14 Exemption without an end: write until = \"YEAR-MONTH-DAY\"";
+    assert_eq!(problems, [end]);
+    let policy = project.policy.unwrap();
+    for (provider, version, wanted) in [
+        ("hashicorp/aws", "5.30.0", ""),
+        ("hashicorp/aws", "5.29.9", "VersionDenied"),
+        ("hashicorp/aws", "5.30.0-beta1", "VersionDenied"),
+        ("hashicorp/aws", "5.31.0-beta1", "Prerelease"),
+        ("hashicorp/aws-alpha", "1.0.0", "Denied"),
+        ("acme/tool", "2.0.0", ""),
+        ("acme/tool", "1.5.0", ""),
+        ("acme/tool", "1.5.1", "VersionNotAllowed"),
+        ("acme/other", "1.5.1", "NotAllowed"),
+        ("a.example/a/b", "1.0.0", "Host"),
+    ] {
+        let version = version.parse().unwrap();
+        let refusal = policy.refusal(&addr(provider), Some(&version), TERRAFORM);
+        let name = refusal.map_or_else(String::new, |refusal| format!("{refusal:?}"));
+        let name = name.split('(').next().unwrap();
+        assert_eq!(name, wanted, "{provider} {version}");
+        // Whether a provider is allowed at all is decided before versions are known.
+        let is_selected = !matches!(wanted, "VersionDenied" | "Prerelease");
+        let admits = policy.admits(&addr(provider), &version, TERRAFORM);
+        assert_eq!(admits, is_selected, "{provider} {version}");
+    }
+    let age = |provider| {
+        let age = policy.age(&addr(provider), TERRAFORM);
+        age.map_or_else(String::new, |age| age.min_age.to_string())
+    };
+    assert_eq!(
+        ["a/b", "hashicorp/aws", "acme/tool"].map(age),
+        ["7 days", "30 days", ""]
+    );
+    check(
+        "policy {\n  exempt \"lock-missing\" {\n    until = \"2099-01-01\"\n  }\n}\n",
+        &[
+            "2 Missing reason: say why, as in reason = \"…\"",
+            "2 Missing provider: write provider = \"hashicorp/aws\"",
+            "2 Unknown rule: it can be key-not-allowed, key-not-compared, policy-unused, \
+             provider-not-allowed, release-too-old, release-too-young, version-not-allowed, versions-differ",
+        ],
+    );
 }
 
 #[test]
@@ -267,11 +337,19 @@ fn words_outside_of_their_table_are_errors() {
     );
     const PATTERN: &str = "write a pattern as in hashicorp/aws, hashicorp/* and example.com/*/*";
     check(
-        "policy {\n  allow = [\"*\",\n \"*/aws\"]\n  provider \"a/b\" {}\n}\n",
+        "policy {\n  allow = [\"*\",\n \"/aws\"]\n  provider \"a/b\" {}\n}\n",
         &[
             &format!("2 Invalid pattern: {PATTERN}"),
             &format!("3 Invalid pattern: {PATTERN}"),
-            "4 Missing key: write key_id = \"…\", as `lockctl lock -v` prints it",
+            "4 Missing argument: write key_id = \"…\", as `lockctl lock -v` prints it, or min_age = \"…\"",
+        ],
+    );
+    check(
+        "policy {\n  deny = [\"a/b 5 0\"]\n  hosts = [\"https://x\"]\n  one_version = \"a/b\"\n}\n",
+        &[
+            "2 Invalid versions: write versions behind the pattern as in \"hashicorp/aws >= 5.30, < 6\"",
+            "3 Invalid hostname: write the name as a browser shows it, without scheme or path",
+            "4 Unsuitable value for one_version",
         ],
     );
 }
