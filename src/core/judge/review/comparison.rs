@@ -1,9 +1,13 @@
 //! Two states of a lock file, read and compared.
 
+use std::cmp::Reverse;
+
 use super::configuration::ConfigurationSides;
 use super::file::{FileCause, FileReview, review};
+use super::pins::pin_changes;
 use super::side::LockSide;
 use crate::flavor::{Flavor, Program};
+use crate::pins::Pins;
 use crate::requirement::Requirement;
 
 /// Two states of a lock file, with the explained change between them.
@@ -28,6 +32,23 @@ impl FileComparison {
             path,
             old,
             new,
+            review,
+        }
+    }
+
+    /// Compares two states of a file of pinned modules.
+    #[must_use]
+    pub fn of_pins(path: String, old: &Pins, new: &Pins) -> Self {
+        let mut pins = pin_changes(old, new);
+        pins.sort_by_key(|change| Reverse(change.kind.risk()));
+        let review = FileReview {
+            pins,
+            ..FileReview::default()
+        };
+        Self {
+            path,
+            old: None,
+            new: None,
             review,
         }
     }

@@ -6,6 +6,7 @@ use super::causes::Risk;
 use super::diff::{LockDiff, diff};
 use super::explain::{ExplainedChange, explain};
 use super::faults::{self, FaultyBlocks};
+use super::pins::PinChange;
 use super::side::LockSide;
 use crate::flavor::Program;
 
@@ -16,6 +17,8 @@ pub struct FileReview {
     pub causes: Vec<FileCause>,
     /// The changes of its entries, the highest risk first, then by address.
     pub providers: Vec<ExplainedChange>,
+    /// The changes of pinned modules, if it is a file of them, the highest risk first.
+    pub pins: Vec<PinChange>,
     /// The number of entries that are the same on both sides.
     pub unchanged: usize,
     /// The path of the file before, if it had another one.
@@ -90,6 +93,7 @@ impl FileReview {
             .iter()
             .map(|change| change.explained.risk)
             .chain(self.causes.iter().map(|cause| cause.risk()))
+            .chain(self.pins.iter().map(|change| change.kind.risk()))
             .max()
             .unwrap_or_default()
     }
@@ -134,7 +138,7 @@ impl FileReview {
     /// Returns true if nothing changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.causes.is_empty() && self.providers.is_empty()
+        self.causes.is_empty() && self.providers.is_empty() && self.pins.is_empty()
     }
 
     /// Adds that the configuration was removed with the file, if the file was removed.
@@ -174,6 +178,7 @@ pub fn review(old: Option<&LockSide>, new: Option<&LockSide>) -> FileReview {
     // The sort is stable: of equal risk the order of addresses stays.
     providers.sort_by_key(|change| Reverse(change.explained.risk));
     FileReview {
+        pins: Vec::new(),
         causes,
         providers,
         unchanged: lock_diff.unchanged,

@@ -101,19 +101,13 @@ pub fn write_merged(merged: &Merged, flavor: Flavor, markers: &Markers) -> Strin
         blocks.insert(addr, lockfile::write_entry(addr, entry));
     }
     for (addr, conflict) in &merged.conflicts {
-        let mut block = String::new();
-        let mut section = |sign: &str, label: &str, entry: Option<&ProviderLock>| {
-            let line = format!("{} {label}", sign.repeat(markers.size));
-            writeln!(block, "{}", line.trim_end()).expect("writing to a string cannot fail");
-            block += &entry.map_or_else(String::new, |entry| lockfile::write_entry(addr, entry));
+        let side = |entry: &Option<ProviderLock>| {
+            entry
+                .as_ref()
+                .map_or_else(String::new, |entry| lockfile::write_entry(addr, entry))
         };
-        section("<", &markers.ours, conflict.ours.as_ref());
-        if let Some(label) = &markers.base {
-            section("|", label, conflict.base.as_ref());
-        }
-        section("=", "", conflict.theirs.as_ref());
-        section(">", &markers.theirs, None);
-        blocks.insert(addr, block);
+        let sides = [&conflict.ours, &conflict.base, &conflict.theirs];
+        blocks.insert(addr, markers.around(sides.map(side)));
     }
     let mut out = flavor.header().to_owned();
     for block in blocks.values() {
@@ -121,6 +115,25 @@ pub fn write_merged(merged: &Merged, flavor: Flavor, markers: &Markers) -> Strin
         out.push_str(block);
     }
     out
+}
+
+impl Markers {
+    /// Puts markers around the blocks of our side, of the base, and of their side.
+    pub(super) fn around(&self, [ours, base, theirs]: [String; 3]) -> String {
+        let mut block = String::new();
+        let mut section = |sign: &str, label: &str, text: &str| {
+            let line = format!("{} {label}", sign.repeat(self.size));
+            writeln!(block, "{}", line.trim_end()).expect("writing to a string cannot fail");
+            block += text;
+        };
+        section("<", &self.ours, &ours);
+        if let Some(label) = &self.base {
+            section("|", label, &base);
+        }
+        section("=", "", &theirs);
+        section(">", &self.theirs, "");
+        block
+    }
 }
 
 /// Prints two whole texts as one conflict, with the base between them if the markers have one.

@@ -7,6 +7,7 @@ use super::diff::{ChangeKind, ProviderChange};
 use super::explain::ExplainedChange;
 use super::file::{FileCause, FileReview};
 use crate::addr::ProviderAddr;
+use crate::diag::counted_as;
 use crate::version::ScopeChange;
 
 /// The sum of all changes.
@@ -69,6 +70,14 @@ fn happened(files: &[(&str, &FileReview)]) -> String {
             (true, _) => " providers",
         };
         parts.push(format!("{}{noun} {}", addrs.len(), group.words()));
+    }
+    let pins: usize = files.iter().map(|(_, review)| review.pins.len()).sum();
+    if pins > 0 {
+        parts.push(counted_as(
+            pins,
+            "pinned module changed",
+            "pinned modules changed",
+        ));
     }
     if !parts.is_empty() {
         return parts.join(", ");
@@ -205,6 +214,13 @@ fn alarming(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> Strin
                 }
                 let name = name(explained.change.addr());
                 alarms.add(name, path);
+            }
+            for change in review
+                .pins
+                .iter()
+                .filter(|change| change.kind.risk() == risk)
+            {
+                alarms.add(format!("module {}", change.key), path);
             }
             if review.causes.iter().any(|cause| cause.risk() == risk) {
                 let of_file = if several { path } else { "the file itself" };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::GitError;
 use super::objects::ObjectId;
-use super::repository::{LOCK_FILES, MAX_LIST_BYTES, Repository, kind_of, path_of};
+use super::repository::{LOCK_FILES, MAX_LIST_BYTES, PIN_FILES, Repository, kind_of, path_of};
 use super::revision::{Revision, Side};
 use crate::world::FileKind;
 
@@ -72,6 +72,23 @@ impl Repository<'_> {
     /// # Errors
     /// If git does not answer.
     pub fn changes(&self, old: &Side, new: &Side) -> Result<Vec<Change>, GitError> {
+        self.changes_of(&LOCK_FILES, old, new)
+    }
+
+    /// Lists the files of pinned modules that differ between two sides, as [`changes`](Self::changes) does lock files.
+    ///
+    /// # Errors
+    /// If git does not answer.
+    pub fn pin_changes(&self, old: &Side, new: &Side) -> Result<Vec<Change>, GitError> {
+        self.changes_of(&PIN_FILES, old, new)
+    }
+
+    fn changes_of(
+        &self,
+        files: &[&'static str; 2],
+        old: &Side,
+        new: &Side,
+    ) -> Result<Vec<Change>, GitError> {
         let Some(sides) = diff_sides(old, new) else {
             return Ok(Vec::new());
         };
@@ -79,7 +96,7 @@ impl Repository<'_> {
         args.extend(RAW_FORM);
         args.extend(sides);
         args.push("--");
-        args.extend(LOCK_FILES);
+        args.extend(files);
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;
         let mut changes = listed(&output)?;
         // git lists an unmerged file a second time, as if it were modified.
@@ -93,7 +110,7 @@ impl Repository<'_> {
         });
         // `git diff` does not list untracked files, but a new root begins with an untracked lock file.
         if *new == Side::WorkTree {
-            let untracked = self.untracked(&LOCK_FILES)?;
+            let untracked = self.untracked(files)?;
             changes.extend(untracked.into_iter().map(|path| Change {
                 status: Status::Added,
                 old: None,

@@ -37,6 +37,12 @@ pub(super) const LOCK_FILES: [&str; 2] = [
     ":(top,literal).terraform.lock.hcl",
 ];
 
+/// The files of pinned modules of the whole repository, as pathspecs.
+pub(super) const PIN_FILES: [&str; 2] = [
+    ":(top)*/.lockctl.modules.hcl",
+    ":(top,literal).lockctl.modules.hcl",
+];
+
 /// Variables that make git quiet, quick and harmless.
 const VARS: [(&str, &str); 9] = [
     ("GIT_TERMINAL_PROMPT", "0"),

@@ -4,8 +4,6 @@
 //! Terraform and OpenTofu do not read it. As with the lock file, [`parse`] never fails but returns what it understood
 //! plus every problem, and [`write()`] prints from the model.
 
-mod merge;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -19,8 +17,6 @@ use crate::lockfile::quote;
 use crate::project::values::{BodySchema, ProjectReader};
 use crate::remote_module::ModulePin;
 use crate::version::Version;
-
-pub use merge::{MergedPins, merge};
 
 /// The name of the file, in the root module directory.
 pub const FILE_NAME: &str = ".lockctl.modules.hcl";
@@ -175,10 +171,17 @@ fn module(block: &Block, reader: &mut ProjectReader) -> Option<(String, ModulePi
 /// Prints a file of pins, exactly as `lock` writes it.
 #[must_use]
 pub fn write(pins: &Pins) -> String {
+    let blocks: Vec<String> = pins.iter().map(|(key, pin)| write_pin(key, pin)).collect();
+    write_blocks(&blocks)
+}
+
+/// Prints a file of blocks that are written already.
+#[must_use]
+pub fn write_blocks<'b>(blocks: impl IntoIterator<Item = &'b String>) -> String {
     let mut out = HEADER.to_owned();
-    for (key, pin) in pins {
+    for block in blocks {
         out.push('\n');
-        out.push_str(&write_pin(key, pin));
+        out.push_str(block);
     }
     out
 }

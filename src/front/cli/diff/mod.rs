@@ -16,7 +16,6 @@ use crate::audit::run::known_advisories;
 use crate::cli::{Command, Look};
 use crate::diag::Texts;
 use crate::locker::TrustedFacts;
-use crate::lockfile;
 use crate::report::json::RootStatus;
 use crate::report::{self, CommandResult, Failure, FileResult, ResultSubject, Sentence, TextBlock};
 use crate::review::{FileComparison, FileReview, LockSide, Risk, verdict};
@@ -25,6 +24,7 @@ use crate::run::root;
 use crate::run::session::Session;
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Files};
+use crate::{lockfile, pins};
 
 /// Explain what changed in lock files, and whether it is alarming
 #[derive(Clone, Debug, Args)]
@@ -146,6 +146,23 @@ fn two_files(
     texts: &mut Texts,
 ) -> Result<FileResult, Failure> {
     let files: &dyn Files = session.world.disk;
+    if paths.iter().any(|path| path.ends_with(pins::FILE_NAME)) {
+        let side = |path: &Path| {
+            let bytes = root::read_lock(files, path)?.unwrap_or_default();
+            pins::read(&bytes).ok_or_else(|| {
+                Failure::new(format!(
+                    "{} is no sound file of pinned modules",
+                    path.display()
+                ))
+            })
+        };
+        let path = paths[1].display().to_string();
+        return Ok(FileResult {
+            status: RootStatus::Clean,
+            comparison: FileComparison::of_pins(path, &side(paths[0])?, &side(paths[1])?),
+            failures: Vec::new(),
+        });
+    }
     let [old, new] = paths.map(|path| match files.kind(path) {
         Ok(FileKind::Directory) => root::shown(path).join(lockfile::FILE_NAME),
         _ => path.to_owned(),

@@ -11,6 +11,7 @@ use crate::diag::Texts;
 use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Status, TreeEntry};
 use crate::guide::advice;
 use crate::lockfile;
+use crate::pins::{self, Pins};
 use crate::report::{self, Failure, FileResult, Sentence};
 use crate::review::{FileCause, FileComparison, LockSide};
 use crate::run::options::Options;
@@ -66,6 +67,11 @@ pub(in crate::front::cli) fn compare(
         names: [named(&sides.0), named(&sides.1)],
     };
     let mut files = reading.all(&changes, texts)?;
+    let pinned = reading
+        .repository
+        .pin_changes(&sides.0, &sides.1)
+        .map_err(|error| advice::git::failure(&error))?;
+    files.extend(reading.pins(&pinned)?);
     let known: BTreeSet<&Path> = changes.iter().map(Change::path).collect();
     let linked = reading
         .repository
@@ -218,6 +224,55 @@ impl RevisionReader<'_, '_> {
             let new = side(&change.new, &self.names[1]);
             let comparison = compared(change, old, new, failures.is_empty());
             let comparison = self.explain(comparison, change, texts);
+            if !comparison.review.is_empty() || !failures.is_empty() {
+                all.push(FileResult {
+                    status: report::json::RootStatus::Clean,
+                    comparison,
+                    failures,
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    /// Compares files of pinned modules.
+    fn pins(&self, changes: &[Change]) -> Result<Vec<FileResult>, Failure> {
+        let blobs: Vec<ObjectId> = changes
+            .iter()
+            .flat_map(|change| [&change.old, &change.new])
+            .filter_map(|entry| entry.as_ref()?.blob.clone())
+            .collect();
+        let mut contents = self
+            .repository
+            .read(&blobs, pins::MAX_BYTES)
+            .map_err(|error| advice::git::failure(&error))?
+            .into_iter();
+        let mut all = Vec::new();
+        for change in changes {
+            let mut failures = Vec::new();
+            let mut side = |entry: &Option<TreeEntry>| {
+                let Some(entry) = entry else {
+                    return Pins::default();
+                };
+                let top = self.repository.top().unwrap_or(Path::new(""));
+                let content = match entry.blob.as_ref().and_then(|_| contents.next()) {
+                    Some(BlobContent::Bytes(bytes)) => Some(bytes),
+                    Some(BlobContent::TooLarge { .. } | BlobContent::Missing) => None,
+                    None => root::read_lock(self.session.world.disk, &top.join(&entry.path))
+                        .ok()
+                        .flatten(),
+                };
+                content
+                    .and_then(|bytes| pins::read(&bytes))
+                    .unwrap_or_else(|| {
+                        let shown = entry.path.display().to_string();
+                        failures.push(unreadable(&shown, "it is no sound file of pinned modules"));
+                        Pins::default()
+                    })
+            };
+            let (old, new) = (side(&change.old), side(&change.new));
+            let path = change.path().display().to_string();
+            let comparison = FileComparison::of_pins(path, &old, &new);
             if !comparison.review.is_empty() || !failures.is_empty() {
                 all.push(FileResult {
                     status: report::json::RootStatus::Clean,

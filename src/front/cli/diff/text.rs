@@ -45,6 +45,7 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     };
     blocks.push(TextBlock::Table(causes(&files)));
     blocks.push(TextBlock::Table(table(&files, details)));
+    blocks.push(TextBlock::Table(pins(&files)));
     let verdict = &all.verdict;
     let verdict = TextBlock::Verdict(tone(verdict.risk), verdict.text.clone());
     // A terminal shows the end of a long text, a comment its beginning.
@@ -111,6 +112,33 @@ pub(in crate::front::cli) fn causes(files: &[&FileComparison]) -> Table {
     Table::sorted(&[Column::Key("RISK"), Column::Key("FILE")], rows)
         .without_head()
         .naming(NAMES)
+}
+
+/// Lists what changed in files of pinned modules.
+fn pins(files: &[&FileComparison]) -> Table {
+    let rows = files.iter().flat_map(|file| {
+        file.review.pins.iter().map(|change| {
+            let risk = change.kind.risk();
+            let cells = [
+                risk.name().into(),
+                format!("module {}", change.key).into(),
+                change.clause().into(),
+            ];
+            let row = Row {
+                tone: Some(tone(risk)),
+                ..Row::new(&file.path, cells)
+            };
+            ((Reverse(risk), &change.key), row)
+        })
+    });
+    let columns = &[
+        Column::Key("RISK"),
+        Column::Key("MODULE"),
+        Column::Prose("CHANGE"),
+    ];
+    Table::sorted(columns, rows)
+        .without_head()
+        .naming(RootNames::Below("file"))
 }
 
 /// Lists what changed in the entries of files.

@@ -13,10 +13,11 @@ use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git::{self, Marking};
 use crate::lockfile;
+use crate::pins;
 use crate::report::{CommandResult, Failure, RootResult};
 use crate::review::{
-    MARKER_SIZE, Markers, MergeBase, MergePreference, MergeSides, UnknownEntries, merged_program,
-    write_whole,
+    MARKER_SIZE, Markers, MergeBase, MergePreference, MergeSides, UnknownEntries, merge_pins,
+    merged_program, write_whole,
 };
 use crate::run::commands;
 use crate::run::options::{Options, examples, one_of};
@@ -224,6 +225,9 @@ impl Driver<'_> {
         result: &mut RootResult,
     ) -> Result<(Vec<u8>, u8), Failure> {
         let place = self.place.display().to_string();
+        if self.place.ends_with(pins::FILE_NAME) {
+            return Ok(self.merge_pins([base, ours, theirs], &place, result));
+        }
         let flavor = self.flavor([base, ours, theirs].map(|side| &*side.bytes));
         result.flavor = Some(flavor);
         let mut side = |side: &SideFile, whose: &str| {
@@ -261,6 +265,27 @@ impl Driver<'_> {
             FINDINGS
         };
         Ok((file.text.into_bytes(), code))
+    }
+
+    /// Merges files of pinned modules; a side with faults is put beside the other as a whole.
+    fn merge_pins(
+        &self,
+        [base, ours, theirs]: [&SideFile; 3],
+        place: &str,
+        result: &mut RootResult,
+    ) -> (Vec<u8>, u8) {
+        let [Some(our_pins), Some(their_pins)] = [ours, theirs].map(|side| pins::read(&side.bytes))
+        else {
+            result.warn(format!("{place}: not merged, because a side has errors"));
+            let text = write_whole(&ours.bytes, &base.bytes, &theirs.bytes, &self.markers());
+            return (text, FINDINGS);
+        };
+        // What a base with faults holds is unknown: what only one side has is kept, and other differences conflict.
+        let base = pins::read(&base.bytes).unwrap_or_default();
+        let merged = merge_pins([&base, &our_pins, &their_pins], self.args.policy.prefer);
+        let text = merged.write(&self.markers()).into_bytes();
+        result.changed = Some(text != ours.bytes);
+        (text, text::pins(place, &merged, result))
     }
 
     /// Merges line by line, because a side is no sound lock file.

@@ -6,7 +6,7 @@ use crate::flavor::Flavor;
 use crate::lockfile::{self, LockFile};
 use crate::report::json::RootStatus;
 use crate::report::{ResultEntry, RootResult};
-use crate::review::{ChangedBy, MergePreference, MergedFile, UnfinishedReason};
+use crate::review::{ChangedBy, MergePreference, MergedFile, MergedPins, UnfinishedReason};
 
 /// Reads a side; `None` if it has faults, which are reported. Texts that have one right form get it.
 ///
@@ -34,6 +34,16 @@ pub(in crate::front::cli) fn side(
     news.retain(|diagnostic| !reported.iter().any(|known| known.diagnostic == *diagnostic));
     result.faults(&news);
     (!has_errors(&diagnostics)).then_some(document.lock)
+}
+
+/// Reports how a merge of pinned modules ended, and returns the exit code.
+pub(in crate::front::cli) fn pins(place: &str, merged: &MergedPins, result: &mut RootResult) -> u8 {
+    for key in merged.conflicts.keys() {
+        let text = format!("{place}: module {key} needs manual resolution: both sides moved it");
+        let diagnostic = diag::named(rules::CONFLICT_MARKERS).diagnostic(text);
+        result.refuse([diagnostic.into()]);
+    }
+    if merged.conflicts.is_empty() { 0 } else { 1 }
 }
 
 /// Reports how a merge ended.

@@ -2,6 +2,7 @@
 
 mod text;
 
+use std::path::Path;
 use std::rc::Rc;
 
 use clap::Args;
@@ -10,13 +11,14 @@ use crate::cli::merge::MergePolicy;
 use crate::cli::{Command, Look, World, merge};
 use crate::diag::{counted, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
+use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
 use crate::run::options::{Options, RootArgs, examples};
-use crate::run::root::{LockText, Root};
+use crate::run::root::{LockText, Root, read_lock};
 use crate::run::session::Session;
 use crate::world::Replaced;
-use crate::{driver, git, lockfile};
+use crate::{driver, git, lockfile, pins};
 
 /// Merge lock files with conflict markers, entry by entry
 #[derive(Clone, Debug, Args)]
@@ -66,6 +68,15 @@ struct Conflicted<'a> {
 
 impl Resolution<'_> {
     fn root(&self, root: &Root, result: &mut RootResult) -> Result<Replaced, Failure> {
+        let path = root.lock_path.with_file_name(pins::FILE_NAME);
+        if let Some(bytes) = read_lock(self.world.disk, &path)?
+            && let Ok(Some(parted)) = review::part(&bytes)
+        {
+            let replaced = self.pins(root, (&path, &bytes), &parted, result)?;
+            if replaced == Replaced::Changed || root.lock.is_none() {
+                return Ok(replaced);
+            }
+        }
         let Some(lock) = &root.lock else {
             if self.args.roots.recursive {
                 root.note_lack(result);
@@ -100,6 +111,41 @@ impl Resolution<'_> {
                 Ok(Replaced::Done)
             }
         }
+    }
+
+    /// Merges a file of pinned modules that has conflict markers.
+    fn pins(
+        &self,
+        root: &Root,
+        (path, bytes): (&Path, &[u8]),
+        parted: &Parted,
+        result: &mut RootResult,
+    ) -> Result<Replaced, Failure> {
+        let place = path.display().to_string();
+        let [Some(ours), Some(theirs)] =
+            [&parted.ours, &parted.theirs].map(|side| pins::read(side))
+        else {
+            result.warn(format!("{place}: not merged, because a side has errors"));
+            result.status = RootStatus::Findings;
+            return Ok(Replaced::Done);
+        };
+        let base = git::base_of(self.world.run, &root.dir, pins::FILE_NAME, pins::MAX_BYTES)
+            .or_else(|| parted.base.clone())
+            .and_then(|bytes| pins::read(&bytes))
+            .unwrap_or_default();
+        let merged = review::merge_pins([&base, &ours, &theirs], self.args.policy.prefer);
+        let text = merged.write(&parted.markers);
+        let replaced = self.world.disk.replace(path, Some(bytes), text.as_bytes());
+        if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
+            return Ok(Replaced::Changed);
+        }
+        result.changed = Some(true);
+        if merge::text::pins(&place, &merged, result) == 0 {
+            result.remark(format!(
+                "{place}: no conflict is left; run `git add {place}`"
+            ));
+        }
+        Ok(Replaced::Done)
     }
 
     fn resolve(

@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::{ChangeRow, Failure, FindingRow, RootStatus};
 use crate::diag::Texts;
+use crate::remote_module::ModulePin;
 use crate::report::FileResult;
-use crate::review::{FileCause, Risk};
+use crate::review::{FileCause, PinChange, PinChangeKind, Risk};
 
 /// A lock file with two versions that were compared.
 #[derive(Clone, Debug, Serialize)]
@@ -32,8 +33,71 @@ pub struct FileRow {
     pub failures: Vec<Failure>,
     /// The changed entries, those of the highest risk first, then by address.
     pub changes: Vec<ChangeRow>,
+    /// The changes of pinned modules, those of the highest risk first; absent for a lock file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pins: Vec<PinChangeRow>,
     /// Number of entries that are the same in both versions.
     pub unchanged: usize,
+}
+
+/// A change of a pinned module.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "PinChange"))]
+pub struct PinChangeRow {
+    /// The call of the module, as in `network.subnets`.
+    pub module: String,
+    /// The kind of the change.
+    pub kind: PinChangeKind,
+    /// The risk of the change.
+    pub risk: Risk,
+    /// The change in one clause.
+    pub cause: String,
+    /// The pin before; null if there was none.
+    pub old: Option<PinRow>,
+    /// The pin now; null if there is none.
+    pub new: Option<PinRow>,
+}
+
+/// A pinned module.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "Pin"))]
+pub struct PinRow {
+    /// The source of the call in normal form, without what may be secret.
+    pub source: String,
+    /// The version, of a module of a registry.
+    pub version: Option<String>,
+    /// The id of the commit, of a package of a repository.
+    pub commit: Option<String>,
+    /// The hash of the package.
+    pub hash: String,
+}
+
+impl PinRow {
+    /// Describes a pin.
+    #[must_use]
+    pub fn of(pin: &ModulePin) -> Self {
+        Self {
+            source: pin.source.clone(),
+            version: pin.version.as_ref().map(ToString::to_string),
+            commit: pin.commit.clone(),
+            hash: pin.hash.as_str().to_owned(),
+        }
+    }
+}
+
+impl PinChangeRow {
+    fn of(change: &PinChange) -> Self {
+        Self {
+            module: change.key.clone(),
+            kind: change.kind,
+            risk: change.kind.risk(),
+            cause: change.clause(),
+            old: change.old.as_ref().map(PinRow::of),
+            new: change.new.as_ref().map(PinRow::of),
+        }
+    }
 }
 
 impl FileRow {
@@ -62,6 +126,7 @@ impl FileRow {
                 .collect(),
             failures: file.failures.clone(),
             changes: review.providers.iter().map(ChangeRow::of).collect(),
+            pins: review.pins.iter().map(PinChangeRow::of).collect(),
             unchanged: review.unchanged,
         }
     }
