@@ -8,6 +8,7 @@ use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcomma
 
 use crate::audit::run::AuditArgs;
 use crate::cli::cache::CacheArgs;
+use crate::cli::changes::ChangesArgs;
 use crate::cli::config::ConfigArgs;
 use crate::cli::convert::ConvertArgs;
 use crate::cli::diff::DiffArgs;
@@ -112,6 +113,7 @@ commands! {
     Sbom(SbomArgs) = "sbom", [Bills];
     Report(ReportArgs) = "report", [];
     Diff(DiffArgs) = "diff", [Prose];
+    Changes(ChangesArgs) = "changes", [Prose];
     Show(ShowArgs) = "show", [];
     Why(WhyArgs) = "why", [];
     Tree(TreeArgs) = "tree", [Graphs];

@@ -6,6 +6,7 @@
 mod audit;
 mod cache;
 mod changed;
+mod changes;
 mod commands;
 mod config;
 mod convert;

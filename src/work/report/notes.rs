@@ -60,6 +60,7 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Text
         ResultSubject::Pages(..)
         | ResultSubject::Matches(_)
         | ResultSubject::Symptoms(_)
+        | ResultSubject::Releases(_)
         | ResultSubject::Text(_) => Vec::new(),
     };
     blocks.extend(of_run);

@@ -15,6 +15,7 @@ use crate::diag::{self, Diagnostic, Finding, Severity, Texts, TurnedOff, counted
 use crate::flavor::Flavor;
 use crate::requirement::MissingValues;
 use crate::review::{FileComparison, Verdict};
+use crate::sources::release_contents::ReleaseChanges;
 
 /// Everything that a command found, in the order in which it found it.
 ///
@@ -58,6 +59,8 @@ pub enum ResultSubject {
     Matches(Vec<PageMatchRow>),
     /// Errors of `terraform` or `tofu`, in the order of their output.
     Symptoms(Vec<SymptomRow>),
+    /// The differences between releases of providers.
+    Releases(Vec<ReleaseChanges>),
     /// The facts that are kept about packages, and a text as in [`ResultSubject::Text`].
     Store(Box<StoreReport>, Vec<u8>),
     /// A text, printed unchanged, in the format for people only.
@@ -73,6 +76,8 @@ pub struct ComparedFiles {
     pub are_named: bool,
     /// The verdict on all changes.
     pub verdict: Verdict,
+    /// The differences between the releases that were locked before and are now, if that was asked for.
+    pub releases: Option<Vec<ReleaseChanges>>,
 }
 
 /// The comparison of one lock file.

@@ -5,6 +5,7 @@ mod owners;
 mod revisions;
 pub(super) mod text;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -13,6 +14,7 @@ use configuration::Configured;
 
 use crate::addr::ProviderAddr;
 use crate::audit::run::known_advisories;
+use crate::cli::changes::{self, ReleaseReader};
 use crate::cli::{Command, Look};
 use crate::diag::Texts;
 use crate::locker::TrustedFacts;
@@ -22,6 +24,7 @@ use crate::review::{FileComparison, FileReview, LockSide, Risk, verdict};
 use crate::run::options::{Options, examples, one_of};
 use crate::run::root;
 use crate::run::session::Session;
+use crate::sources::release_contents::ReleaseChanges;
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Files};
 use crate::{lockfile, pins};
@@ -51,6 +54,9 @@ pub(in crate::front::cli) struct DiffArgs {
         value_parser = one_of([("warning", Risk::Warning), ("danger", Risk::Danger)])
     )]
     fail_on: Option<Risk>,
+    /// Also show what each version that moved brings; see `lockctl changes`
+    #[arg(long)]
+    changes: bool,
 }
 
 impl Command for DiffArgs {
@@ -87,7 +93,12 @@ impl Command for DiffArgs {
                     });
                 }
                 let advisories = advisories(&mut all, session);
+                let (releases, unread) = self.releases(&all, session);
                 let mut result = result(self, all, are_named, texts);
+                result.remarks.extend(unread);
+                if let ResultSubject::Files(files) = &mut result.subject {
+                    files.releases = releases;
+                }
                 result.remarks.extend(facts.remarks());
                 result.remarks.extend(warning);
                 result.remarks.extend(advisories);
@@ -99,6 +110,43 @@ impl Command for DiffArgs {
 
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::blocks(result, look)
+    }
+}
+
+impl DiffArgs {
+    /// Compares the releases that were locked before and are now, if that was asked for; each pair once.
+    fn releases(
+        &self,
+        files: &[FileResult],
+        session: &Session<'_>,
+    ) -> (Option<Vec<ReleaseChanges>>, Vec<Sentence>) {
+        if !self.changes {
+            return (None, Vec::new());
+        }
+        let (mut releases, mut unread) = (Vec::new(), Vec::new());
+        let reader = match ReleaseReader::new(session) {
+            Ok(reader) => reader,
+            Err(failure) => return (Some(releases), vec![changes::sentence(&failure)]),
+        };
+        let mut pairs = BTreeSet::new();
+        for explained in files
+            .iter()
+            .flat_map(|file| &file.comparison.review.providers)
+        {
+            if let (Some(old), Some(new)) = (explained.change.before(), explained.change.now())
+                && old.addr == new.addr
+                && old.lock.version != new.lock.version
+            {
+                pairs.insert((&new.addr, &old.lock.version, &new.lock.version));
+            }
+        }
+        for (provider, old, new) in pairs {
+            match reader.changes(provider, old, Some(new)) {
+                Ok(changes) => releases.extend(changes),
+                Err(failure) => unread.push(changes::sentence(&failure)),
+            }
+        }
+        (Some(releases), unread)
     }
 }
 
@@ -223,6 +271,7 @@ fn result(
         files,
         are_named,
         verdict,
+        releases: None,
     });
     CommandResult {
         exit: worst.unwrap_or(RootStatus::Clean).exit_code(),

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use crate::addr::ProviderAddr;
-use crate::cli::Look;
 use crate::cli::session::provider;
+use crate::cli::{Look, changes};
 use crate::hash::{Hash, Scheme};
 use crate::platform;
 use crate::report::{
@@ -46,6 +46,9 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     blocks.push(TextBlock::Table(causes(&files)));
     blocks.push(TextBlock::Table(table(&files, details)));
     blocks.push(TextBlock::Table(pins(&files)));
+    if let Some(releases) = &all.releases {
+        blocks.extend(changes::text::blocks(releases, look));
+    }
     let verdict = &all.verdict;
     let verdict = TextBlock::Verdict(tone(verdict.risk), verdict.text.clone());
     // A terminal shows the end of a long text, a comment its beginning.

@@ -20,6 +20,7 @@ use super::{CommandResult, ResultSubject, RootResult};
 pub use super::{Failure, RootRow, RootStatus};
 use crate::diag::Counts;
 pub use crate::review::Verdict;
+use crate::sources::release_contents::ReleaseChanges;
 
 /// The version of the format; its major part changes only if a field goes or changes meaning.
 pub const FORMAT_VERSION: &str = "1.0";
@@ -59,6 +60,9 @@ pub struct JsonDocument<'a> {
     /// The verdict on all changes; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'a Verdict>,
+    /// The differences between releases of providers; only of `changes` and `diff --changes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub releases: Option<&'a [ReleaseChanges]>,
     /// Topics: all of them, or those that were named, in that order; only of `explain`.
     #[serde(skip_serializing_if = "<[TopicRow]>::is_empty")]
     pub topics: &'a [TopicRow],
@@ -138,7 +142,7 @@ impl<'a> JsonDocument<'a> {
         let mut packages: Vec<&PackageRow> = Vec::new();
         let (mut topics, mut rules): (&[TopicRow], &[RuleRow]) = (&[], &[]);
         let (mut files, mut verdict, mut store) = (None, None, None);
-        let (mut matches, mut symptoms) = (None, None);
+        let (mut matches, mut symptoms, mut releases) = (None, None, None);
         match &result.subject {
             ResultSubject::Roots(_) | ResultSubject::Text(_) => {}
             ResultSubject::Files(all) => {
@@ -150,6 +154,7 @@ impl<'a> JsonDocument<'a> {
                     .map(|file| FileRow::of(file, &result.texts));
                 files = Some(rows.collect::<Vec<_>>());
                 verdict = Some(&all.verdict);
+                releases = all.releases.as_deref();
             }
             ResultSubject::Packages(all) => {
                 packages = all.iter().map(|result| &result.package).collect();
@@ -157,6 +162,7 @@ impl<'a> JsonDocument<'a> {
             ResultSubject::Pages(of_topics, of_rules) => (topics, rules) = (of_topics, of_rules),
             ResultSubject::Matches(pages) => matches = Some(&**pages),
             ResultSubject::Symptoms(errors) => symptoms = Some(&**errors),
+            ResultSubject::Releases(all) => releases = Some(all),
             ResultSubject::Store(report, _) => store = Some(&**report),
         }
         let in_use = result.versions_in_use.as_ref();
@@ -178,6 +184,7 @@ impl<'a> JsonDocument<'a> {
             packages,
             files,
             verdict,
+            releases,
             topics,
             rules,
             matches,

@@ -50,6 +50,8 @@ pub enum AnswerKind {
     Versions,
     /// The commit that a name in a repository points to.
     Refs,
+    /// The contents of a release, of which no document changes; they count at any age.
+    Releases,
     /// The documents of a database of advisories. They count at any age, because the index of the database states
     /// which of them changed.
     Advisories,
@@ -57,11 +59,12 @@ pub enum AnswerKind {
 
 impl AnswerKind {
     /// All kinds, in the order of their names.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Advisories,
         Self::Locations,
         Self::Packages,
         Self::Refs,
+        Self::Releases,
         Self::Versions,
     ];
 
@@ -82,6 +85,7 @@ impl AnswerKind {
             Self::Locations => "locations",
             Self::Versions => "versions",
             Self::Refs => "refs",
+            Self::Releases => "releases",
             Self::Advisories => "advisories",
         }
     }
@@ -150,7 +154,8 @@ impl<'a> AnswerCache<'a> {
         match answer {
             Ok(answer) => {
                 // An old answer stays on the disk until it is removed, so its age is checked here, too.
-                let counts = kind == AnswerKind::Advisories || !self.is_old(answer.since);
+                let is_lasting = matches!(kind, AnswerKind::Advisories | AnswerKind::Releases);
+                let counts = is_lasting || !self.is_old(answer.since);
                 counts.then_some(answer)
             }
             Err(why) => {
@@ -216,7 +221,10 @@ impl<'a> AnswerCache<'a> {
         self.objects.check()?;
         // Objects of all kinds, and other files in the directory.
         let mut objects = self.objects.measure(ANSWERS)?;
-        objects.retain(|object| wanted == AnswerRemoval::Everything || self.is_old(object.written));
+        objects.retain(|object| {
+            let is_lasting = AnswerKind::Releases.has(object);
+            wanted == AnswerRemoval::Everything || self.is_old(object.written) && !is_lasting
+        });
         Ok(objects)
     }
 

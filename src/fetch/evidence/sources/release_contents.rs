@@ -1,0 +1,634 @@
+//! What a release of a provider holds, as the documents of its registry and of its repository describe it.
+//!
+//! Nothing here is part of the registry protocol, and nothing is signed: it is for people who read about an upgrade, and
+//! decides nothing. The documents are those of the public registries of Terraform (`/v2`) and OpenTofu
+//! (`api.opentofu.org`), and of GitHub's API. Each of them may fail by itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::net::{Ask, Net, Redirects};
+use super::read_json;
+use crate::addr::{ProviderAddr, Url};
+use crate::flavor::{Flavor, Program};
+use crate::version::Version;
+use crate::world::Credentials;
+
+/// The documentation of OpenTofu's registry.
+const OPENTOFU_DOCUMENTATION: &str = "https://api.opentofu.org/registry/docs/providers/";
+
+/// The documents of Terraform's registry beside its protocol.
+const TERRAFORM_DOCUMENTS: &str = "https://registry.terraform.io/v2/";
+
+/// GitHub's API, unless the user names another one.
+pub const GITHUB_API: &str = "https://api.github.com/";
+
+/// Maximum size of a document, in bytes: that of a provider with 1,500 pages has less than one million.
+const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
+
+/// Maximum number of redirects.
+const HOPS: usize = 5;
+
+/// Maximum number of names of one kind that are kept; the largest provider has some 1,500.
+const MAX_NAMES: usize = 10_000;
+
+/// Maximum length of a name, in bytes.
+const MAX_NAME_BYTES: usize = 200;
+
+/// Maximum length of the notes of a release that are kept, in bytes.
+const MAX_NOTES_BYTES: usize = 64 << 10;
+
+/// The contents of a release. What no document states is missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReleaseContents {
+    /// The names of resources, data sources and functions, by kind; `None` if no document lists them.
+    pub names: Option<BTreeMap<ContentKind, BTreeSet<String>>>,
+    /// The names whose page says that they are deprecated, each behind its kind.
+    pub deprecated: BTreeSet<(ContentKind, String)>,
+    /// The plugin protocols.
+    pub protocols: BTreeSet<String>,
+    /// The platforms.
+    pub platforms: BTreeSet<String>,
+    /// The repository at GitHub, as in `hashicorp/terraform-provider-aws`.
+    pub repository: Option<String>,
+    /// The SPDX identifier of the licence.
+    pub licence: Option<String>,
+    /// The notes of the release, in Markdown.
+    pub notes: Option<String>,
+    /// The documents that could not be read, with the reason.
+    #[serde(skip)]
+    pub unread: Vec<String>,
+}
+
+/// A kind of thing that a provider holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ContentKind {
+    /// A managed resource.
+    Resource,
+    /// A data source.
+    DataSource,
+    /// A function.
+    Function,
+    /// An ephemeral resource.
+    EphemeralResource,
+}
+
+impl ContentKind {
+    /// Every kind, in the order of the output.
+    pub const ALL: [Self; 4] = [
+        Self::Resource,
+        Self::DataSource,
+        Self::Function,
+        Self::EphemeralResource,
+    ];
+
+    /// Returns its name in the singular.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Resource => "resource",
+            Self::DataSource => "data source",
+            Self::Function => "function",
+            Self::EphemeralResource => "ephemeral resource",
+        }
+    }
+
+    /// Reads the word of either registry.
+    fn read(word: &str) -> Option<Self> {
+        match word {
+            "resources" => Some(Self::Resource),
+            "data-sources" | "datasources" => Some(Self::DataSource),
+            "functions" => Some(Self::Function),
+            "ephemeral-resources" | "ephemeral" => Some(Self::EphemeralResource),
+            // Guides and the page of the provider itself.
+            _ => None,
+        }
+    }
+}
+
+/// The differences between two releases of a provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReleaseChanges {
+    /// The provider, with its registry.
+    pub provider: String,
+    /// The version before.
+    pub old: String,
+    /// The version now.
+    pub new: String,
+    /// Resources, data sources and functions that differ; null if no document lists them.
+    pub names: Option<Vec<NameChanges>>,
+    /// The licences before and now, by their SPDX identifiers; null if they are equal or unknown.
+    pub licence: Option<[String; 2]>,
+    /// The plugin protocols before and now; null if they are equal or unknown.
+    pub protocols: Option<[Vec<String>; 2]>,
+    /// Platforms that only the new version has.
+    pub added_platforms: Vec<String>,
+    /// Platforms that only the old version has.
+    pub removed_platforms: Vec<String>,
+    /// The page that compares both versions in the repository; null if that is unknown.
+    pub compare: Option<String>,
+    /// The notes of the new release, in Markdown; null if there are none.
+    pub notes: Option<String>,
+    /// The documents that could not be read, with the reason.
+    pub unread: Vec<String>,
+}
+
+/// The names of one kind that differ between two releases.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NameChanges {
+    /// The kind of these names.
+    pub kind: ContentKind,
+    /// Names that only the new version documents.
+    pub added: Vec<String>,
+    /// Names that only the old version documents.
+    pub removed: Vec<String>,
+    /// Names whose page calls them deprecated now, and did not before.
+    pub deprecated: Vec<String>,
+}
+
+impl ReleaseChanges {
+    /// Compares the contents of two versions of a provider.
+    #[must_use]
+    pub fn between(
+        provider: &ProviderAddr,
+        (old_version, old): (&Version, &ReleaseContents),
+        (new_version, new): (&Version, &ReleaseContents),
+    ) -> Self {
+        let names = old
+            .names
+            .as_ref()
+            .zip(new.names.as_ref())
+            .map(|(before, now)| {
+                let none = BTreeSet::new();
+                let of = |kind: ContentKind| NameChanges {
+                    kind,
+                    added: only_in(now.get(&kind), before.get(&kind).unwrap_or(&none)),
+                    removed: only_in(before.get(&kind), now.get(&kind).unwrap_or(&none)),
+                    deprecated: new
+                        .deprecated
+                        .difference(&old.deprecated)
+                        .filter(|(other, _)| *other == kind)
+                        .map(|(_, name)| name.clone())
+                        .collect(),
+                };
+                let is_change = |changes: &NameChanges| {
+                    let lists = [&changes.added, &changes.removed, &changes.deprecated];
+                    lists.iter().any(|list| !list.is_empty())
+                };
+                ContentKind::ALL
+                    .map(of)
+                    .into_iter()
+                    .filter(is_change)
+                    .collect()
+            });
+        let licence = old.licence.clone().zip(new.licence.clone());
+        let list = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>();
+        let has_lists = |of: fn(&ReleaseContents) -> &BTreeSet<String>| {
+            // A registry that states none of a version says nothing about it.
+            !of(old).is_empty() && !of(new).is_empty() && of(old) != of(new)
+        };
+        let moved_platforms = has_lists(|contents| &contents.platforms);
+        let only = |set: &BTreeSet<String>, other: &BTreeSet<String>| {
+            only_in(Some(set).filter(|_| moved_platforms), other)
+        };
+        let mut unread: Vec<String> = old.unread.iter().chain(&new.unread).cloned().collect();
+        unread.dedup();
+        Self {
+            provider: provider.to_string(),
+            old: old_version.to_string(),
+            new: new_version.to_string(),
+            names,
+            licence: licence.filter(|(old, new)| old != new).map(Into::into),
+            protocols: has_lists(|contents| &contents.protocols)
+                .then(|| [list(&old.protocols), list(&new.protocols)]),
+            added_platforms: only(&new.platforms, &old.platforms),
+            removed_platforms: only(&old.platforms, &new.platforms),
+            compare: new.repository.as_ref().map(|repository| {
+                format!("https://github.com/{repository}/compare/v{old_version}...v{new_version}")
+            }),
+            notes: new.notes.clone().filter(|notes| !notes.trim().is_empty()),
+            unread,
+        }
+    }
+}
+
+fn only_in(set: Option<&BTreeSet<String>>, other: &BTreeSet<String>) -> Vec<String> {
+    set.into_iter()
+        .flat_map(|set| set.difference(other))
+        .cloned()
+        .collect()
+}
+
+/// The servers that are asked about releases.
+pub struct ReleaseDocuments<'a> {
+    /// Sends requests.
+    pub net: Net<'a>,
+    /// GitHub's API, with a slash at its end.
+    pub github: Url,
+    /// The token for GitHub's API, which is sent to it alone.
+    pub github_token: Option<Credentials>,
+}
+
+impl ReleaseDocuments<'_> {
+    /// Returns the versions of a provider that its registry lists, with protocols and platforms.
+    ///
+    /// # Errors
+    /// If the list could not be read.
+    pub fn versions(
+        &self,
+        provider: &ProviderAddr,
+    ) -> Result<BTreeMap<Version, ReleaseContents>, String> {
+        let host = provider.hostname().ascii();
+        // The path is that of the two public registries; others state theirs, and document nothing beside it.
+        let base = format!("https://{host}/v1/providers/");
+        let path = [provider.namespace(), provider.type_name(), "versions"];
+        let list: Option<VersionList> = self.get(&base, &path, "", None)?;
+        let list = list.ok_or_else(|| format!("{host} does not know it"))?;
+        let mut versions = BTreeMap::new();
+        for listed in list.versions {
+            let Ok(version) = listed.version.parse::<Version>() else {
+                continue;
+            };
+            let platforms = listed.platforms.iter();
+            let contents = ReleaseContents {
+                protocols: listed
+                    .protocols
+                    .into_iter()
+                    .filter(|text| is_plain(text))
+                    .take(MAX_NAMES)
+                    .collect(),
+                platforms: platforms
+                    .take(MAX_NAMES)
+                    .map(|platform| format!("{}_{}", platform.os, platform.arch))
+                    .filter(|text| is_plain(text))
+                    .collect(),
+                ..ReleaseContents::default()
+            };
+            versions.insert(version, contents);
+        }
+        Ok(versions)
+    }
+
+    /// Adds what the documents of the registry and of GitHub state to the contents of some versions of a provider.
+    pub fn complete(
+        &self,
+        provider: &ProviderAddr,
+        versions: &mut BTreeMap<Version, ReleaseContents>,
+    ) {
+        let host = provider.hostname().ascii();
+        if host == Flavor::newest(Program::Terraform).default_host() {
+            self.terraform(provider, versions);
+        } else if host == Flavor::newest(Program::OpenTofu).default_host() {
+            for (version, contents) in &mut *versions {
+                if let Err(error) = self.opentofu(provider, version, contents) {
+                    contents.unread.push(error);
+                }
+            }
+        } else {
+            for contents in versions.values_mut() {
+                let why = format!("{host} publishes no documents that are read");
+                contents.unread.push(why);
+            }
+        }
+        for (version, contents) in versions {
+            if let Some(repository) = contents.repository.clone() {
+                self.github(&repository, version, contents);
+            }
+        }
+    }
+
+    fn terraform(
+        &self,
+        provider: &ProviderAddr,
+        versions: &mut BTreeMap<Version, ReleaseContents>,
+    ) {
+        let path = ["providers", provider.namespace(), provider.type_name()];
+        let query = "include=provider-versions";
+        let known: Result<Listed<Source>, String> = self
+            .get(TERRAFORM_DOCUMENTS, &path, query, None)
+            .and_then(|known| {
+                known.ok_or_else(|| "the registry documents no such provider".to_owned())
+            });
+        for (version, contents) in versions {
+            let known = match &known {
+                Ok(known) => known,
+                Err(error) => {
+                    contents.unread.push(error.clone());
+                    continue;
+                }
+            };
+            contents.repository = known
+                .data
+                .attributes
+                .source
+                .as_deref()
+                .and_then(github_name);
+            let text = version.to_string();
+            let listed = known
+                .included
+                .iter()
+                .find(|item| item.kind == "provider-versions" && item.attributes.version == text);
+            let Some(listed) = listed else {
+                let why = format!("the registry documents no version {version}");
+                contents.unread.push(why);
+                continue;
+            };
+            let path = ["provider-versions", &*listed.id];
+            let pages: Result<Option<Listed<Source>>, String> =
+                self.get(TERRAFORM_DOCUMENTS, &path, "include=provider-docs", None);
+            match pages {
+                Err(error) => contents.unread.push(error),
+                Ok(pages) => {
+                    let names = contents.names.get_or_insert_default();
+                    for page in pages
+                        .iter()
+                        .flat_map(|pages| &pages.included)
+                        .filter(|page| page.kind == "provider-docs")
+                    {
+                        let page = &page.attributes;
+                        let stated = [&page.title, &page.subcategory];
+                        // Pages for other languages are generated of those in HCL.
+                        if matches!(&*page.language, "" | "hcl") {
+                            let page = (&*page.category, &*page.slug);
+                            add(names, &mut contents.deprecated, page, stated);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn opentofu(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+        contents: &mut ReleaseContents,
+    ) -> Result<(), String> {
+        let tag = format!("v{version}");
+        let path = [
+            provider.namespace(),
+            provider.type_name(),
+            &tag,
+            "index.json",
+        ];
+        let release: Option<TofuRelease> = self.get(OPENTOFU_DOCUMENTATION, &path, "", None)?;
+        let release =
+            release.ok_or_else(|| format!("the registry documents no version {version}"))?;
+        contents.repository = release.link.as_deref().and_then(github_name);
+        contents.licence = release
+            .license
+            .into_iter()
+            .flatten()
+            .find_map(|licence| licence.spdx)
+            .filter(|id| is_plain(id));
+        let names = contents.names.get_or_insert_default();
+        for (category, pages) in release.docs.iter().flatten() {
+            // The page of the provider itself is no list.
+            for page in pages.as_array().into_iter().flatten() {
+                let text = |name: &str| page.get(name).and_then(|v| v.as_str()).unwrap_or_default();
+                let stated = [&text("title").to_owned(), &text("description").to_owned()];
+                add(
+                    names,
+                    &mut contents.deprecated,
+                    (category, text("name")),
+                    stated,
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks GitHub for the notes of a release, and for the licence if no registry states it.
+    fn github(&self, repository: &str, version: &Version, contents: &mut ReleaseContents) {
+        let base = self.github.secret_text().to_owned();
+        let Some((owner, name)) = repository.split_once('/') else {
+            return;
+        };
+        let tag = format!("v{version}");
+        let token = self.github_token.as_ref();
+        if contents.licence.is_none() {
+            let path = ["repos", owner, name, "license"];
+            let licence: Result<Option<GithubLicence>, String> =
+                self.get(&base, &path, &format!("ref={tag}"), token);
+            match licence {
+                // A licence that GitHub does not recognise has this word.
+                Ok(answer) => {
+                    let spdx = answer
+                        .and_then(|answer| answer.license)
+                        .and_then(|licence| licence.spdx_id);
+                    contents.licence = spdx.filter(|id| id != "NOASSERTION" && is_plain(id));
+                }
+                Err(error) => contents.unread.push(error),
+            }
+        }
+        let path = ["repos", owner, name, "releases", "tags", &tag];
+        match self.get::<GithubRelease>(&base, &path, "", token) {
+            Ok(release) => {
+                let body = release.and_then(|release| release.body);
+                contents.notes = body.map(shown_notes);
+            }
+            Err(error) => contents.unread.push(error),
+        }
+    }
+
+    fn get<T: serde::de::DeserializeOwned>(
+        &self,
+        base: &str,
+        path: &[&str],
+        query: &str,
+        credentials: Option<&Credentials>,
+    ) -> Result<Option<T>, String> {
+        let base: Url = base.parse().map_err(|_| format!("{base} is no address"))?;
+        let mut address = base.below(path.iter().copied()).secret_text().to_owned();
+        if !query.is_empty() {
+            address = format!("{address}?{query}");
+        }
+        let url: Url = address
+            .parse()
+            .map_err(|_| format!("{base} is no address"))?;
+        let ask = Ask {
+            url: &url,
+            headers: &[("accept", "application/json")],
+            credentials,
+            hops: HOPS,
+            limit: MAX_DOCUMENT_BYTES,
+            timeout: self.net.policy.document_timeout,
+            redirects: Redirects::NoDowngrade,
+        };
+        // Nothing depends on it, so nothing is repeated.
+        let answer = self
+            .net
+            .optional_document(&ask)
+            .map_err(|error| error.to_string())?;
+        match answer.status {
+            200 => read_json(&answer.body)
+                .map(Some)
+                .map_err(|error| format!("{url}: {error}")),
+            404 => Ok(None),
+            status => Err(format!("{url} answers with status {status}")),
+        }
+    }
+}
+
+/// Adds a page to the names of its kind, unless its name could not be shown.
+fn add(
+    names: &mut BTreeMap<ContentKind, BTreeSet<String>>,
+    deprecated: &mut BTreeSet<(ContentKind, String)>,
+    (category, name): (&str, &str),
+    stated: [&String; 2],
+) {
+    let Some(kind) = ContentKind::read(category).filter(|_| is_plain(name)) else {
+        return;
+    };
+    let names = names.entry(kind).or_default();
+    if names.len() < MAX_NAMES {
+        names.insert(name.to_owned());
+    }
+    // No document has a field for it; publishers write it into a title or the heading above.
+    if stated
+        .iter()
+        .any(|text| text.to_lowercase().contains("deprecated"))
+    {
+        deprecated.insert((kind, name.to_owned()));
+    }
+}
+
+/// Returns true if a text can be shown: servers decide what it is.
+fn is_plain(text: &str) -> bool {
+    (1..=MAX_NAME_BYTES).contains(&text.len()) && !text.contains(char::is_control)
+}
+
+/// Returns the name of a repository at GitHub.
+fn github_name(address: &str) -> Option<String> {
+    let (_, path) = address.split_once("github.com/")?;
+    let mut parts = path.split('/');
+    let (owner, name) = (parts.next()?, parts.next()?);
+    let name = name.trim_end_matches(".git");
+    let is_name = |text: &str| {
+        !text.is_empty()
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+    };
+    (is_name(owner) && is_name(name)).then(|| format!("{owner}/{name}"))
+}
+
+/// Returns notes without control characters, which could change a terminal, and not too long.
+fn shown_notes(mut text: String) -> String {
+    text.retain(|c| c == '\n' || !c.is_control());
+    let mut end = MAX_NOTES_BYTES.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    text
+}
+
+/// The list of versions, as the protocol has it.
+#[derive(Deserialize)]
+struct VersionList {
+    #[serde(default)]
+    versions: Vec<ListedVersion>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ListedVersion {
+    version: String,
+    protocols: Vec<String>,
+    platforms: Vec<ListedPlatform>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ListedPlatform {
+    os: String,
+    arch: String,
+}
+
+/// A document of JSON:API, as Terraform's registry writes them.
+#[derive(Deserialize)]
+struct Listed<T> {
+    data: T,
+    #[serde(default)]
+    included: Vec<IncludedItem>,
+}
+
+#[derive(Deserialize)]
+struct Source {
+    #[serde(default)]
+    attributes: SourceAttributes,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SourceAttributes {
+    source: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct IncludedItem {
+    #[serde(rename = "type")]
+    kind: String,
+    id: String,
+    attributes: IncludedAttributes,
+}
+
+/// The attributes of a version, or of a page.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct IncludedAttributes {
+    version: String,
+    category: String,
+    language: String,
+    slug: String,
+    #[serde(deserialize_with = "or_empty")]
+    subcategory: String,
+    title: String,
+}
+
+fn or_empty<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Ok(Option::<String>::deserialize(from)?.unwrap_or_default())
+}
+
+/// A release, as the documentation of OpenTofu's registry describes it.
+#[derive(Deserialize)]
+struct TofuRelease {
+    #[serde(default)]
+    docs: Option<BTreeMap<String, serde_json::Value>>,
+    #[serde(default, alias = "licenses")]
+    license: Option<Vec<TofuLicence>>,
+    #[serde(default)]
+    link: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct TofuLicence {
+    #[serde(default)]
+    spdx: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct GithubLicence {
+    #[serde(default)]
+    license: Option<SpdxLicence>,
+}
+
+#[derive(Deserialize)]
+struct SpdxLicence {
+    #[serde(default)]
+    spdx_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct GithubRelease {
+    #[serde(default)]
+    body: Option<String>,
+}

@@ -1,0 +1,271 @@
+//! `lockctl changes`: what another version of a provider brings.
+
+pub(super) mod text;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+
+use clap::Args;
+
+use crate::addr::{ProviderAddr, Url};
+use crate::cli::{CLEAN, Command, FAILED, Look, MarkdownText};
+use crate::diag::Texts;
+use crate::flavor::{Flavor, Program};
+use crate::lockfile;
+use crate::report::{CommandResult, Failure, ResultSubject, Sentence, TextBlock};
+use crate::review::LockSide;
+use crate::run::options::examples;
+use crate::run::root;
+use crate::run::session::Session;
+use crate::run::typed_addr::TypedAddr;
+use crate::sources::release_contents::{
+    GITHUB_API, ReleaseChanges, ReleaseContents, ReleaseDocuments,
+};
+use crate::store::answers::AnswerKind;
+use crate::version::Version;
+use crate::workspace::flavor_of;
+use crate::world::{Credentials, Secret};
+
+/// The version of the format in which contents are kept.
+const FORMAT: u32 = 1;
+
+/// Show what an upgrade brings: resources, functions, licence, release notes
+///
+/// The documents of the public registries and of GitHub are read, and what they say of a release is kept. Nothing of it
+/// is signed. GITHUB_TOKEN lifts GitHub's limit on requests, and GITHUB_API_URL names another server for them.
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl changes", "each locked provider against its newest release"),
+    ("lockctl changes hashicorp/aws", "one provider"),
+    ("lockctl changes hashicorp/aws 5.31.0..6.2.0", "between two versions"),
+    ("lockctl changes hashicorp/aws --format markdown", "the same, for a pull request"),
+]))]
+pub(in crate::front::cli) struct ChangesArgs {
+    /// The provider, as in hashicorp/aws [default: every locked one]
+    #[arg(value_name = "ADDR")]
+    addr: Option<TypedAddr>,
+    /// The versions to compare [default: the locked one, and the newest release]
+    #[arg(value_name = "OLD..NEW", value_parser = VersionRange::parse)]
+    range: Option<VersionRange>,
+}
+
+/// Two versions as typed, of which each may be left out.
+#[derive(Clone, Debug, Default)]
+struct VersionRange {
+    old: Option<Version>,
+    new: Option<Version>,
+}
+
+impl VersionRange {
+    fn parse(text: &str) -> Result<Self, String> {
+        let fault = || format!("{text:?} is no range of versions, as 5.31.0..6.2.0 is");
+        let (old, new) = text.split_once("..").ok_or_else(fault)?;
+        let side = |text: &str| match text {
+            "" => Ok(None),
+            text => text.parse().map(Some).map_err(|_| fault()),
+        };
+        Ok(Self {
+            old: side(old)?,
+            new: side(new)?,
+        })
+    }
+}
+
+impl Command for ChangesArgs {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
+        let reader = ReleaseReader::new(session);
+        let targets = reader.and_then(|reader| Ok((self.targets(session)?, reader)));
+        let (targets, reader) = match targets {
+            Ok(targets) => targets,
+            Err(failure) => return CommandResult::failed("changes", [failure]),
+        };
+        let mut releases = Vec::new();
+        let mut failures = Vec::new();
+        for (provider, old) in &targets {
+            let new = self.range.as_ref().and_then(|range| range.new.as_ref());
+            match reader.changes(provider, old, new) {
+                Ok(changes) => releases.extend(changes),
+                Err(failure) => failures.push(failure),
+            }
+        }
+        if releases.is_empty() && !failures.is_empty() {
+            return CommandResult::failed("changes", failures);
+        }
+        let exit = if failures.is_empty() { CLEAN } else { FAILED };
+        let mut remarks: Vec<Sentence> = failures.iter().map(sentence).collect();
+        if releases.is_empty() {
+            remarks.push(Sentence::note("every provider is at its newest release"));
+        }
+        CommandResult {
+            exit,
+            remarks,
+            ..CommandResult::of("changes", ResultSubject::Releases(releases))
+        }
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        match &result.subject {
+            ResultSubject::Releases(releases) => text::blocks(releases, look),
+            _ => Vec::new(),
+        }
+    }
+
+    fn markdown(&self) -> MarkdownText {
+        MarkdownText::Blocks
+    }
+}
+
+/// Says in one sentence what failed.
+pub(super) fn sentence(failure: &Failure) -> Sentence {
+    let causes: Vec<&str> = failure.causes.iter().map(|cause| &**cause).collect();
+    Sentence::warning(format!("{}: {}", failure.title, causes.join(": ")))
+}
+
+impl ChangesArgs {
+    /// Returns the providers that are compared, each with its version before.
+    fn targets(&self, session: &Session<'_>) -> Result<Vec<(ProviderAddr, Version)>, Failure> {
+        let (disk, options) = (session.world.disk, session.options);
+        let path = options.below(Path::new(lockfile::FILE_NAME));
+        let bytes = root::read_lock(disk, &path)?;
+        let dir = options.below(Path::new("."));
+        let flavor = flavor_of(options.flavor, disk, &dir, bytes.as_deref());
+        let file = Texts::default().add(path.display().to_string(), Vec::new());
+        let lock = bytes.map(|bytes| LockSide::read(file, bytes, flavor).document.lock);
+        let locked = lock.unwrap_or_default().providers;
+        let Some(typed) = &self.addr else {
+            if locked.is_empty() {
+                let title = format!("{} locks no provider", path.display());
+                return Err(Failure::new(title).help("name a provider and two versions"));
+            }
+            let entries = locked.into_iter();
+            return Ok(entries.map(|(addr, entry)| (addr, entry.version)).collect());
+        };
+        let addr = typed.among(locked.keys(), flavor)?;
+        let typed_old = self.range.as_ref().and_then(|range| range.old.clone());
+        let old = typed_old.or_else(|| Some(locked.get(&addr)?.version.clone()));
+        match old {
+            Some(old) => Ok(vec![(addr, old)]),
+            None => {
+                let title = format!("{} locks no version of {addr}", path.display());
+                Err(Failure::new(title).help("name both versions, as in 5.31.0..6.2.0"))
+            }
+        }
+    }
+}
+
+/// Reads what releases hold: from the cache, and else from the servers that document them.
+pub(super) struct ReleaseReader<'s, 'a> {
+    session: &'s Session<'a>,
+    documents: ReleaseDocuments<'a>,
+}
+
+impl<'s, 'a> ReleaseReader<'s, 'a> {
+    /// Prepares to read; nothing is asked yet.
+    ///
+    /// # Errors
+    /// If `GITHUB_API_URL` is no address.
+    pub(super) fn new(session: &'s Session<'a>) -> Result<Self, Failure> {
+        let variable = |name: &str| {
+            let value = session.world.env.var(name)?.into_string().ok()?;
+            (!value.is_empty()).then_some(value)
+        };
+        let github = variable("GITHUB_API_URL").unwrap_or_else(|| GITHUB_API.to_owned());
+        let github = github.parse::<Url>().map_err(|error| {
+            Failure::from_error(&error).help("GITHUB_API_URL is the address of GitHub's API")
+        })?;
+        let token = variable("GITHUB_TOKEN").or_else(|| variable("GH_TOKEN"));
+        let documents = ReleaseDocuments {
+            net: session.net(Flavor::newest(Program::Terraform)),
+            github: github.as_directory(),
+            github_token: token.map(|token| Credentials::Bearer(Secret::new(token))),
+        };
+        Ok(Self { session, documents })
+    }
+
+    /// Compares two versions of a provider, the second of which is the newest release if it is not named; `None` if
+    /// the first is the newest.
+    ///
+    /// # Errors
+    /// If the registry lists no versions, or nothing may be asked and nothing is kept.
+    pub(super) fn changes(
+        &self,
+        provider: &ProviderAddr,
+        old: &Version,
+        new: Option<&Version>,
+    ) -> Result<Option<ReleaseChanges>, Failure> {
+        if let Some(new) = new
+            && let (Some(before), Some(now)) = (self.kept(provider, old), self.kept(provider, new))
+        {
+            let changes = ReleaseChanges::between(provider, (old, &before), (new, &now));
+            return Ok(Some(changes));
+        }
+        if self.session.options.offline {
+            let title = format!("what releases of {provider} hold is not kept on this machine");
+            return Err(Failure::new(title)
+                .because(match new {
+                    Some(new) => {
+                        format!("both {old} and {new} are needed, and --offline forbids requests")
+                    }
+                    None => "--offline forbids to ask for the newest release".to_owned(),
+                })
+                .help("run it once without --offline, or name two versions that are kept"));
+        }
+        let mut listed = self.documents.versions(provider).map_err(|cause| {
+            Failure::new(format!("the versions of {provider} could not be read")).because(cause)
+        })?;
+        let newest = listed.keys().rfind(|version| !version.is_prerelease());
+        let Some(new) = new.or(newest).cloned() else {
+            return Ok(None);
+        };
+        if new == *old {
+            return Ok(None);
+        }
+        let mut wanted = BTreeMap::new();
+        for version in [old, &new] {
+            let contents = match self.kept(provider, version) {
+                Some(_) => continue,
+                None => listed.remove(version).unwrap_or_else(|| ReleaseContents {
+                    unread: vec![format!("the registry lists no version {version}")],
+                    ..ReleaseContents::default()
+                }),
+            };
+            wanted.insert(version.clone(), contents);
+        }
+        self.documents.complete(provider, &mut wanted);
+        for (version, contents) in &wanted {
+            self.keep(provider, version, contents);
+        }
+        let mut of = |version| {
+            let read = wanted.remove(version);
+            read.or_else(|| self.kept(provider, version))
+                .unwrap_or_default()
+        };
+        let (before, now) = (of(old), of(&new));
+        Ok(Some(ReleaseChanges::between(
+            provider,
+            (old, &before),
+            (&new, &now),
+        )))
+    }
+
+    fn kept(&self, provider: &ProviderAddr, version: &Version) -> Option<ReleaseContents> {
+        let cache = self.session.cached_answers()?;
+        let kept = cache.find(AnswerKind::Releases, &question(provider, version))?;
+        serde_json::from_slice(&kept.answer).ok()
+    }
+
+    /// Keeps what is complete: the documents of a release do not change.
+    fn keep(&self, provider: &ProviderAddr, version: &Version, contents: &ReleaseContents) {
+        if let Some(cache) = self.session.cached_answers()
+            && contents.unread.is_empty()
+            && let Ok(bytes) = serde_json::to_vec(contents)
+        {
+            cache.keep(AnswerKind::Releases, &question(provider, version), &bytes);
+        }
+    }
+}
+
+fn question(provider: &ProviderAddr, version: &Version) -> String {
+    format!("{FORMAT} {provider} {version}")
+}

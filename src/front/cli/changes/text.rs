@@ -1,0 +1,111 @@
+//! The text of `lockctl changes`, and of `diff --changes`.
+
+use crate::cli::Look;
+use crate::diag::counted;
+use crate::report::{Column, Row, Table, TextBlock, Tone};
+use crate::sources::release_contents::ReleaseChanges;
+
+/// Maximum number of names of a list that one screen shows.
+const MAX_NAMES: usize = 8;
+
+/// Maximum number of lines of release notes that one screen shows.
+const MAX_NOTES: usize = 12;
+
+/// Returns what people read of releases.
+pub(in crate::front::cli) fn blocks(releases: &[ReleaseChanges], look: Look) -> Vec<TextBlock> {
+    releases
+        .iter()
+        .flat_map(|release| of_release(release, look))
+        .collect()
+}
+
+fn of_release(release: &ReleaseChanges, look: Look) -> Vec<TextBlock> {
+    let ReleaseChanges {
+        provider, old, new, ..
+    } = release;
+    let mut blocks = vec![TextBlock::Heading(format!("{provider} {old} → {new}"))];
+    let columns = &[Column::Key("WHAT"), Column::Prose("CHANGE")];
+    let rows = rows(release, look)
+        .into_iter()
+        .map(|(what, change, tone)| Row {
+            tone: Some(tone),
+            ..Row::new(provider, [what.into(), change.into()])
+        });
+    blocks.push(TextBlock::Table(Table::new(columns, rows).without_head()));
+    if let Some(notes) = &release.notes {
+        let mut lines: Vec<String> = notes.lines().map(str::to_owned).collect();
+        let more = lines.len().saturating_sub(MAX_NOTES);
+        if more > 0 && !look.verbose {
+            lines.truncate(MAX_NOTES);
+            lines.push(format!("… {} more (-v shows them)", counted(more, "line")));
+        }
+        blocks.push(TextBlock::Lines(lines));
+    }
+    for why in &release.unread {
+        blocks.push(TextBlock::Remark(Tone::Note, format!("not known: {why}")));
+    }
+    blocks
+}
+
+/// Lists what differs: the subject, the change in words, and its tone.
+fn rows(release: &ReleaseChanges, look: Look) -> Vec<(String, String, Tone)> {
+    let mut rows = Vec::new();
+    for changes in release.names.iter().flatten() {
+        let kind = changes.kind.name();
+        for (verb, names, tone) in [
+            ("removed", &changes.removed, Tone::Warning),
+            ("deprecated", &changes.deprecated, Tone::Warning),
+            ("added", &changes.added, Tone::Good),
+        ] {
+            if !names.is_empty() {
+                let what = format!("{} {verb}", counted(names.len(), kind));
+                rows.push((what, shown(names, look), tone));
+            }
+        }
+    }
+    if release.names.as_ref().is_some_and(Vec::is_empty) {
+        rows.push((
+            "resources".to_owned(),
+            "the same are documented".to_owned(),
+            Tone::Good,
+        ));
+    }
+    if let Some([old, new]) = &release.licence {
+        rows.push((
+            "licence".to_owned(),
+            format!("{new} instead of {old}"),
+            Tone::Note,
+        ));
+    }
+    if let Some([old, new]) = &release.protocols {
+        let change = format!("{} instead of {}", new.join(", "), old.join(", "));
+        rows.push(("protocols".to_owned(), change, Tone::Note));
+    }
+    for (verb, platforms, tone) in [
+        ("removed", &release.removed_platforms, Tone::Warning),
+        ("added", &release.added_platforms, Tone::Good),
+    ] {
+        if !platforms.is_empty() {
+            let what = format!("{} {verb}", counted(platforms.len(), "platform"));
+            rows.push((what, shown(platforms, look), tone));
+        }
+    }
+    if let Some(url) = &release.compare {
+        rows.push(("compare".to_owned(), url.clone(), Tone::Good));
+    }
+    rows
+}
+
+fn shown(names: &[String], look: Look) -> String {
+    let most = if look.verbose { names.len() } else { MAX_NAMES };
+    let mut text = names
+        .iter()
+        .take(most)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > most {
+        text += &format!(" and {} more", names.len() - most);
+    }
+    text
+}
