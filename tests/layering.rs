@@ -77,6 +77,7 @@ const HOMES: &[(&str, &str)] = &[
     ("sha1", "expr hash"),
     ("sha2", "expr hash"),
     ("signal_hook", "signals"),
+    ("similar", "cli"),
     ("tar", "mirror modules"),
     ("tempfile", "os"),
     ("terminal_size", "os"),

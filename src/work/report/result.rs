@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::groups::grouped;
 use super::rows::{
-    ConfiguredModuleRow, ConvertedProvider, FixRow, GitSetting, MatrixRow, MirrorBundle,
+    ConfiguredModuleRow, ConvertedProvider, FileEdits, FixRow, GitSetting, MatrixRow, MirrorBundle,
     PackageRow, PageMatchRow, Provider, RuleRow, StoreReport, SymptomRow, TopicRow, VersionsInUse,
 };
 use super::{Failure, Tone};
@@ -36,6 +36,8 @@ pub struct CommandResult {
     pub unchanged: Option<usize>,
     /// The versions that the roots lock, if they were compared.
     pub versions_in_use: Option<VersionsInUse>,
+    /// The files that are edited, if any are.
+    pub edits: Option<FileEdits>,
     /// The bundle that the packages were written into, if one was requested.
     pub bundle: Option<MirrorBundle>,
     /// A document in its own format; it replaces all other output.
@@ -327,6 +329,7 @@ impl CommandResult {
             not_locked: None,
             unchanged: None,
             versions_in_use: None,
+            edits: None,
             bundle: None,
             document: None,
             texts,

@@ -15,7 +15,7 @@ use crate::sources::net::{Event, Net, PackageCredentials};
 use crate::sources::outages::Outages;
 use crate::sources::retry::RetryPolicy;
 use crate::store::answers::AnswerCache;
-use crate::world::Clock;
+use crate::world::{Clock, Disk};
 
 /// A callback that is informed of each network event.
 pub(crate) type NetworkObserver<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
@@ -75,6 +75,15 @@ impl<'a> Session<'a> {
             clock,
             ..self.world
         };
+        Session::new(self.options, world, self.observer)
+    }
+
+    /// Begins another run with the same options, on another disk.
+    pub(crate) fn with_disk<'s>(&'s self, disk: &'s dyn Disk) -> Rc<Session<'s>>
+    where
+        'a: 's,
+    {
+        let world = World { disk, ..self.world };
         Session::new(self.options, world, self.observer)
     }
 

@@ -31,6 +31,7 @@ mod diff;
 mod diff_git;
 mod diff_many;
 mod drop_platform;
+mod edit;
 mod effective;
 mod entries;
 mod events;

@@ -17,6 +17,7 @@ mod memo;
 mod net;
 mod objects;
 mod run;
+mod staged;
 mod within;
 
 pub use cached::CachedDisk;
@@ -26,6 +27,7 @@ pub use memo::DirectoryMemo;
 pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
 pub use objects::{NotedObjects, ObjectSize, Objects, is_key_word};
 pub use run::{DirectoryRoom, Ended, Executable, Invocation, Run};
+pub use staged::{StagedDisk, Unwritten};
 pub use within::{BeyondTop, Within, is_beyond_top};
 
 /// The kind of a directory entry or of a path.

@@ -17,6 +17,7 @@ mod constraint;
 mod core;
 mod error;
 mod order;
+mod raise;
 mod scan;
 mod scope;
 mod step;
@@ -31,6 +32,7 @@ use std::fmt;
 pub use self::constraint::{Constraint, Constraints, Operator, VersionRefusal};
 pub use self::core::CoreConstraints;
 pub use self::error::{ConstraintError, VersionError};
+pub use self::raise::{ConstraintForm, RaiseError, raise};
 pub use self::scope::{ScopeChange, scope_change};
 pub use self::step::{Upgrade, VersionStep, step};
 

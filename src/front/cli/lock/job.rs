@@ -10,7 +10,7 @@ use super::moves::{Moves, NamedInRoots};
 use super::opened::{LockOutcome, OpenRoot, sound};
 use super::remarks::UncoveredEntries;
 use super::rows::EvidenceRows;
-use super::{LockRequest, conversion, dropped, pins, remarks};
+use super::{LockRequest, conversion, dropped, pins, remarks, wanted};
 use crate::addr::ProviderAddr;
 use crate::config::Loaded;
 use crate::diag::Texts;
@@ -181,7 +181,7 @@ impl<'r, 'a> LockJob<'r, 'a> {
             pins: pins::planned(root.pins.as_ref(), &loaded),
             platforms,
             demands: upstream::demands(root.project(), root.flavor),
-            policy: self.policy(&root),
+            policy: wanted::policy(self.moves, &root),
             claims: root.project().trust.claims(root.flavor),
             root,
             loaded,

@@ -4,6 +4,7 @@ mod altered;
 mod args;
 mod conversion;
 mod dropped;
+pub(in crate::front::cli) mod edit;
 mod ending;
 mod in_use;
 mod job;
@@ -89,7 +90,10 @@ impl<C: LockCommand> Command for C {
     }
 
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        text::of_all(result, Tense::of(self.options()), look)
+        let tense = Tense::of(self.options());
+        let mut blocks = edit::text::blocks(result, self.options().writes(), look);
+        blocks.extend(text::of_all(result, tense, look));
+        blocks
     }
 
     fn total(&self) -> Total {

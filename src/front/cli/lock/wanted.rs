@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::job::LockJob;
+use super::moves::Moves;
 use crate::config::Loaded;
 use crate::diag::{Level, Severity, Texts, rules};
 use crate::lockfile::LockFile;
@@ -56,27 +57,27 @@ impl LockJob<'_, '_> {
         covered.retain(|platform| !self.options.drop_platforms.contains(platform));
         Ok(covered)
     }
+}
 
-    /// Returns the versions that may be selected for a root: a typed age replaces those of the project file.
-    pub(super) fn policy(&self, root: &Root) -> Option<Policy> {
-        let project = root.project();
-        let mut policy = project.policy.clone();
-        if let Some(policy) = &mut policy {
-            // Only an error forbids to lock.
-            let is_allowed = |setting: &&RuleSetting| {
-                setting.rule == rules::VERSION_NOT_ALLOWED
-                    && setting.level != Level::As(Severity::Error)
-            };
-            let allowed = project.rules.iter().filter(is_allowed).cloned();
-            policy.exempt.extend(allowed);
-        }
-        let Some(min_age) = self.moves.and_then(|moves| moves.min_age) else {
-            return policy;
+/// Returns the versions that may be selected for a root: a typed age replaces those of the project file.
+pub(super) fn policy(moves: Option<&Moves>, root: &Root) -> Option<Policy> {
+    let project = root.project();
+    let mut policy = project.policy.clone();
+    if let Some(policy) = &mut policy {
+        // Only an error forbids to lock.
+        let is_allowed = |setting: &&RuleSetting| {
+            setting.rule == rules::VERSION_NOT_ALLOWED
+                && setting.level != Level::As(Severity::Error)
         };
-        Some(Policy {
-            min_age: Some(min_age),
-            min_ages: Vec::new(),
-            ..policy.unwrap_or_default()
-        })
+        let allowed = project.rules.iter().filter(is_allowed).cloned();
+        policy.exempt.extend(allowed);
     }
+    let Some(min_age) = moves.and_then(|moves| moves.min_age) else {
+        return policy;
+    };
+    Some(Policy {
+        min_age: Some(min_age),
+        min_ages: Vec::new(),
+        ..policy.unwrap_or_default()
+    })
 }

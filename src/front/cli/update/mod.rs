@@ -9,9 +9,9 @@ use crate::cli::lock::{self, LockCommand, LockOptions, LockRequest, Moves, Named
 use crate::package::MinAge;
 use crate::report::CommandResult;
 use crate::resolve::{Goal, Reach};
-use crate::run::options::{Options, RootArgs, examples, is_path};
+use crate::run::options::{Options, RootArgs, examples, is_path, one_of};
 use crate::run::session::Session;
-use crate::version::Version;
+use crate::version::{ConstraintForm, Version};
 use crate::workspace::PinUse;
 use crate::world::FileKind;
 
@@ -26,6 +26,7 @@ use crate::world::FileKind;
     ("lockctl update hashicorp/aws", "move one provider, keep all others"),
     ("lockctl update hashicorp/aws@5.31.0", "move it to this version"),
     ("lockctl update --modules=network", "move the pinned module of one call"),
+    ("lockctl update hashicorp/aws@6.2.0 -r --edit", "change constraints that exclude it, too"),
 ]))]
 pub(in crate::front::cli) struct UpdateArgs {
     /// Providers to move, and root directories [default: all providers of the working directory]
@@ -67,6 +68,27 @@ pub(in crate::front::cli) struct UpdateArgs {
         conflicts_with_all = ["patch", "minor", "min_age"]
     )]
     modules: Option<Vec<String>>,
+    /// Rewrite the constraints in configuration that exclude the version [possible forms: pin, pessimistic]
+    ///
+    /// Each constraint keeps its form: `~> 5.31` becomes `~> 6.2`. With --edit=pin every constraint on the providers
+    /// that move becomes the version, with --edit=pessimistic `~> MAJOR.MINOR`. Only modules of this repository are
+    /// edited. Configuration and lock files of all roots are written together or not at all; --dry-run shows a
+    /// unified diff.
+    #[arg(
+        long,
+        value_name = "FORM",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "keep",
+        conflicts_with = "modules",
+        hide_possible_values = true,
+        value_parser = one_of([
+            ("keep", ConstraintForm::Kept),
+            ("pin", ConstraintForm::Pin),
+            ("pessimistic", ConstraintForm::Pessimistic),
+        ])
+    )]
+    edit: Option<ConstraintForm>,
     #[command(flatten)]
     pub(in crate::front::cli) options: LockOptions,
 }
@@ -183,7 +205,10 @@ impl LockCommand for UpdateArgs {
             converts: false,
             pins: &self.pins(),
         };
-        lock::run(session, request)
+        match self.edit {
+            Some(form) => lock::edit::run(session, request, form),
+            None => lock::run(session, request),
+        }
     }
 
     fn check_arguments(&self, _: &Options) -> Result<(), String> {

@@ -79,6 +79,9 @@ pub struct JsonDocument<'a> {
     /// roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub versions_in_use: Option<&'a [ProviderInUse]>,
+    /// The places in configuration that are, or would be, edited, by file and line; only of `update --edit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edits: Option<&'a [EditRow]>,
     /// The facts that are kept about packages; only of `cache`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<&'a StoreReport>,
@@ -190,6 +193,7 @@ impl<'a> JsonDocument<'a> {
             matches,
             symptoms,
             versions_in_use: in_use.map(|all| &*all.differing),
+            edits: result.edits.as_ref().map(|edits| &*edits.rows),
             store,
             bundle: result.bundle.as_ref(),
             not_locked: result.not_locked.as_deref().unwrap_or_default(),

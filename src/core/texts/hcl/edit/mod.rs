@@ -17,7 +17,7 @@ pub use hcl_edit::structure::Block as NewBlock;
 
 use super::scan::{self, HclTokenKind};
 use super::tree::{Block, Body, Expr, ExprKind, Item};
-use super::{SourceText, parse};
+use super::{SourceText, parse, value_text};
 use crate::diag::{FileId, Severity, Span};
 
 /// A file that is edited.
@@ -68,6 +68,21 @@ pub fn splice(bytes: &[u8], mut edits: Vec<(Span, String)>) -> Vec<u8> {
     }
     spliced.extend_from_slice(&bytes[at..]);
     spliced
+}
+
+/// Returns a text in quotes, as an expression that means it.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    Expression::from(text).to_string()
+}
+
+/// Returns the text that an expression means, if it is a text in quotes without any sequence.
+#[must_use]
+pub fn literal(expression: &str) -> Option<String> {
+    match value_text(FileId::ALONE, expression).ok()?.kind {
+        ExprKind::String(text) if expression.starts_with('"') => Some(text),
+        _ => None,
+    }
 }
 
 /// Makes a block with arguments.

@@ -1,0 +1,81 @@
+//! `update --edit`: constraints that exclude the wanted versions are rewritten, and everything is locked with them.
+//!
+//! The constraints of all roots are planned first. Then the lock run reads the edited files from a staged disk,
+//! which is committed only if every root could be locked.
+
+mod plan;
+pub(super) mod text;
+
+use std::rc::Rc;
+
+use super::LockRequest;
+use crate::cli::session::edits::{PlannedEdits, nothing_written};
+use crate::cli::{CLEAN, FINDINGS};
+use crate::report::{CommandResult, ResultSubject, RootResult, Sentence};
+use crate::run::session::Session;
+use crate::version::ConstraintForm;
+use crate::world::StagedDisk;
+
+/// Edits constraints and locks all roots of a command line, together or not at all.
+pub(in crate::front::cli) fn run(
+    session: &Rc<Session<'_>>,
+    request: LockRequest<'_>,
+    form: ConstraintForm,
+) -> CommandResult {
+    let (edits, planned) = plan::plan(session, request, form);
+    if planned.exit != CLEAN {
+        return planned;
+    }
+    write_with(session, request, &edits)
+}
+
+/// Locks all roots as if files were edited already, and writes all files together or none.
+pub(in crate::front::cli) fn write_with(
+    session: &Rc<Session<'_>>,
+    request: LockRequest<'_>,
+    edits: &PlannedEdits,
+) -> CommandResult {
+    let staged = StagedDisk::new(session.world.disk);
+    if let Err(failure) = edits.write(&staged) {
+        return CommandResult::failed(request.command, [failure]);
+    }
+    let mut result = super::run(&session.with_disk(&staged), request);
+    finish(&staged, request, edits, &mut result);
+    result
+}
+
+fn finish(
+    staged: &StagedDisk<'_>,
+    request: LockRequest<'_>,
+    edits: &PlannedEdits,
+    result: &mut CommandResult,
+) {
+    result.edits = (!edits.is_empty()).then(|| edits.report());
+    if request.options.check && !edits.is_empty() {
+        result.exit = result.exit.max(FINDINGS);
+    }
+    if !request.options.writes() {
+        return;
+    }
+    if result.exit == CLEAN {
+        if let Err(unwritten) = staged.commit() {
+            *result = CommandResult::failed(request.command, [nothing_written(&unwritten)]);
+        }
+        return;
+    }
+    result.edits = None;
+    let ResultSubject::Roots(roots) = &mut result.subject else {
+        return;
+    };
+    let is_written = |root: &RootResult| root.changed == Some(true);
+    if roots.iter().any(is_written) {
+        result.remarks.push(Sentence::warning(
+            "nothing was written: configuration and lock files are written together, and some root failed",
+        ));
+    }
+    for root in roots.iter_mut().filter(|root| is_written(root)) {
+        root.changed = Some(false);
+        root.verdict = None;
+        root.providers.clear();
+    }
+}

@@ -1,0 +1,39 @@
+//! The text about edited files.
+
+use crate::cli::Look;
+use crate::cli::session::provider;
+use crate::diag::counted;
+use crate::report::{Column, CommandResult, RootNames, Row, Table, TextBlock};
+
+/// Maximum number of lines of a diff; of a longer one the first are shown.
+const MAX_LINES: usize = 30;
+
+const COLUMNS: &[Column] = &[Column::Key("PROVIDER"), Column::Key("EDIT")];
+
+/// Shows the edits, equal ones together with their files, and the diff where nothing is written.
+pub(in crate::front::cli) fn blocks(
+    result: &CommandResult,
+    writes: bool,
+    look: Look,
+) -> Vec<TextBlock> {
+    let Some(edits) = &result.edits else {
+        return Vec::new();
+    };
+    let name = provider::naming(result.roots());
+    let rows = edits.rows.iter().map(|row| {
+        let edit = format!("{} → {}", row.from, row.to);
+        let cells = [name(&row.provider).into(), edit.clone().into()];
+        ((name(&row.provider), edit), Row::new(&row.path, cells))
+    });
+    let table = Table::sorted(COLUMNS, rows).naming(RootNames::Below("file"));
+    let mut blocks = vec![TextBlock::Table(table.without_head())];
+    if !writes {
+        let mut lines: Vec<String> = edits.diff.lines().map(str::to_owned).collect();
+        if lines.len() > MAX_LINES && !look.verbose {
+            let more = lines.split_off(MAX_LINES).len();
+            lines.push(format!("… {} more (-v shows all)", counted(more, "line")));
+        }
+        blocks.push(TextBlock::Lines(lines));
+    }
+    blocks
+}
