@@ -141,7 +141,7 @@ fn module(block: &Block, reader: &mut ProjectReader) -> Option<(String, ModulePi
         Some(text) => match text.value.parse::<Version>() {
             Ok(version) => Some(version),
             Err(_) => {
-                let help = "write a version as 1.2.3, or run `lockctl update --modules`";
+                let help = "write a version as 1.2.3, or run `lockctl update --pins`";
                 reader.invalid("Invalid version", text.span, "this is no version", help);
                 return None;
             }

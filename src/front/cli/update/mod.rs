@@ -25,7 +25,7 @@ use crate::world::FileKind;
     ("lockctl update --patch", "take patch releases only"),
     ("lockctl update hashicorp/aws", "move one provider, keep all others"),
     ("lockctl update hashicorp/aws@5.31.0", "move it to this version"),
-    ("lockctl update --modules=network", "move the pinned module of one call"),
+    ("lockctl update --pins=network", "move the pinned module of one call"),
     ("lockctl update hashicorp/aws@6.2.0 -r --edit", "change constraints that exclude it, too"),
 ]))]
 pub(in crate::front::cli) struct UpdateArgs {
@@ -67,7 +67,7 @@ pub(in crate::front::cli) struct UpdateArgs {
         default_missing_value = "",
         conflicts_with_all = ["patch", "minor", "min_age"]
     )]
-    modules: Option<Vec<String>>,
+    pins: Option<Vec<String>>,
     /// Rewrite the constraints in configuration that exclude the version [possible forms: pin, pessimistic]
     ///
     /// Each constraint keeps its form: `~> 5.31` becomes `~> 6.2`. With --edit=pin every constraint on the providers
@@ -80,7 +80,7 @@ pub(in crate::front::cli) struct UpdateArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "keep",
-        conflicts_with = "modules",
+        conflicts_with = "pins",
         hide_possible_values = true,
         value_parser = one_of([
             ("keep", ConstraintForm::Kept),
@@ -140,7 +140,7 @@ impl UpdateArgs {
 
     /// Returns the pins of modules that move.
     fn pins(&self) -> PinUse {
-        let Some(names) = &self.modules else {
+        let Some(names) = &self.pins else {
             return PinUse::Kept;
         };
         let mut names = names.clone();
@@ -155,7 +155,7 @@ impl UpdateArgs {
             (false, false) => Reach::Any,
         };
         Moves {
-            goal: if self.modules.is_some() {
+            goal: if self.pins.is_some() {
                 Goal::Keep
             } else {
                 Goal::Newest(reach)

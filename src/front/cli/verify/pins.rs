@@ -254,7 +254,7 @@ pub(super) fn upstream(
                 };
                 let error = pinned.error(rules::MODULE_MOVED, remark);
                 faults.push(error.help(format!(
-                    "compare both; if the change is wanted, run `lockctl update --modules={}`",
+                    "compare both; if the change is wanted, run `lockctl update --pins={}`",
                     pinned.call.key
                 )));
             }

@@ -152,7 +152,7 @@ fn moved(pin: &ModulePin, package: &ModulePackage, hash: &Hash) -> ModuleFailure
         title: "Module is not the pinned one",
         cause,
         help: Some(
-            "find out why it changed; `lockctl update --modules` pins what is there now".to_owned(),
+            "find out why it changed; `lockctl update --pins` pins what is there now".to_owned(),
         ),
     }
 }
