@@ -50,7 +50,14 @@ impl StaticFiles {
         format!("https://127.0.0.1:{}/{below}/", self.port)
     }
 
+    /// The certificate of its authority.
+    #[allow(dead_code, reason = "not every test binary asks for it")]
+    pub(crate) fn ca_file(&self) -> PathBuf {
+        self._servers.ca_file()
+    }
+
     /// The paths that were requested since the last call.
+    #[allow(dead_code, reason = "not every test binary asks for it")]
     pub(crate) fn take_paths(&self) -> Vec<String> {
         std::mem::take(&mut self.paths.lock().unwrap())
     }

@@ -25,6 +25,7 @@ macro_rules! topics {
 
 topics! {
     "audit": "known vulnerabilities of locked providers";
+    "changes": "what another version of a provider brings";
     "ci": "GitHub Actions, GitLab, pre-commit";
     "config": "a module after its override files, printed";
     "configuration": "what is read of a configuration and its modules";
@@ -40,7 +41,7 @@ topics! {
     "limits": "how large input may be, how slow a server";
     "matrix": "how init and plan are predicted";
     "mirror": "packages of lock files, for init without requests";
-    "modules": "how remote modules are found, fetched and kept";
+    "modules": "how remote modules are found, fetched, kept and pinned";
     "network": "registries, mirrors, credentials, proxies";
     "policy": "what may be locked: three ready policies";
     "project-file": ".lockctl.hcl: platforms, rules, policy";

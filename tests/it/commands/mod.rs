@@ -81,6 +81,7 @@ mod packages;
 mod packages_hostile;
 mod packages_lacking;
 mod packages_mirrors;
+mod pins;
 mod policy;
 mod project;
 mod proxy;

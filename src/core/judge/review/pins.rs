@@ -123,7 +123,6 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
 }
 
 fn kind(old: &ModulePin, new: &ModulePin) -> PinChangeKind {
-    let package = |source: &str| source.split('?').next().unwrap_or_default().to_owned();
     if package(&old.source) != package(&new.source) {
         return PinChangeKind::Replaced;
     }
@@ -143,6 +142,16 @@ fn kind(old: &ModulePin, new: &ModulePin) -> PinChangeKind {
     } else {
         PinChangeKind::BranchMoved
     }
+}
+
+/// Returns a source without its ref and its subdirectory.
+fn package(source: &str) -> &str {
+    let address = source.split('?').next().unwrap_or_default();
+    let start = address.find("://").map_or(0, |at| at + 3);
+    let end = address[start..]
+        .find("//")
+        .map_or(address.len(), |at| start + at);
+    &address[..end]
 }
 
 /// Returns true if the ref of a source looks like a version, as tags do, and not like a branch.
