@@ -26,6 +26,7 @@ use crate::cli::resolve::ResolveArgs;
 use crate::cli::sbom::SbomArgs;
 use crate::cli::show::ShowArgs;
 use crate::cli::tree::TreeArgs;
+use crate::cli::trust::TrustArgs;
 use crate::cli::update::UpdateArgs;
 use crate::cli::verify::VerifyArgs;
 use crate::cli::why::WhyArgs;
@@ -106,6 +107,7 @@ commands! {
     Lock(LockArgs) = "lock", [Prose, Events];
     Update(UpdateArgs) = "update", [Prose, Events];
     Convert(ConvertArgs) = "convert", [Prose, Events];
+    Trust(TrustArgs) = "trust", [Prose];
     Outdated(OutdatedArgs) = "outdated", [Prose, Events];
     Mirror(MirrorArgs) = "mirror", [Prose, Events];
     Verify(VerifyArgs) = "verify", [Prose, Checks];

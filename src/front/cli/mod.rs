@@ -29,6 +29,7 @@ mod session;
 mod show;
 mod suggestion;
 mod tree;
+mod trust;
 mod update;
 mod verify;
 mod why;

@@ -210,6 +210,36 @@ pub(super) const SCENES: &[Scene] = &[
         lab.write(LOCK, lab.read(LOCK).replace("\"1.0.0\"", "\"1.1.0\""));
         Some(asking((registry, lab), UPSTREAM))
     }),
+    ("key-changed", || {
+        let (registry, lab) = with_registry(DEMO);
+        let lock = words("lock --flavor terraform@1.11 --platform linux_amd64");
+        lab.run(&lock).exits(0);
+        lab.run(&words("trust --flavor terraform@1.11")).exits(0);
+        registry.reset(&json!({"keys": ["stranger"], "sign_with": "stranger"}));
+        Some(asking((registry, lab), UPSTREAM))
+    }),
+    ("signature-lost", || {
+        let (registry, lab) = with_registry(DEMO);
+        lab.run(&words("lock --flavor opentofu --platform linux_amd64"))
+            .exits(0);
+        lab.run(&words("trust --flavor opentofu")).exits(0);
+        registry.reset(&json!({"no_keys": true}));
+        Some(asking(
+            (registry, lab),
+            "verify --flavor opentofu --only upstream",
+        ))
+    }),
+    ("origin-changed", || {
+        let other = &CLEAN.replace("acme", "other");
+        let builds = [("1.0.0", [CLEAN, CLEAN]), ("1.1.0", [other, other])];
+        let (registry, lab) = builds::locked(&builds, "1.0.0");
+        lab.run(&words("trust --flavor terraform@1.11")).exits(0);
+        builds::update(&lab, "1.1.0");
+        Some(asking(
+            (registry, lab),
+            "verify --only policy --flavor terraform@1.11",
+        ))
+    }),
     ("key-not-allowed", || {
         let (registry, lab) = locked(&json!({}));
         let key = TestKey::Stranger.id();
@@ -497,6 +527,9 @@ pub(super) const BY_HAND: &[(&str, Preparation)] = &[
 
 /// The rules whose findings remain, whatever is done here, with the reason.
 pub(super) const LASTING: &[(&str, &str)] = &[
+    ("key-changed", "people must judge it"),
+    ("signature-lost", "people must judge it"),
+    ("origin-changed", "people must judge it"),
     (
         "release-too-young",
         "the release has to grow older, or the user chooses an older version",

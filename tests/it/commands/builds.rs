@@ -89,7 +89,7 @@ pub(super) fn locked(releases: &[(&str, [&str; 2])], version: &str) -> (Registry
     (registry, lab)
 }
 
-fn update(lab: &Lab, version: &str) {
+pub(super) fn update(lab: &Lab, version: &str) {
     lab.write(
         "main.tf",
         CONFIG.replace(

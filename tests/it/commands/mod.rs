@@ -100,6 +100,7 @@ mod traces;
 mod tree;
 mod tree_pictures;
 mod trust;
+mod trust_memory;
 mod units;
 mod unseen;
 mod unset;

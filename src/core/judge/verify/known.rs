@@ -9,7 +9,7 @@ use crate::contents::ReleaseBuilds;
 use crate::coverage::{Attributions, MachinePackages};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::LockFile;
-use crate::package::{PackageId, ReleaseFact};
+use crate::package::{PackageId, ReleaseFact, SignerKey};
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -130,6 +130,18 @@ impl PackageOrigin {
 }
 
 impl LockedReleases {
+    /// Returns the keys that signed the releases.
+    #[must_use]
+    pub fn signers(&self) -> BTreeMap<ProviderAddr, Vec<SignerKey>> {
+        self.releases
+            .iter()
+            .map(|(provider, release)| {
+                let signers = release.signers.iter().cloned().collect();
+                (provider.clone(), signers)
+            })
+            .collect()
+    }
+
     /// Returns no release at all.
     #[must_use]
     pub fn unknown() -> Self {

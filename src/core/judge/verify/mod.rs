@@ -29,6 +29,7 @@ pub mod levels;
 pub mod look_alike;
 #[doc(hidden)]
 pub mod matrix;
+mod memory;
 mod missing;
 mod offline_policy;
 #[doc(hidden)]
@@ -54,6 +55,7 @@ pub use known::{
     MachineFacts, Machines, PackageFacts, PackageOrigin, PackagesVerdict, RefusedPackages,
     SourcePackage,
 };
+pub use memory::{ReleaseOrigin, StepDown, steps_down};
 pub use offline_policy::UncheckedPolicy;
 pub use roots::{
     CallingRoot, ComparedRoot, compare_versions, find_locks_in_modules, find_unused_entries,

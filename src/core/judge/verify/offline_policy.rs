@@ -11,7 +11,7 @@ use super::subject::CheckedLock;
 use super::{ages, keys, signers};
 use crate::addr::ProviderAddr;
 use crate::diag::{Finding, Level, rules};
-use crate::package::{ReleaseDates, SignerKey};
+use crate::package::ReleaseDates;
 use crate::project::Policy;
 
 /// A setting of a project file that was not checked for some providers.
@@ -48,6 +48,15 @@ pub(super) fn check(
     if let Some(policy) = &root.project.policy {
         offline.ages(policy, &mut findings, &mut unchecked);
         offline.keys(policy, &mut findings, &mut unchecked);
+    }
+    if !root.project.trust.memory.is_empty() {
+        let is_remembered = |provider: &&ProviderAddr| {
+            let remembered = root.project.trust.remembered(provider, root.flavor);
+            remembered.is_some_and(|remembered| remembered.signed_by.is_some())
+        };
+        let is_known = |provider: &ProviderAddr| known.releases.contains_key(provider);
+        let concerned = offline.locked().filter(is_remembered);
+        unchecked.extend(count("remembered keys", concerned, is_known));
     }
     if root.project.trust.require_signature.is_some() {
         let is_signed = |provider: &ProviderAddr| known.releases.contains_key(provider);
@@ -112,15 +121,7 @@ impl<'a> OfflinePolicy<'a> {
         findings: &mut Vec<Finding>,
         unchecked: &mut Vec<UncheckedPolicy>,
     ) {
-        let signers: BTreeMap<ProviderAddr, Vec<SignerKey>> = self
-            .known
-            .releases
-            .iter()
-            .map(|(provider, release)| {
-                let signers = release.signers.iter().cloned().collect();
-                (provider.clone(), signers)
-            })
-            .collect();
+        let signers = self.known.signers();
         let (subject, name) = (self.subject, self.root.project_file);
         let is_known = |provider: &ProviderAddr| signers.contains_key(provider);
         findings.extend(keys::not_compared(subject, policy, name, is_known));

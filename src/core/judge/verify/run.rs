@@ -13,7 +13,7 @@ use super::source_checks::SourceChecks;
 use super::subject::CheckedLock;
 use super::{
     builds, carried, configuration, core_version, file, foreign, ignored, levels, look_alike,
-    matrix, missing, pins, platforms, policy, signed, tracked,
+    matrix, memory, missing, pins, platforms, policy, signed, tracked,
 };
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions, CoverageProof};
@@ -316,7 +316,9 @@ fn report_faults(
 /// Looks up the locked releases, where a check needs them.
 fn known_releases(root: &RootInputs<'_>, checks: &WantedChecks<'_>) -> LockedReleases {
     let project = root.project;
-    let has_policy = project.policy.is_some() || project.trust.require_signature.is_some();
+    let has_policy = project.policy.is_some()
+        || project.trust.require_signature.is_some()
+        || !project.trust.memory.is_empty();
     match root.lock {
         Some(lock) if checks.groups.wants(CheckGroup::Platforms) || has_policy => {
             (checks.releases)(&lock.document.lock)
@@ -339,6 +341,20 @@ fn check_policy(
     {
         let allowed = policy::allowed(subject, policy, root.project_file);
         verdict.findings.extend(allowed);
+    }
+    if groups.compare_with_policy()
+        && (groups.wants(CheckGroup::Policy) || checks.sources.asks())
+        && !root.project.trust.memory.is_empty()
+    {
+        let signers = if checks.sources.asks() {
+            checks.sources.signers()
+        } else {
+            releases.signers()
+        };
+        let builds = (checks.builds)(&subject.document.lock);
+        let (project, name) = (root.project, root.project_file);
+        let steps = memory::check(subject, project, name, &signers, &builds);
+        verdict.findings.extend(steps);
     }
     let by_answers = checks.sources.check_policy(root, groups, subject);
     verdict.findings.extend(by_answers);

@@ -1,5 +1,7 @@
 //! Checks that need packages or registries, which this room does not know.
 
+use std::collections::BTreeMap;
+
 use super::groups::Groups;
 use super::inputs::RootInputs;
 use super::known::{ClaimGaps, PackageFacts, PackagesVerdict};
@@ -8,7 +10,7 @@ use crate::addr::ProviderAddr;
 use crate::coverage::Attributions;
 use crate::diag::Finding;
 use crate::hash::Hash;
-use crate::package::WantedPlatforms;
+use crate::package::{SignerKey, WantedPlatforms};
 
 /// The packages and the registries that a root is compared with.
 ///
@@ -32,6 +34,10 @@ pub trait SourceChecks {
 
     /// Returns the platforms whose `h1:` a registry states, and an entry lacks.
     fn claim_gaps(&self, subject: CheckedLock<'_>, attributions: &Attributions) -> ClaimGaps;
+
+    /// Returns the keys that signed the locked releases, by the answers of registries; none of a key means that
+    /// nothing signs it.
+    fn signers(&self) -> BTreeMap<ProviderAddr, Vec<SignerKey>>;
 
     /// Checks the part of a policy that depends on the answers of registries: the age and the signers of releases.
     fn check_policy(
@@ -91,6 +97,10 @@ impl SourceChecks for NoSources {
 
     fn claim_gaps(&self, _: CheckedLock<'_>, _: &Attributions) -> ClaimGaps {
         ClaimGaps::new()
+    }
+
+    fn signers(&self) -> BTreeMap<ProviderAddr, Vec<SignerKey>> {
+        BTreeMap::new()
     }
 
     fn check_policy(&mut self, _: &RootInputs<'_>, _: &Groups, _: CheckedLock<'_>) -> Vec<Finding> {

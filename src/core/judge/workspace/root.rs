@@ -300,6 +300,12 @@ impl Root {
         &self.file.project
     }
 
+    /// Returns the path of the project file; `None` if none governs the root.
+    #[must_use]
+    pub fn project_file(&self) -> Option<&Path> {
+        self.file.path.as_deref()
+    }
+
     /// Returns the name of the project file to show, that of a new one if there is none.
     #[must_use]
     pub fn project_name(&self) -> String {

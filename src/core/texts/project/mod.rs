@@ -12,6 +12,7 @@ mod git_evidence;
 mod ignores;
 mod lists;
 mod locate;
+pub mod memory;
 mod names;
 pub mod neighbours;
 mod packages;
@@ -41,6 +42,7 @@ use crate::platform::Platform;
 pub use audit::IgnoredAdvisory;
 pub use ignores::{IgnoredScope, IgnoringLine, ignoring_line};
 pub use locate::{ProjectFile, ProjectPlace, Projects, repository};
+pub use memory::RememberedProvider;
 pub use packages::{PackageSetting, PackageSource};
 pub use patterns::RootPatterns;
 pub use policy::{HostList, PinnedKey, Policy, PolicyEntry, PolicyList, PolicyRefusal};
@@ -154,9 +156,23 @@ pub struct Trust {
     pub require_signature: Option<SettingPlace>,
     /// Imported facts may replace a download.
     pub imported_facts: bool,
+    /// What is remembered of the releases of providers.
+    pub memory: Vec<RememberedProvider>,
 }
 
 impl Trust {
+    /// Returns what is remembered of the releases of a provider.
+    #[must_use]
+    pub fn remembered(
+        &self,
+        provider: &ProviderAddr,
+        flavor: Flavor,
+    ) -> Option<&RememberedProvider> {
+        self.memory
+            .iter()
+            .find(|known| known.provider.means(provider, flavor))
+    }
+
     /// Returns which `h1:` are written that nothing proves. OpenTofu's `init` writes what its registry
     /// states, so that is the default by its rules.
     #[must_use]

@@ -10,7 +10,7 @@ use super::names::{distinct, own_name, platforms, provider};
 use super::patterns::RootPatternError;
 use super::values::{BodySchema, ProjectReader, choice};
 use super::{Project, ProviderSetting, RootPatterns, RootsFrom, RuleSetting, Trust};
-use super::{audit, packages, policy};
+use super::{audit, memory, packages, policy};
 
 const TOP: BodySchema = BodySchema {
     subject: "a project file",
@@ -52,7 +52,7 @@ const RULE: BodySchema = BodySchema {
 const TRUST: BodySchema = BodySchema {
     subject: "a trust block",
     arguments: &["h1", "h1_from", "require_signature", "imported_facts"],
-    blocks: &[],
+    blocks: &[memory::PROVIDER],
     elsewhere: &[],
 };
 
@@ -269,5 +269,6 @@ fn trust(body: &Body, flavor: FlavorChoice, reader: &mut ProjectReader) -> Trust
             .and_then(|_| body.attribute("require_signature"))
             .map(|argument| reader.place(argument.value.span)),
         imported_facts: reader.flag(body, "imported_facts").unwrap_or(false),
+        memory: memory::read(body, reader),
     }
 }

@@ -144,6 +144,18 @@ impl ProjectReader {
         }
     }
 
+    /// Reads an argument that is a whole number, from 0 on.
+    pub(super) fn count(&mut self, body: &Body, name: &str) -> Option<usize> {
+        let argument = body.attribute(name)?;
+        let value = self.value(&argument.value)?;
+        let count = match &value {
+            Value::Null => return None,
+            Value::Number(number) => number.to_index(),
+            _ => None,
+        };
+        count.or_else(|| self.misfit(name, &value, argument.value.span, "a whole number"))
+    }
+
     /// Reads an argument that is `true` or `false`.
     pub(in crate::texts) fn flag(&mut self, body: &Body, name: &str) -> Option<bool> {
         let argument = body.attribute(name)?;

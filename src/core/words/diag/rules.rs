@@ -232,6 +232,8 @@ rules! {
         "a lock file has entries of one provider from several hosts";
     INIT_REWRITES = "init-rewrites", LockFile, Note:
         "the next `init` changes a list of hashes in the lock file";
+    KEY_CHANGED = "key-changed", Policy, Error:
+        "a release is signed by another key than the project file remembers";
     KEY_NOT_ALLOWED = "key-not-allowed", Policy, Error:
         "a release is signed by another key than the policy of the project file pins";
     KEY_NOT_COMPARED = "key-not-compared", Policy, Note:
@@ -282,6 +284,8 @@ rules! {
         "an expression is used where only a constant value is allowed";
     OBJECT_TOO_LARGE = "object-too-large", Files, Error:
         "a file has more words or values than lockctl reads";
+    ORIGIN_CHANGED = "origin-changed", Policy, Error:
+        "a provider is built from another module than the project file remembers";
     OVERRIDDEN = "overridden", Configuration, Warning off:
         "an override file changes a block";
     PACKAGE_MISMATCH = "package-mismatch", Packages, Error:
@@ -331,6 +335,8 @@ rules! {
         "a locked release is younger than the least age that the project file states";
     RELEASE_UNSIGNED = "release-unsigned", Packages, Warning:
         "a registry names no signing key for a release, and the program accepts that";
+    SIGNATURE_LOST = "signature-lost", Policy, Error:
+        "a release is not signed, and the project file remembers signed ones";
     SIGNATURE_ODD = "signature-odd", Packages, Warning:
         "a signature is valid, but its key has expired or its digest is weak";
     STATE_NOT_VISIBLE = "state-not-visible", Configuration, Note:
@@ -366,6 +372,8 @@ rules! {
         "roots lock different versions of one provider";
     WRONG_TYPE = "wrong-type", Files, Error:
         "a value has the wrong type";
+    ZH_LOST = "zh-lost", Policy, Warning:
+        "an entry has fewer zh: hashes than the project file remembers";
     ZH_MISSING = "zh-missing", Platforms, Note:
         "an entry lacks the zh: hashes that its registry signs";
 }

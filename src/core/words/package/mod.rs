@@ -172,6 +172,12 @@ impl KeyId {
         fingerprint.ends_with(&self.text)
     }
 
+    /// Returns true if these are all digits of a fingerprint.
+    #[must_use]
+    pub fn is_fingerprint(&self) -> bool {
+        self.text.len() == 40
+    }
+
     /// Returns the 16 or 40 digits, in upper case.
     #[must_use]
     pub fn as_str(&self) -> &str {

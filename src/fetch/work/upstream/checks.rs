@@ -1,15 +1,15 @@
 //! Checks that need sources of packages: mirrors and directories at hand, and registries.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Answers, Registries, signed_list, stated};
 use crate::addr::ProviderAddr;
-use crate::authenticate::Signer;
 use crate::coverage::Attributions;
 use crate::diag::{Finding, Severity};
 use crate::hash::Hash;
 use crate::locker::LockError;
-use crate::package::WantedPlatforms;
+use crate::package::{SignerKey, WantedPlatforms};
 use crate::packages::{
     self, InstallSource, PackageMemo, PackagePlace, PackageSearch, RootCount, Single, Unscanned,
 };
@@ -146,6 +146,10 @@ impl SourceChecks for RootSources<'_, '_> {
         stated::gaps(subject, &self.answers, attributions)
     }
 
+    fn signers(&self) -> BTreeMap<ProviderAddr, Vec<SignerKey>> {
+        super::signers(&self.answers)
+    }
+
     fn check_policy(
         &mut self,
         root: &RootInputs<'_>,
@@ -167,15 +171,7 @@ impl SourceChecks for RootSources<'_, '_> {
             findings.extend(ages::check(subject, policy, &dates, now, root.project_file));
         }
         if self.asks() && groups.compare_with_policy() {
-            let signers = self
-                .answers
-                .iter()
-                .filter_map(|(provider, answer)| {
-                    let list = answer.list.as_ref()?;
-                    let keys = list.signers.iter().map(Signer::key).collect();
-                    Some((provider.clone(), keys))
-                })
-                .collect();
+            let signers = self.signers();
             findings.extend(signers::check(subject, policy, &signers, root.project_file));
         }
         findings

@@ -13,13 +13,13 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
-use crate::authenticate::Rules;
+use crate::authenticate::{Rules, Signer};
 use crate::diag::{Diagnostic, Finding, Level, Severity, Span, rules};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::locker::{self, LockError, Release, ReleaseList, SignatureDemands, Vouched};
 use crate::lockfile::ProviderLock;
-use crate::package::ReleaseDates;
+use crate::package::{ReleaseDates, SignerKey};
 use crate::project::Project;
 use crate::sources::Source;
 use crate::sources::net::Net;
@@ -138,6 +138,19 @@ impl<'a> Registries<'a> {
             })
             .collect()
     }
+}
+
+/// Returns the keys that signed the lists of locked releases; none if a list is not signed.
+#[must_use]
+pub fn signers(answers: &Answers) -> BTreeMap<ProviderAddr, Vec<SignerKey>> {
+    answers
+        .iter()
+        .filter_map(|(provider, answer)| {
+            let list = answer.list.as_ref()?;
+            let keys = list.signers.iter().map(Signer::key).collect();
+            Some((provider.clone(), keys))
+        })
+        .collect()
 }
 
 /// Returns the list of a locked release; `None` without an answer, or if the version is not offered.

@@ -479,6 +479,7 @@ impl LockJob<'_, '_> {
             &mut self.evidence,
         );
         remarks::kept(result, locked, root, self.roots.recursive);
+        self.warn_of_steps_down(root, locked, result);
         match (self.options.repair, self.compares_all()) {
             (true, _) => remarks::not_compared(result, locked, root, "--repair"),
             (false, true) => remarks::not_compared(result, locked, root, "--dry-run"),

@@ -8,6 +8,7 @@ pub(in crate::front::cli) mod edit;
 mod ending;
 mod in_use;
 mod job;
+mod memory;
 mod moves;
 mod opened;
 mod pins;

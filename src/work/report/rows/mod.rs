@@ -24,6 +24,7 @@ mod provider;
 mod rule;
 mod store;
 mod symptom;
+mod trusted;
 
 pub use audited::{AdvisoryRow, AdvisoryStatus, AuditedAdvisory, AuditedProvider, ContentsState};
 pub use build::{
@@ -59,3 +60,4 @@ pub use store::{
     ImportedFile, RemovedFacts, StoreReport, StoreStats,
 };
 pub use symptom::{PageMatchRow, SymptomEntry, SymptomRow};
+pub use trusted::{MemoryState, TrustedProvider};

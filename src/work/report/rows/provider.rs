@@ -16,7 +16,7 @@ use crate::version::{Constraints, Version};
 
 use super::{
     AuditedProvider, ComparedProvider, ExplainedProvider, MirroredProvider, PastChange,
-    RequiredProviderRow,
+    RequiredProviderRow, TrustedProvider,
 };
 use super::{PassedOverRelease, ReleaseBuildRow, StatedDate};
 
@@ -45,6 +45,8 @@ pub enum Provider {
     Mirrored(MirroredProvider),
     /// Of `audit`: an entry of the lock file.
     Audited(AuditedProvider),
+    /// Of `trust`: an entry of the lock file.
+    Trusted(TrustedProvider),
 }
 
 /// An entry of the lock file, as `lock` or `update` wrote it or would write it.

@@ -1,0 +1,223 @@
+//! What is seen of the providers that a project file governs, compared with its memory and written into it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::addr::ProviderAddr;
+use crate::hcl::edit::{BlockName, EditError, HclEditor};
+use crate::package::calendar::day;
+use crate::project::{MAX_FILE_BYTES, RememberedProvider, memory};
+use crate::report::Failure;
+use crate::report::json::{MemoryState, TrustedProvider};
+use crate::run::session::Session;
+use crate::verify::{ReleaseOrigin, StepDown};
+use crate::version::Version;
+use crate::world::Replaced;
+
+/// An entry of a lock file with what is known of its release.
+pub(super) struct SeenEntry<'a> {
+    pub(super) root: String,
+    pub(super) provider: ProviderAddr,
+    pub(super) version: Version,
+    /// What the project file says; `None` if nothing.
+    pub(super) remembered: Option<&'a RememberedProvider>,
+    /// The user accepts what differs.
+    pub(super) is_accepted: bool,
+    pub(super) origin: ReleaseOrigin,
+}
+
+/// The providers that a project file governs, over all roots of the run.
+#[derive(Default)]
+pub(super) struct ProjectMemory {
+    providers: BTreeMap<ProviderAddr, SeenProvider>,
+}
+
+/// A provider with what is known of its locked releases.
+struct SeenProvider {
+    /// What is known of all of them.
+    origin: ReleaseOrigin,
+    remembered: Option<RememberedProvider>,
+    is_accepted: bool,
+    /// The entries by the path of their root.
+    entries: BTreeMap<String, (Version, ReleaseOrigin)>,
+}
+
+impl SeenProvider {
+    fn state(&self) -> MemoryState {
+        let (origin, known) = (&self.origin, self.remembered.as_ref());
+        let is_known = origin.signers.is_some() || origin.modules.len() == 1;
+        let Some(remembered) = known else {
+            return if is_known {
+                MemoryState::FirstUse
+            } else {
+                MemoryState::Unknown
+            };
+        };
+        if !self.steps_down().is_empty() {
+            return if self.is_accepted {
+                MemoryState::Accepted
+            } else {
+                MemoryState::Changed
+            };
+        }
+        let lacks_signer = remembered.signed_by.as_ref().is_none_or(Vec::is_empty);
+        let is_signed = origin.signers.as_ref().is_some_and(|keys| !keys.is_empty());
+        let is_more = lacks_signer && is_signed
+            || remembered.signed_by.is_none() && origin.signers.is_some()
+            || remembered.module.is_none() && origin.modules.len() == 1
+            || remembered.zh.is_none_or(|zh| origin.zh > zh);
+        if is_more {
+            MemoryState::Completed
+        } else {
+            MemoryState::Unchanged
+        }
+    }
+
+    /// Lists the steps down of all entries.
+    fn steps_down(&self) -> Vec<StepDown> {
+        let origins = self.entries.values().map(|(_, origin)| origin);
+        let remembered = self.remembered.iter();
+        remembered
+            .flat_map(|known| origins.clone().flat_map(|origin| origin.steps_down(known)))
+            .collect()
+    }
+}
+
+impl ProjectMemory {
+    /// Adds an entry: every key and module counts, and the smallest number of hashes.
+    pub(super) fn add(&mut self, entry: SeenEntry<'_>) {
+        let origin = entry.origin;
+        let seen = self
+            .providers
+            .entry(entry.provider)
+            .or_insert_with(|| SeenProvider {
+                origin: origin.clone(),
+                remembered: entry.remembered.cloned(),
+                is_accepted: entry.is_accepted,
+                entries: BTreeMap::new(),
+            });
+        seen.origin.modules.extend(origin.modules.iter().cloned());
+        seen.origin.zh = seen.origin.zh.min(origin.zh);
+        match (&mut seen.origin.signers, &origin.signers) {
+            // An unsigned release is a fact about the provider, beside signed ones.
+            (Some(all), Some(keys)) => all.extend(keys.iter().cloned()),
+            (all, keys) => *all = all.take().or_else(|| keys.clone()),
+        }
+        seen.entries.insert(entry.root, (entry.version, origin));
+    }
+
+    /// Returns a row for each entry of a root.
+    pub(super) fn rows(&self, root: &str) -> impl Iterator<Item = TrustedProvider> {
+        self.providers.iter().filter_map(move |(provider, seen)| {
+            let (version, origin) = seen.entries.get(root)?;
+            let fingerprints = origin.signers.as_ref().map(|keys| {
+                let keys = keys.iter().map(|key| key.fingerprint.clone());
+                keys.collect()
+            });
+            let steps_down = match &seen.remembered {
+                Some(known) => origin.steps_down(known),
+                None => Vec::new(),
+            };
+            Some(TrustedProvider {
+                provider: provider.clone(),
+                version: version.clone(),
+                state: seen.state(),
+                signed_by: fingerprints,
+                modules: origin.modules.iter().cloned().collect(),
+                zh_count: origin.zh,
+                steps_down: steps_down.iter().map(ToString::to_string).collect(),
+            })
+        })
+    }
+
+    /// Writes what is new into the project file; nothing if nothing is.
+    ///
+    /// # Errors
+    /// If the file cannot be read, edited or written.
+    pub(super) fn write(
+        &self,
+        session: &Session<'_>,
+        path: &Path,
+        reason: Option<&str>,
+    ) -> Result<(), Failure> {
+        if !self
+            .providers
+            .values()
+            .any(|seen| seen.state().is_written())
+        {
+            return Ok(());
+        }
+        let disk = session.world.disk;
+        let failed = |error: &dyn std::fmt::Display| {
+            Failure::new(format!("{} could not be written", path.display()))
+                .because(error.to_string())
+        };
+        let old = match disk.read(path, MAX_FILE_BYTES) {
+            Ok(bytes) => Some(bytes),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed(&error)),
+        };
+        let today = day(session.world.clock.now());
+        let new = self
+            .edited(old.clone().unwrap_or_default(), &today, reason)
+            .map_err(|error| failed(&error))?;
+        let replaced = disk
+            .replace(path, old.as_deref(), &new)
+            .map_err(|error| failed(&error))?;
+        match replaced {
+            Replaced::Done => Ok(()),
+            Replaced::Changed => Err(failed(&"another program has changed it meanwhile")),
+        }
+    }
+
+    /// Returns the text of the project file with what is new.
+    fn edited(
+        &self,
+        bytes: Vec<u8>,
+        today: &str,
+        reason: Option<&str>,
+    ) -> Result<Vec<u8>, EditError> {
+        let mut editor = HclEditor::open(bytes)?;
+        for (provider, seen) in &self.providers {
+            let state = seen.state();
+            if !state.is_written() {
+                continue;
+            }
+            let address = match &seen.remembered {
+                Some(known) => known.provider.text().to_owned(),
+                None => provider.to_string(),
+            };
+            let path = [
+                BlockName {
+                    kind: memory::TRUST,
+                    labels: &[],
+                },
+                BlockName {
+                    kind: memory::PROVIDER,
+                    labels: &[&address],
+                },
+            ];
+            let ReleaseOrigin {
+                signers, modules, ..
+            } = &seen.origin;
+            if let Some(keys) = signers {
+                let keys: Vec<String> = keys.iter().map(|key| key.fingerprint.clone()).collect();
+                editor.set(&path, memory::SIGNED_BY, keys)?;
+            }
+            // Programs of several modules have no origin that could be remembered.
+            if let (Some(module), 1) = (modules.first(), modules.len()) {
+                editor.set(&path, memory::MODULE, module.as_str())?;
+            }
+            editor.set(&path, memory::ZH, seen.origin.zh as u64)?;
+            if state != MemoryState::Completed {
+                editor.set(&path, memory::SINCE, today)?;
+            }
+            if state == MemoryState::Accepted
+                && let Some(reason) = reason
+            {
+                editor.set(&path, memory::REASON, reason)?;
+            }
+        }
+        Ok(editor.into_bytes())
+    }
+}

@@ -1,0 +1,118 @@
+//! The text of `lockctl trust`.
+
+use crate::cli::Look;
+use crate::report::json::{MemoryState, Provider, TrustedProvider};
+use crate::report::{Column, RootResult, Row, Table, TextBlock, Tone};
+
+/// Number of digits of a key that are shown without `-v`: those of its ID.
+const ID_DIGITS: usize = 16;
+
+/// Shows each provider with what is known, and what to do.
+pub(super) fn of_all(roots: &[RootResult], checks: bool, look: Look) -> Vec<TextBlock> {
+    let all: Vec<(&RootResult, &TrustedProvider)> = roots
+        .iter()
+        .flat_map(|root| root.providers.iter().map(move |row| (root, row)))
+        .filter_map(|(root, row)| match row {
+            Provider::Trusted(row) => Some((root, row)),
+            _ => None,
+        })
+        .collect();
+    let shown = all
+        .iter()
+        .filter(|(_, row)| look.verbose || row.state != MemoryState::Unchanged);
+    let rows = shown.map(|(root, row)| {
+        let cells = [
+            row.state.name().into(),
+            row.provider.to_string().into(),
+            row.version.to_string().into(),
+            signers(row, look.verbose).into(),
+            row.modules.join(", ").into(),
+            row.steps_down.join("; ").into(),
+        ];
+        let row = Row {
+            tone: Some(tone(row.state)),
+            ..Row::new(&root.path, cells)
+        };
+        row
+    });
+    let columns = [
+        Column::Key("MEMORY"),
+        Column::Key("PROVIDER"),
+        Column::Joined("VERSION"),
+        Column::Key("SIGNED BY"),
+        Column::Key("BUILT FROM"),
+        Column::Key("STEP DOWN"),
+    ];
+    let mut blocks = vec![TextBlock::Table(Table::new(&columns, rows))];
+    let count = |state: MemoryState| {
+        let providers = all.iter().filter(|(_, row)| row.state == state);
+        let mut names: Vec<_> = providers.map(|(_, row)| &row.provider).collect();
+        names.sort();
+        names.dedup();
+        names.len()
+    };
+    let counted = [
+        MemoryState::Changed,
+        MemoryState::Accepted,
+        MemoryState::FirstUse,
+        MemoryState::Completed,
+        MemoryState::Unknown,
+        MemoryState::Unchanged,
+    ]
+    .map(|state| (count(state), state.name()));
+    let parts: Vec<String> = counted
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| format!("{count} {name}"))
+        .collect();
+    if count(MemoryState::FirstUse) > 0 {
+        let text =
+            "a first use is compared with nothing: compare the keys with what the publishers state";
+        blocks.push(TextBlock::Remark(Tone::Note, text.to_owned()));
+    }
+    if count(MemoryState::Unknown) > 0 {
+        let text = "who signs an unknown one is known after `lockctl lock`, or with `lockctl trust --upstream`";
+        blocks.push(TextBlock::Remark(Tone::Note, text.to_owned()));
+    }
+    if !parts.is_empty() {
+        let is_changed = count(MemoryState::Changed) > 0;
+        let written = all.iter().any(|(_, row)| row.state.is_written());
+        let end = match (checks, written) {
+            (true, true) => "; nothing was written",
+            (false, true) => "; the project file was written",
+            _ => "",
+        };
+        let tone = if is_changed || checks && written {
+            Tone::Bad
+        } else {
+            Tone::Good
+        };
+        let text = format!("{}{end}", parts.join(", "));
+        blocks.push(TextBlock::Verdict(tone, text));
+    }
+    blocks
+}
+
+fn tone(state: MemoryState) -> Tone {
+    match state {
+        MemoryState::Changed => Tone::Bad,
+        MemoryState::FirstUse | MemoryState::Unknown => Tone::Note,
+        MemoryState::Accepted | MemoryState::Completed | MemoryState::Unchanged => Tone::Good,
+    }
+}
+
+/// Names the keys, or says that there is none.
+fn signers(row: &TrustedProvider, verbose: bool) -> String {
+    match row.signed_by.as_deref() {
+        None => "not known".to_owned(),
+        Some([]) => "nobody".to_owned(),
+        Some(keys) => {
+            let shown = keys.iter().map(|key| {
+                let start = key.len().saturating_sub(ID_DIGITS);
+                let id = key.get(start..).unwrap_or(key);
+                if verbose { key.as_str() } else { id }
+            });
+            shown.collect::<Vec<_>>().join(", ")
+        }
+    }
+}

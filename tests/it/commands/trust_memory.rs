@@ -1,0 +1,210 @@
+//! The memory of signers and origin: what `trust` writes, and the steps down that commands report.
+
+use serde_json::{Value, json};
+use snapbox::str;
+
+use super::builds::{self, CLEAN};
+use super::registry::{DEMO, with_registry};
+use super::*;
+use crate::registry::{Registry, TestKey};
+
+const FILE: &str = ".lockctl.hcl";
+
+fn flavored(command: &str) -> Vec<&str> {
+    let mut args: Vec<&str> = command.split(' ').collect();
+    args.extend(["--flavor", "terraform@1.11"]);
+    args
+}
+
+/// A root that is locked from a registry, with a project file that has comments.
+fn locked() -> (Registry, Lab) {
+    let (registry, lab) = with_registry(DEMO);
+    let text = "# Ours.\ntrust {\n  h1 = \"proven\" # for now\n}\n\n# The end.\n";
+    lab.write(FILE, text);
+    lab.run(&flavored("lock --platform linux_amd64")).exits(0);
+    (registry, lab)
+}
+
+fn rules(outcome: &Outcome) -> Vec<String> {
+    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let findings = json["roots"][0]["findings"].as_array().unwrap().iter();
+    let rules = findings.map(|finding| finding["rule"].as_str().unwrap().to_owned());
+    let steps = ["key-changed", "signature-lost", "origin-changed", "zh-lost"];
+    rules.filter(|rule| steps.contains(&&**rule)).collect()
+}
+
+/// The project file, with words for what differs from run to run.
+fn memory(lab: &Lab) -> String {
+    let day = lockctl::package::calendar::day(std::time::SystemTime::now());
+    lab.read(FILE)
+        .replace(&day, "TODAY")
+        .replace(&TestKey::Main.fingerprint(), "MAIN")
+        .replace(&TestKey::Stranger.fingerprint(), "STRANGER")
+}
+
+#[test]
+fn what_is_known_is_written_once_and_comments_stay() {
+    let (_registry, lab) = locked();
+    let check = lab.run(&flavored("trust --check")).exits(1);
+    check.stdout_has("nothing was written");
+    assert!(!lab.read(FILE).contains("signed_by"));
+    let first = lab.run(&flavored("trust")).exits(0);
+    first.stdout_has("a first use is compared with nothing");
+    memory(&lab).reads(str![[r##"
+# Ours.
+trust {
+  h1 = "proven" # for now
+
+  provider "registry.terraform.io/acme/demo" {
+    signed_by = ["MAIN"]
+    zh        = 4
+    since     = "TODAY"
+  }
+}
+
+# The end.
+
+"##]]);
+    let before = lab.read(FILE);
+    let again = lab.run(&flavored("trust")).exits(0);
+    again.stdout_has("1 unchanged");
+    assert_eq!(lab.read(FILE), before);
+    lab.run(&flavored("trust --check")).exits(0);
+    let verify = lab.run(&flavored("verify --only policy --format json"));
+    assert!(rules(&verify.exits(0)).is_empty());
+}
+
+#[test]
+fn another_key_is_a_step_down_until_it_is_accepted() {
+    let (registry, lab) = locked();
+    lab.run(&flavored("trust")).exits(0);
+    let upstream = flavored("verify --only upstream --format json");
+    assert!(rules(&lab.run(&upstream)).is_empty());
+    registry.reset(&json!({"keys": ["stranger"], "sign_with": "stranger"}));
+    assert_eq!(rules(&lab.run(&upstream).exits(1)), ["key-changed"]);
+    let sarif = lab.run(&flavored("verify --only upstream --format sarif"));
+    sarif.stdout_has("key-changed");
+    let lock = lab
+        .run(&flavored("lock --prove --platform linux_amd64"))
+        .exits(0);
+    lock.stderr_has("acme/demo 1.0.0 is signed by another key");
+    // Facts now know the key, too.
+    let verify = flavored("verify --only policy --format json");
+    assert_eq!(rules(&lab.run(&verify).exits(1)), ["key-changed"]);
+    let trust = lab.run(&flavored("trust")).exits(1);
+    trust.stdout_has("signed by another key");
+    lab.run(&flavored("trust --update acme/demo")).exits(2);
+    let reason = ["--reason", "a \"new\" key"];
+    let accept = [&flavored("trust --update ACME/demo")[..], &reason].concat();
+    lab.run(&accept).exits(0).stdout_has("1 accepted");
+    memory(&lab).reads(str![[r##"
+# Ours.
+trust {
+  h1 = "proven" # for now
+
+  provider "registry.terraform.io/acme/demo" {
+    signed_by = ["STRANGER"]
+    zh        = 4
+    since     = "TODAY"
+    reason    = "a /"new/" key"
+  }
+}
+
+# The end.
+
+"##]]);
+    assert!(rules(&lab.run(&verify).exits(0)).is_empty());
+}
+
+#[test]
+fn a_lost_signature_and_lost_hashes_are_steps_down() {
+    let (registry, lab) = with_registry(DEMO);
+    let tofu = |command: &str| {
+        let args: Vec<&str> = command.split(' ').collect();
+        lab.run(&[&args[..], &["--flavor", "opentofu"]].concat())
+    };
+    tofu("lock --platform linux_amd64").exits(0);
+    tofu("trust --upstream").exits(0);
+    registry.reset(&json!({"no_keys": true}));
+    let upstream = tofu("verify --only upstream --format json").exits(1);
+    assert_eq!(rules(&upstream), ["signature-lost"]);
+    let text = lab.read(LOCK);
+    let lines = text.lines().filter(|line| !line.contains("\"zh:"));
+    lab.write(
+        LOCK,
+        lines.map(|line| format!("{line}\n")).collect::<String>(),
+    );
+    let policy = tofu("verify --only policy --format json").exits(1);
+    assert_eq!(rules(&policy), ["zh-lost"]);
+}
+
+#[test]
+fn another_main_module_is_a_step_down() {
+    let other = &CLEAN.replace("acme", "other");
+    let next = &CLEAN.replace("terraform-provider-lab", "terraform-provider-lab/v2");
+    for (build, wanted) in [(other, &["origin-changed"][..]), (next, &[])] {
+        let releases = [("1.0.0", [CLEAN, CLEAN]), ("1.1.0", [build, build])];
+        let (_registry, lab) = builds::locked(&releases, "1.0.0");
+        lab.run(&flavored("trust")).exits(0);
+        let text = lab.read(FILE);
+        assert!(
+            text.contains("github.com/acme/terraform-provider-lab\""),
+            "{text}"
+        );
+        builds::update(&lab, "1.1.0");
+        let verify = lab.run(&flavored("verify --only policy --format json"));
+        assert_eq!(rules(&verify), wanted);
+    }
+}
+
+#[test]
+fn attacks_on_the_memory_are_refused_or_have_no_effect() {
+    // Another key with the same 64-bit ID is another key.
+    let (registry, lab) = locked();
+    lab.run(&flavored("trust")).exits(0);
+    let main = TestKey::Main.fingerprint();
+    let same_id = format!("{}{}", "0".repeat(24), &main[24..]);
+    let text = lab.read(FILE);
+    lab.write(FILE, text.replace(&main, &same_id));
+    let verify = flavored("verify --only policy --format json");
+    assert_eq!(rules(&lab.run(&verify).exits(1)), ["key-changed"]);
+    // The ID alone is none.
+    lab.write(FILE, text.replace(&main, &main[24..]));
+    lab.run(&verify).exits(2);
+    // A name in other letters is the same provider.
+    lab.write(
+        FILE,
+        text.replace("acme/demo", "ACME/Demo")
+            .replace(&main, &same_id),
+    );
+    assert_eq!(rules(&lab.run(&verify).exits(1)), ["key-changed"]);
+    let twice = format!("{text}{}", text.replace("acme/demo", "ACME/Demo"));
+    lab.write(FILE, twice);
+    lab.run(&verify).exits(2);
+    // A memory that is gone is a first use, which CI does not take for granted.
+    lab.write(FILE, "");
+    lab.run(&verify).exits(0);
+    lab.run(&flavored("trust --check")).exits(1);
+    drop(registry);
+}
+
+#[test]
+fn a_branch_does_not_accept_what_it_changes() {
+    let Some(repo) = crate::repo::Repo::new() else {
+        return;
+    };
+    repo.write("main.tf", "");
+    let memory = |count: usize| {
+        format!("trust {{\n  provider \"example.com/t/x\" {{\n    zh = {count}\n  }}\n}}\n")
+    };
+    let entry = "provider \"example.com/t/x\" {\n  version = \"1.0.0\"\n}\n";
+    repo.write(FILE, memory(2));
+    let base = repo.commit("base");
+    repo.write(LOCK, entry);
+    repo.write(FILE, memory(0));
+    repo.commit("both");
+    repo.run(&["verify", "--only", "policy"]).exits(0);
+    let checked = repo.run(&["verify", "--only", "policy", "--config-at", &base]);
+    checked.exits(1).stdout_has("zh-lost");
+    repo.run(&["trust", "--config-at", &base]).exits(2);
+}
