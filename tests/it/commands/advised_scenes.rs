@@ -240,6 +240,13 @@ pub(super) const SCENES: &[Scene] = &[
             "verify --only policy --flavor terraform@1.11",
         ))
     }),
+    ("key-expires", || {
+        let (registry, lab) = with_registry(DEMO);
+        registry.reset(&json!({"keys": ["expired"], "sign_with": "expired"}));
+        let lock = words("lock --flavor terraform@1.11 --platform linux_amd64");
+        lab.run(&lock).exits(0);
+        Some(asking((registry, lab), UPSTREAM))
+    }),
     ("key-not-allowed", || {
         let (registry, lab) = locked(&json!({}));
         let key = TestKey::Stranger.id();
@@ -527,6 +534,7 @@ pub(super) const BY_HAND: &[(&str, Preparation)] = &[
 
 /// The rules whose findings remain, whatever is done here, with the reason.
 pub(super) const LASTING: &[(&str, &str)] = &[
+    ("key-expires", "only the publisher can extend a key"),
     ("key-changed", "people must judge it"),
     ("signature-lost", "people must judge it"),
     ("origin-changed", "people must judge it"),

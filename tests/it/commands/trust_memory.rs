@@ -208,3 +208,61 @@ fn a_branch_does_not_accept_what_it_changes() {
     checked.exits(1).stdout_has("zh-lost");
     repo.run(&["trust", "--config-at", &base]).exits(2);
 }
+
+#[test]
+fn a_key_that_expires_is_announced_offline_and_upstream() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"keys": ["expired"], "sign_with": "expired"}));
+    lab.run(&flavored("lock --platform linux_amd64")).exits(0);
+    for command in [
+        "verify --only platforms,policy -v",
+        "verify --only upstream -v",
+    ] {
+        let outcome = lab.run(&flavored(command)).exits(0);
+        outcome.stdout_has("note[key-expires]: the key of registry.terraform.io/acme/demo 1.0.0");
+    }
+    lab.run(&flavored("trust -v")).stdout_has("KEY EXPIRES");
+    // A key without an end, and the key of a later answer, have none.
+    registry.reset(&json!({}));
+    let outcome = lab.run(&flavored("verify --only upstream -v"));
+    assert!(
+        !outcome.stdout.contains("key-expires"),
+        "{}",
+        outcome.stdout
+    );
+}
+
+#[test]
+fn a_review_shows_steps_down_in_trust_first() {
+    let Some(repo) = crate::repo::Repo::new() else {
+        return;
+    };
+    let entry = |version: &str| {
+        let hash = "    \"zh:0123456789012345678901234567890123456789012345678901234567890123\",\n";
+        let hashes = if version == "1.0.0" { hash } else { "" };
+        format!(
+            "provider \"example.com/t/x\" {{\n  version = \"{version}\"\n  hashes = [\n    \
+             \"h1:tSj1mL6OQ8ILGqR2mDu7OYYYWf+hoir0pf9KAQ8IzO8=\",\n{hashes}  ]\n}}\n"
+        )
+    };
+    repo.write(LOCK, entry("1.0.0"));
+    repo.write(
+        FILE,
+        "trust {\n  provider \"example.com/T/x\" {\n    zh = 1\n  }\n}\n",
+    );
+    repo.commit("base");
+    repo.write(LOCK, entry("1.1.0"));
+    repo.write(FILE, "");
+    let step = "locked with 0 zh: hashes, which were 1 before";
+    let text = repo.run(&["diff", "--fail-on", "danger"]).exits(1);
+    text.stdout_has(step);
+    repo.run(&["diff", "--format", "json"])
+        .stdout_has("\"rule\": \"zh-lost\"");
+    let markdown = repo.run(&["diff", "--format", "markdown"]).stdout;
+    let (head, _) = markdown.split_once(step).unwrap();
+    assert!(head.contains("TRUST"), "{markdown}");
+    // Without a step there is no column.
+    repo.write(LOCK, entry("1.0.0").replace("1.0.0", "1.0.1"));
+    let markdown = repo.run(&["diff", "--format", "markdown"]).stdout;
+    assert!(!markdown.contains("TRUST"), "{markdown}");
+}

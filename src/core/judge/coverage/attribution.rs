@@ -393,6 +393,7 @@ mod tests {
             version: "2.0.0".parse().expect("valid"),
             lists_release: true,
             signers: BTreeSet::new(),
+            key_ends: BTreeMap::new(),
             dates: crate::package::ReleaseDates::default(),
             packages: BTreeMap::from([
                 package('a', "linux_amd64", Some("linux")),

@@ -8,6 +8,7 @@ use super::pins::pin_changes;
 use super::side::LockSide;
 use crate::flavor::{Flavor, Program};
 use crate::pins::Pins;
+use crate::project::RememberedProvider;
 use crate::requirement::Requirement;
 
 /// Two states of a lock file, with the explained change between them.
@@ -21,6 +22,8 @@ pub struct FileComparison {
     pub new: Option<LockSide>,
     /// The changes and their causes.
     pub review: FileReview,
+    /// What the project file before remembers of providers.
+    pub memory: Vec<RememberedProvider>,
 }
 
 impl FileComparison {
@@ -33,6 +36,7 @@ impl FileComparison {
             old,
             new,
             review,
+            memory: Vec::new(),
         }
     }
 
@@ -50,6 +54,7 @@ impl FileComparison {
             old: None,
             new: None,
             review,
+            memory: Vec::new(),
         }
     }
 

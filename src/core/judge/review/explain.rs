@@ -7,6 +7,7 @@ use super::builds::BuildChange;
 use super::causes::{Cause, Risk};
 use super::configuration::ConfigurationCause;
 use super::diff::{ChangeKind, FaultChange, ProviderChange, ProviderSide, Sides};
+use super::origin::StepDown;
 use crate::addr::{ProviderAddr, is_known_publisher};
 use crate::diag::nearest;
 use crate::flavor::Flavor;
@@ -28,6 +29,8 @@ pub struct ExplainedChange {
     pub owners: BTreeMap<Hash, Vec<Platform>>,
     /// The changes of the builds, if the builds of both sides are known.
     pub builds: Vec<BuildChange>,
+    /// The steps down in who signs the release and where it comes from.
+    pub trust: Vec<StepDown>,
     /// Identifiers of the known advisories about the new version, sorted.
     pub advisories: Vec<String>,
 }
@@ -98,6 +101,7 @@ impl ExplainedChange {
             configuration: None,
             owners: BTreeMap::new(),
             builds: Vec::new(),
+            trust: Vec::new(),
             advisories: Vec::new(),
         }
     }

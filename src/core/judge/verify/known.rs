@@ -29,6 +29,9 @@ pub struct LockedReleases {
     pub now: SystemTime,
 }
 
+/// The times when keys of locked releases expire, by provider and fingerprint.
+pub type KeyEnds = BTreeMap<ProviderAddr, BTreeMap<String, SystemTime>>;
+
 /// The known builds of the locked releases, by provider.
 pub type LockedBuilds = BTreeMap<ProviderAddr, ReleaseBuilds>;
 
@@ -130,6 +133,16 @@ impl PackageOrigin {
 }
 
 impl LockedReleases {
+    /// Returns the times when keys expire that signed the releases.
+    #[must_use]
+    pub fn key_ends(&self) -> KeyEnds {
+        let releases = self.releases.iter();
+        releases
+            .filter(|(_, release)| !release.key_ends.is_empty())
+            .map(|(provider, release)| (provider.clone(), release.key_ends.clone()))
+            .collect()
+    }
+
     /// Returns the keys that signed the releases.
     #[must_use]
     pub fn signers(&self) -> BTreeMap<ProviderAddr, Vec<SignerKey>> {

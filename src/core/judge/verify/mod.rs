@@ -13,6 +13,7 @@ mod builds;
 mod carried;
 pub mod configuration;
 mod core_version;
+pub mod expiry;
 #[doc(hidden)]
 pub mod file;
 #[doc(hidden)]
@@ -51,11 +52,11 @@ pub use crate::diag::Finding;
 pub use groups::{CheckGroup, Groups};
 pub use inputs::{ConfigurationInput, IgnoredLock, LockInput, RootInputs};
 pub use known::{
-    AlteredPackage, CarriedHashes, ClaimGaps, KnownHashes, LockedBuilds, LockedReleases,
+    AlteredPackage, CarriedHashes, ClaimGaps, KeyEnds, KnownHashes, LockedBuilds, LockedReleases,
     MachineFacts, Machines, PackageFacts, PackageOrigin, PackagesVerdict, RefusedPackages,
     SourcePackage,
 };
-pub use memory::{ReleaseOrigin, StepDown, steps_down};
+pub use memory::steps_down;
 pub use offline_policy::UncheckedPolicy;
 pub use roots::{
     CallingRoot, ComparedRoot, compare_versions, find_locks_in_modules, find_unused_entries,

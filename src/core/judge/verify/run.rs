@@ -12,8 +12,8 @@ use super::platforms::PlatformEvidence;
 use super::source_checks::SourceChecks;
 use super::subject::CheckedLock;
 use super::{
-    builds, carried, configuration, core_version, file, foreign, ignored, levels, look_alike,
-    matrix, memory, missing, pins, platforms, policy, signed, tracked,
+    builds, carried, configuration, core_version, expiry, file, foreign, ignored, levels,
+    look_alike, matrix, memory, missing, pins, platforms, policy, signed, tracked,
 };
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions, CoverageProof};
@@ -255,6 +255,10 @@ fn check_lock(
         }));
     }
     findings.extend(checks.sources.compare(subject, &attributions));
+    if groups.wants(CheckGroup::Policy) && !checks.sources.asks() {
+        let ends = releases.key_ends();
+        findings.extend(expiry::check(subject, &ends, releases.now));
+    }
     verdict.h1_not_compared = not_compared(&lock.document.lock, &*checks.sources, &attributions);
     if groups.wants(CheckGroup::Build) {
         let known = (checks.builds)(&lock.document.lock);

@@ -234,6 +234,8 @@ rules! {
         "the next `init` changes a list of hashes in the lock file";
     KEY_CHANGED = "key-changed", Policy, Error:
         "a release is signed by another key than the project file remembers";
+    KEY_EXPIRES = "key-expires", Packages, Note:
+        "the key that signed a locked release expires soon, or has expired";
     KEY_NOT_ALLOWED = "key-not-allowed", Policy, Error:
         "a release is signed by another key than the policy of the project file pins";
     KEY_NOT_COMPARED = "key-not-compared", Policy, Note:

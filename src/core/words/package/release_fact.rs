@@ -1,6 +1,7 @@
 //! Known content of a release: the files that its signed lists name.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
 
 use super::{KeyId, ReleaseDates};
 use crate::addr::ProviderAddr;
@@ -18,6 +19,8 @@ pub struct ReleaseFact {
     pub lists_release: bool,
     /// The keys that signed the lists.
     pub signers: BTreeSet<SignerKey>,
+    /// The times when these keys expire, by the fingerprint of the primary key.
+    pub key_ends: BTreeMap<String, SystemTime>,
     /// Every date that was stated of the release.
     pub dates: ReleaseDates,
     /// The packages in the lists, by their `zh:`.
@@ -92,6 +95,8 @@ impl ReleaseFact {
         } else {
             self.signers.extend(later.signers.iter().cloned());
         }
+        // A publisher may extend a key.
+        self.key_ends.extend(later.key_ends.clone());
         self.lists_release |= later.lists_release;
         self.dates.extend(later.dates.iter());
         for (zh, package) in &later.packages {

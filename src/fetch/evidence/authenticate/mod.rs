@@ -106,6 +106,8 @@ pub struct Signer {
     pub fingerprint: String,
     /// The fingerprint of the subkey that signed, if it was one.
     pub subkey: Option<String>,
+    /// The time when the key expires, if it does.
+    pub expires: Option<SystemTime>,
     /// The oddities that do not stop the program.
     pub remarks: Vec<KeyRemark>,
 }
@@ -334,6 +336,7 @@ fn finish(
     };
     let signer = Signer {
         class,
+        expires: matched.verified.expires,
         remarks: matched.verified.remarks(),
         // The `key_id` that the registry states counts for nothing (rules 3.6).
         key_id: matched.verified.key_id,
@@ -432,6 +435,7 @@ mod signer_tests {
             key_id: PRIMARY[24..].to_owned(),
             fingerprint: PRIMARY.to_owned(),
             subkey: subkey.map(str::to_owned),
+            expires: None,
             remarks: Vec::new(),
         };
         assert_eq!(signer.is(key), wanted, "{pin}");

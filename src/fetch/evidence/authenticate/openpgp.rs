@@ -36,6 +36,8 @@ pub(super) struct Verified {
     pub(super) subkey: Option<String>,
     /// When it was made.
     pub(super) made: SystemTime,
+    /// The time when the key expires, or the subkey that signed.
+    pub(super) expires: Option<SystemTime>,
     /// The problem with the time of the key, if any.
     pub(super) key: Option<KeyRemark>,
     /// The problem with the time of the signature, or of one that binds the key, if any.
@@ -143,6 +145,7 @@ impl<'a> Detached<'a> {
             fingerprint: spell_fingerprint(&signer.key.primary),
             subkey: signer.subkey.map(|subkey| spell_fingerprint(&subkey.key)),
             made: moment(info.created),
+            expires: signer.end_of_key().map(moment),
             key: signer.time_of_key(self.now),
             signature: involved
                 .iter()
@@ -194,6 +197,21 @@ impl<'a> SignerCandidate<'a> {
             .flatten()
             // Who stole the key chooses the dates of its signatures, so no date is believed then.
             .any(|info| info.compromised || time_of_signature(info, now).is_none())
+    }
+
+    /// Returns the time when the primary key expires, or the subkey before it.
+    fn end_of_key(&self) -> Option<u64> {
+        let end =
+            |created: u32, lifetime: u64| (lifetime > 0).then(|| u64::from(created) + lifetime);
+        let primary = self.key.primary.created_at().as_secs();
+        let lifetime = self.key.primary_info().map_or(0, |info| info.key_lifetime);
+        let of_subkey = self.subkey.and_then(|subkey| {
+            end(
+                subkey.key.created_at().as_secs(),
+                subkey.binding.key_lifetime,
+            )
+        });
+        end(primary, lifetime).into_iter().chain(of_subkey).min()
     }
 
     fn time_of_key(&self, now: u64) -> Option<KeyRemark> {

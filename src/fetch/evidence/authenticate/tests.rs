@@ -593,6 +593,7 @@ fn classes_are_spelled_as_the_program_spells_them() {
             key_id: "7D72D4268E4660FC".to_owned(),
             fingerprint: String::new(),
             subkey: None,
+            expires: None,
             remarks: Vec::new(),
         };
         assert_eq!(signer.to_string(), expected);

@@ -6,6 +6,7 @@
 //! computed 1795338000
 //! whole
 //! signed C874011F0AB405110D02105534365D9472D7468F
+//! expires C874011F0AB405110D02105534365D9472D7468F 1774900000
 //! dated signature 1744900000
 //! package zh:… linux_amd64 h1:…
 //! other zh:…
@@ -54,6 +55,7 @@ pub(super) fn unknown(provider: ProviderAddr, version: Version) -> ReleaseFact {
         version,
         lists_release: false,
         signers: BTreeSet::new(),
+        key_ends: BTreeMap::new(),
         dates: ReleaseDates::default(),
         packages: BTreeMap::new(),
         others: BTreeSet::new(),
@@ -86,6 +88,10 @@ pub(super) fn statements(release: &ReleaseFact, hashes: StatedH1s) -> Vec<String
             line += &format!(" {subkey}");
         }
         lines.push(line);
+    }
+    for (fingerprint, end) in &release.key_ends {
+        let seconds = end.duration_since(UNIX_EPOCH).unwrap_or_default();
+        lines.push(format!("expires {fingerprint} {}", seconds.as_secs()));
     }
     for ReleaseDate { time, source } in release.dates.iter() {
         let name = DATES.iter().find(|(other, _)| *other == source);
@@ -127,6 +133,13 @@ pub(super) fn add(release: &mut ReleaseFact, statement: &str) -> Result<(), &'st
                 fingerprint: (*fingerprint).to_owned(),
                 subkey: subkey.first().map(|subkey| (*subkey).to_owned()),
             });
+        }
+        ["expires", fingerprint, seconds] if is_fingerprint(fingerprint) => {
+            let seconds = parsed(seconds).map(Duration::from_secs);
+            let end = seconds
+                .and_then(|seconds| UNIX_EPOCH.checked_add(seconds))
+                .ok_or("its key has no end")?;
+            release.key_ends.insert((*fingerprint).to_owned(), end);
         }
         ["dated", name, seconds] => {
             let source = DATES.iter().find(|(_, other)| other == name);

@@ -24,6 +24,11 @@ fn release(version: &str) -> ReleaseFact {
             subkey: None,
         }]
         .into(),
+        key_ends: [(
+            "C874011F0AB405110D02105534365D9472D7468F".to_owned(),
+            UNIX_EPOCH + seconds * 2,
+        )]
+        .into(),
         dates: [ReleaseDate {
             time: UNIX_EPOCH + seconds,
             source: DateSource::Signature,

@@ -1,10 +1,12 @@
 //! Releases that outlive the run: what signed lists and hashed packages say of them (`store` rules 5).
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 use super::Release;
 use super::stages::ReleaseWork;
 use super::work::RootWork;
+use crate::authenticate::Signer;
 use crate::package::{ReleaseFact, ReleasePackage};
 use crate::sources::filesystem_mirror::packed_name;
 use crate::store::{FactOrigin, Facts};
@@ -61,6 +63,15 @@ pub(super) fn keep(facts: &dyn Facts, roots: &[RootWork<'_, ReleaseWork>]) {
     }
 }
 
+/// Returns the times when keys expire, by the fingerprint of the primary key.
+#[must_use]
+pub fn key_ends(signers: &[Signer]) -> BTreeMap<String, SystemTime> {
+    let ends = signers
+        .iter()
+        .map(|signer| (signer.fingerprint.clone(), signer.expires));
+    ends.filter_map(|(key, end)| Some((key, end?))).collect()
+}
+
 /// Makes a release of the lists that came with its packages; nothing without a signature.
 fn listed(release: &Release, provider: &ReleaseWork) -> Option<ReleaseFact> {
     let list = provider.lists.signed()?;
@@ -73,6 +84,7 @@ fn listed(release: &Release, provider: &ReleaseWork) -> Option<ReleaseFact> {
         version: version.clone(),
         lists_release: list.lists_release,
         signers: list.signers.iter().map(|signer| signer.key()).collect(),
+        key_ends: key_ends(&list.signers),
         dates: list.dates.clone(),
         packages: BTreeMap::new(),
         others: list.hashes.iter().cloned().collect(),

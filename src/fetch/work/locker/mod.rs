@@ -47,6 +47,7 @@ pub use self::convert::{Conversion, MovedEntry, NotConverted, Superseded, conver
 pub use self::dates::all_dates;
 pub use self::error::{Alarm, LockError, Remedy, UnattributedH1};
 pub use self::fetch::DOWNLOADS;
+pub use self::kept::key_ends;
 pub use self::offline::complete;
 pub use self::outcome::{
     ContradictedBy, ContradictedHash, Detour, Dropped, EvidenceByHash, HashEvidence, ListedFile,

@@ -15,7 +15,7 @@ use crate::packages::{
 };
 use crate::verify::{
     CheckedLock, CheckedPackages, ClaimGaps, Groups, KnownHashes, PackageFacts, PackagesVerdict,
-    RootInputs, SourceChecks, ages, signers,
+    RootInputs, SourceChecks, ages, expiry, signers,
 };
 
 /// The packages and the registries that a root is compared with.
@@ -139,6 +139,10 @@ impl SourceChecks for RootSources<'_, '_> {
     fn compare(&self, subject: CheckedLock<'_>, attributions: &Attributions) -> Vec<Finding> {
         let mut findings = super::check(subject, &self.answers);
         findings.extend(stated::check(subject, &self.answers, attributions));
+        if let Upstream::Ask(registries) = &self.upstream {
+            let ends = super::key_ends(&self.answers);
+            findings.extend(expiry::check(subject, &ends, registries.now()));
+        }
         findings
     }
 

@@ -23,7 +23,7 @@ use crate::package::{ReleaseDates, SignerKey};
 use crate::project::Project;
 use crate::sources::Source;
 use crate::sources::net::Net;
-use crate::verify::CheckedLock;
+use crate::verify::{CheckedLock, KeyEnds};
 use crate::version::{Constraints, Version};
 
 /// The answers of registries about the locked version of each provider.
@@ -150,6 +150,17 @@ pub fn signers(answers: &Answers) -> BTreeMap<ProviderAddr, Vec<SignerKey>> {
             let keys = list.signers.iter().map(Signer::key).collect();
             Some((provider.clone(), keys))
         })
+        .collect()
+}
+
+/// Returns the times when keys expire that signed locked releases.
+#[must_use]
+pub fn key_ends(answers: &Answers) -> KeyEnds {
+    let lists = answers
+        .iter()
+        .filter_map(|(provider, answer)| Some((provider, answer.list.as_ref()?)));
+    lists
+        .map(|(provider, list)| (provider.clone(), locker::key_ends(&list.signers)))
         .collect()
 }
 

@@ -6,10 +6,10 @@ use std::time::SystemTime;
 
 use crate::cli::World;
 use crate::config::{ConfigSources, Loaded, OverriddenPlaces};
-use crate::diag::Texts;
+use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git;
-use crate::project::ProjectFile;
+use crate::project::{ProjectFile, ProjectPlace, Projects, RememberedProvider};
 use crate::remote_module::RemoteModules;
 use crate::requirement::{Requirement, RequirementOrigin, Requirements, StateSeen};
 use crate::review::{ConfigurationSides, FileComparison, LockSide};
@@ -82,6 +82,19 @@ pub(in crate::front::cli) fn explain(
             None => format!("{name}:{}", position.line),
         }
     })
+}
+
+/// Returns what the project file of the state before remembers of providers; nothing if it has errors.
+pub(in crate::front::cli) fn memory(
+    place: &ProjectPlace,
+    projects: &mut Projects<'_>,
+    texts: &mut Texts,
+) -> Vec<RememberedProvider> {
+    let file = projects.of(place, texts);
+    if has_errors(&file.diagnostics) {
+        return Vec::new();
+    }
+    file.project.trust.memory.clone()
 }
 
 /// Reads the configuration of a side, if it has any.

@@ -20,7 +20,10 @@ use crate::diag::Texts;
 use crate::locker::TrustedFacts;
 use crate::report::json::RootStatus;
 use crate::report::{self, CommandResult, Failure, FileResult, ResultSubject, Sentence, TextBlock};
-use crate::review::{FileComparison, FileReview, LockSide, Risk, verdict};
+use crate::review::{
+    FileComparison, FileReview, LockSide, ProviderSide, ReleaseOrigin, Risk, verdict,
+};
+use crate::run::facts::UserFacts;
 use crate::run::options::{Options, examples, one_of};
 use crate::run::root;
 use crate::run::session::Session;
@@ -92,6 +95,9 @@ impl Command for DiffArgs {
                         facts.builds_of(TrustedFacts::Own, &side.addr, version, hashes)
                     });
                 }
+                for file in &mut all {
+                    file.comparison.add_trust(|side| origin(side, facts));
+                }
                 let advisories = advisories(&mut all, session);
                 let (releases, unread) = self.releases(&all, session);
                 let mut result = result(self, all, are_named, texts);
@@ -148,6 +154,15 @@ impl DiffArgs {
         }
         (Some(releases), unread)
     }
+}
+
+/// Returns what facts of this machine know of the release of an entry.
+fn origin(side: &ProviderSide, facts: &UserFacts<'_>) -> ReleaseOrigin {
+    let (version, hashes) = (&side.lock.version, &side.lock.hashes);
+    let release = TrustedFacts::Own.release(facts.get(), &side.addr, version);
+    let signers = release.as_ref().map(|stored| &stored.release.signers);
+    let builds = facts.builds_of(TrustedFacts::Own, &side.addr, version, hashes);
+    ReleaseOrigin::new(signers, Some(&builds), hashes)
 }
 
 /// Returns how the providers of results are named.

@@ -12,6 +12,7 @@ use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Stat
 use crate::guide::advice;
 use crate::lockfile;
 use crate::pins::{self, Pins};
+use crate::project::{ProjectPlace, Projects};
 use crate::report::{self, Failure, FileResult, Sentence};
 use crate::review::{FileCause, FileComparison, LockSide};
 use crate::run::options::Options;
@@ -203,6 +204,9 @@ impl RevisionReader<'_, '_> {
             }
         }
         let mut contents = contents.into_iter();
+        let now = self.session.world.clock.now();
+        let [old_tree, _] = &self.trees;
+        let mut projects = old_tree.as_ref().map(|tree| Projects::nearest(tree, now));
         let mut all = Vec::new();
         for change in changes {
             let mut failures = Vec::new();
@@ -223,7 +227,13 @@ impl RevisionReader<'_, '_> {
             let old = side(&change.old, &self.names[0]);
             let new = side(&change.new, &self.names[1]);
             let comparison = compared(change, old, new, failures.is_empty());
-            let comparison = self.explain(comparison, change, texts);
+            let mut comparison = self.explain(comparison, change, texts);
+            if let Some(projects) = &mut projects
+                && let Some(dir) = change.path().parent()
+            {
+                let place = ProjectPlace::new(dir, &self.top);
+                comparison.memory = configuration::memory(&place, projects, texts);
+            }
             if !comparison.review.is_empty() || !failures.is_empty() {
                 all.push(FileResult {
                     status: report::json::RootStatus::Clean,

@@ -19,9 +19,13 @@ const COLUMNS: &[Column] = &[
     Column::Key("RISK"),
     Column::Key("PROVIDER"),
     Column::Key("VERSION"),
+    Column::Long("TRUST"),
     Column::Key("CHANGE"),
     Column::Prose("REMARK"),
 ];
+
+/// The index of the column of trust.
+const TRUST: usize = 3;
 
 const NAMES: RootNames = RootNames::Below("lock file");
 
@@ -168,6 +172,8 @@ pub(in crate::front::cli) fn table(files: &[&FileComparison], details: Details) 
                 [subject.clone(), version.clone(), kinds],
                 provider_now.remarks(),
             );
+            let steps = provider.trust.iter().map(ToString::to_string);
+            change.cells[TRUST] = steps.collect::<Vec<_>>().into();
             change.details = lines(provider);
             rows.push((key(risk), change));
             for build in &provider.builds {
@@ -198,7 +204,14 @@ fn row(
     [subject, version, kinds]: [Cell; 3],
     remark: Vec<String>,
 ) -> Row {
-    let cells = [risk.name().into(), subject, version, kinds, remark.into()];
+    let cells = [
+        risk.name().into(),
+        subject,
+        version,
+        Cell::default(),
+        kinds,
+        remark.into(),
+    ];
     Row {
         tone: Some(tone(risk)),
         ..Row::new(&file.path, cells)

@@ -9,8 +9,8 @@ use crate::package::calendar::day;
 use crate::project::{MAX_FILE_BYTES, RememberedProvider, memory};
 use crate::report::Failure;
 use crate::report::json::{MemoryState, TrustedProvider};
+use crate::review::{ReleaseOrigin, StepDown};
 use crate::run::session::Session;
-use crate::verify::{ReleaseOrigin, StepDown};
 use crate::version::Version;
 use crate::world::Replaced;
 
@@ -24,6 +24,8 @@ pub(super) struct SeenEntry<'a> {
     /// The user accepts what differs.
     pub(super) is_accepted: bool,
     pub(super) origin: ReleaseOrigin,
+    /// The day when the first of its keys expires.
+    pub(super) key_expires: Option<String>,
 }
 
 /// The providers that a project file governs, over all roots of the run.
@@ -40,6 +42,8 @@ struct SeenProvider {
     is_accepted: bool,
     /// The entries by the path of their root.
     entries: BTreeMap<String, (Version, ReleaseOrigin)>,
+    /// The day when the first of its keys expires.
+    key_expires: Option<String>,
 }
 
 impl SeenProvider {
@@ -78,7 +82,11 @@ impl SeenProvider {
         let origins = self.entries.values().map(|(_, origin)| origin);
         let remembered = self.remembered.iter();
         remembered
-            .flat_map(|known| origins.clone().flat_map(|origin| origin.steps_down(known)))
+            .flat_map(|known| {
+                origins
+                    .clone()
+                    .flat_map(|origin| origin.steps_down(&known.into()))
+            })
             .collect()
     }
 }
@@ -95,6 +103,7 @@ impl ProjectMemory {
                 remembered: entry.remembered.cloned(),
                 is_accepted: entry.is_accepted,
                 entries: BTreeMap::new(),
+                key_expires: entry.key_expires.clone(),
             });
         seen.origin.modules.extend(origin.modules.iter().cloned());
         seen.origin.zh = seen.origin.zh.min(origin.zh);
@@ -115,7 +124,7 @@ impl ProjectMemory {
                 keys.collect()
             });
             let steps_down = match &seen.remembered {
-                Some(known) => origin.steps_down(known),
+                Some(known) => origin.steps_down(&known.into()),
                 None => Vec::new(),
             };
             Some(TrustedProvider {
@@ -123,6 +132,7 @@ impl ProjectMemory {
                 version: version.clone(),
                 state: seen.state(),
                 signed_by: fingerprints,
+                key_expires: seen.key_expires.clone(),
                 modules: origin.modules.iter().cloned().collect(),
                 zh_count: origin.zh,
                 steps_down: steps_down.iter().map(ToString::to_string).collect(),

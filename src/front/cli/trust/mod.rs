@@ -18,15 +18,16 @@ use crate::guide::advice;
 use crate::guide::advice::required::Required;
 use crate::lockfile::LockFile;
 use crate::package::SignerKey;
+use crate::package::calendar::day;
 use crate::project;
 use crate::report::json::{MemoryState, Provider, RootStatus, TrustedProvider};
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
+use crate::review::ReleaseOrigin;
 use crate::run::options::{Options, RootArgs, examples};
 use crate::run::root::Root;
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
 use crate::upstream::{self, CheckError, Registries};
-use crate::verify::ReleaseOrigin;
 use crate::world::Replaced;
 
 /// Remember who signs providers and what they are built from
@@ -97,7 +98,8 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
             return Ok(Replaced::Done);
         };
         let lock = &text.document.lock;
-        let mut signers = session.facts.releases(root, lock, session.world).signers();
+        let releases = session.facts.releases(root, lock, session.world);
+        let (mut signers, mut ends) = (releases.signers(), releases.key_ends());
         if args.upstream {
             let user = session.of(root.flavor);
             result.faults(&user.errors_once(texts));
@@ -107,6 +109,7 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
                     .or_insert_with(|| user.registries());
                 let (answers, errors) = registries.ask(root.subject(text, None));
                 let errors = errors.into_iter().map(CheckError::Release).collect();
+                ends.extend(upstream::key_ends(&answers));
                 (upstream::signers(&answers), errors)
             } else {
                 (Signers::new(), vec![CheckError::NotAsked])
@@ -135,6 +138,10 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
                 remembered: root.project().trust.remembered(provider, root.flavor),
                 is_accepted: accepted.contains(provider),
                 origin,
+                key_expires: ends
+                    .get(provider)
+                    .and_then(|keys| keys.values().min())
+                    .map(|end| day(*end)),
             });
         }
         Ok(Replaced::Done)

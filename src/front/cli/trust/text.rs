@@ -26,6 +26,7 @@ pub(super) fn of_all(roots: &[RootResult], checks: bool, look: Look) -> Vec<Text
             row.provider.to_string().into(),
             row.version.to_string().into(),
             signers(row, look.verbose).into(),
+            row.key_expires.clone().unwrap_or_default().into(),
             row.modules.join(", ").into(),
             row.steps_down.join("; ").into(),
         ];
@@ -40,6 +41,7 @@ pub(super) fn of_all(roots: &[RootResult], checks: bool, look: Look) -> Vec<Text
         Column::Key("PROVIDER"),
         Column::Joined("VERSION"),
         Column::Key("SIGNED BY"),
+        Column::Key("KEY EXPIRES"),
         Column::Key("BUILT FROM"),
         Column::Key("STEP DOWN"),
     ];

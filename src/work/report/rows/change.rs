@@ -36,10 +36,24 @@ pub struct ChangeRow {
     /// The changes of the builds, if contents of packages of both sides are known; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub builds: Vec<BuildChangeRow>,
+    /// The steps down in who signs the release and where it comes from; absent if there are none, or nothing is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trust: Vec<TrustChangeRow>,
     /// Advisories about the new version in the database that the cache has; absent if there are none. That there are
     /// none proves nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub advisories: Vec<String>,
+}
+
+/// A step down in who signs a release, or where it comes from.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "TrustChange"))]
+pub struct TrustChangeRow {
+    /// The name of the rule that `verify` reports it by.
+    pub rule: &'static str,
+    /// The step in words.
+    pub text: String,
 }
 
 /// A change of the builds of a provider.
@@ -141,6 +155,14 @@ impl ChangeRow {
                     kind: change.name(),
                     risk: change.risk(),
                     text: change.to_string(),
+                })
+                .collect(),
+            trust: explained
+                .trust
+                .iter()
+                .map(|step| TrustChangeRow {
+                    rule: step.rule(),
+                    text: step.to_string(),
                 })
                 .collect(),
             advisories: explained.advisories.clone(),

@@ -31,7 +31,7 @@ pub use build::{
     BuildSetting, ContentsKnowledge, GoBuildRow, ModuleInBuild, PackageBuildRow, ReleaseBuildRow,
     ReplacementInBuild,
 };
-pub use change::{BuildChangeRow, ChangeRow, EntrySide, PastChange};
+pub use change::{BuildChangeRow, ChangeRow, EntrySide, PastChange, TrustChangeRow};
 pub use configuration::{ConfiguredArgumentRow, ConfiguredBlockRow, ConfiguredModuleRow};
 pub use convert::ConvertedProvider;
 pub use date::{DateSource, PassedOverRelease, StatedDate};

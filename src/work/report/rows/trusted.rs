@@ -17,6 +17,8 @@ pub struct TrustedProvider {
     pub state: MemoryState,
     /// The fingerprints of the keys that signed the release; empty if nothing signs it, null if that is not known.
     pub signed_by: Option<Vec<String>>,
+    /// The day when the key expires (UTC); null if it does not, or if that is not known.
+    pub key_expires: Option<String>,
     /// The main modules of its programs; empty if they are not known.
     pub modules: Vec<String>,
     /// The number of `zh:` hashes of the entry.
