@@ -130,7 +130,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
         demands: &SignatureDemands::default(),
         claims: &ClaimPolicy::default(),
         dropped: &[],
-        trusted: TrustedFacts::Own,
+        trusted: TrustedFacts::OWN,
     };
     let settings = LockSettings {
         jobs: NonZeroUsize::MIN,

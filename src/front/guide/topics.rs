@@ -41,13 +41,14 @@ topics! {
     "limits": "how large input may be, how slow a server";
     "matrix": "how init and plan are predicted";
     "mirror": "packages of lock files, for init without requests";
-    "modules": "how remote modules are found, kept and pinned";
+    "modules": "how remote modules are found, fetched, kept and pinned";
     "network": "registries, mirrors, credentials, proxies";
     "policy": "what may be locked: three ready policies";
     "project-file": ".lockctl.hcl: platforms, rules, policy";
     "report": "one HTML page about all roots, and pictures";
     "roots": "which directories -r finds";
     "sbom": "bills of materials: CycloneDX, SPDX, GitHub";
+    "shared-store": "facts that many machines share, and whose count";
     "terragrunt": "how units are evaluated and locked";
     "trust": "which hashes are recorded, and why";
 }

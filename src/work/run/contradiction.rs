@@ -28,7 +28,7 @@ pub(crate) fn rows(contradictions: &[Contradiction]) -> Vec<FactContradiction> {
             kept_size: fact.size,
             kept_from: match origin {
                 FactOrigin::Computed => None,
-                FactOrigin::Imported(from) => Some(from.clone()),
+                FactOrigin::Imported(from) | FactOrigin::Signed(from) => Some(from.clone()),
             },
         }
     });
@@ -46,6 +46,7 @@ pub(crate) fn alarm(file: &str, contradictions: &[Contradiction], done: &str) ->
         let known = match &kept.origin {
             FactOrigin::Computed => "computed here".to_owned(),
             FactOrigin::Imported(from) => format!("imported from {from}"),
+            FactOrigin::Signed(key) => format!("signed by {key}"),
         };
         // Facts about one zip contradict each other in the `h1:`, or else in the size (`store`
         // rules 4.2).

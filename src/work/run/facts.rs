@@ -1,52 +1,211 @@
 //! The store of the user: where it is, and when it is used.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, StoreUrl};
 use crate::coverage::{Attribution, Attributions};
-use crate::hash::Hashes;
+use crate::diag::counted_as;
+use crate::hash::{Hash, Hashes};
 use crate::locker::TrustedFacts;
 use crate::lockfile::LockFile;
-use crate::report::Sentence;
+use crate::package::FactKey;
+use crate::project::StoreSetting;
+use crate::report::{Failure, Sentence};
 use crate::run::World;
 use crate::run::contents::ContentsMemo;
+use crate::run::options::Options;
 use crate::run::root::Root;
+use crate::run::shared_keys;
 use crate::run::user::caches;
-use crate::store::{Facts, NoFacts, Store};
+use crate::store::shared::{self, SharedFacts, SharedStore};
+use crate::store::{FactOrigin, Facts, NoFacts, Store};
 use crate::verify::LockedReleases;
 use crate::version::Version;
 
 /// The facts that a command works with.
 pub(crate) struct UserFacts<'a> {
     /// The store, and its directory.
-    store: Option<(Store<'a>, PathBuf)>,
+    store: Option<(Arc<Store<'a>>, PathBuf)>,
+    /// The store that machines share, once a root names it.
+    shared: OnceLock<JoinedStore<'a>>,
+    /// The hashes that rest on signed facts, by the name and ID of the key.
+    attested: Mutex<BTreeMap<String, BTreeSet<Hash>>>,
+    world: World<'a>,
+    options: &'a Options,
     pub(super) memo: ContentsMemo,
+}
+
+/// A shared store, or the keys alone under which imported facts count.
+struct JoinedStore<'a> {
+    /// The URL.
+    name: String,
+    facts: SharedFacts<'a>,
+    keys: Vec<FactKey>,
+    /// The reasons why it is not used as it was meant.
+    notes: Vec<String>,
 }
 
 impl<'a> UserFacts<'a> {
     /// Opens the store in a directory; `None` if none is to be used.
-    pub(super) fn new(dir: Option<PathBuf>, world: World<'a>) -> Self {
+    pub(super) fn new(dir: Option<PathBuf>, world: World<'a>, options: &'a Options) -> Self {
         Self {
-            store: dir.map(|dir| (caches::open_store(world, &dir), dir)),
+            store: dir.map(|dir| (Arc::new(caches::open_store(world, &dir)), dir)),
+            shared: OnceLock::new(),
+            attested: Mutex::default(),
+            world,
+            options,
             memo: ContentsMemo::default(),
         }
     }
 
     pub(crate) fn get(&self) -> &dyn Facts {
-        match &self.store {
-            Some((store, _)) => store,
-            None => &NoFacts,
+        match (self.shared.get(), &self.store) {
+            (Some(joined), _) => &joined.facts,
+            (None, Some((store, _))) => &**store,
+            (None, None) => &NoFacts,
+        }
+    }
+
+    /// Opens the shared store that a root names, or that the user states; the first root with a store or with keys
+    /// decides for all.
+    ///
+    /// # Errors
+    /// If the environment states something that is no URL of a store, or no private key.
+    pub(crate) fn join(&self, root: &Root, stated: Option<&StoreUrl>) -> Result<(), Failure> {
+        if self.options.no_cache || self.shared.get().is_some() {
+            return Ok(());
+        }
+        let setting = if self.options.offline {
+            None
+        } else {
+            self.setting(root, stated)?
+        };
+        let keys = root.project().trust.fact_keys.clone();
+        if setting.is_none() && keys.is_empty() {
+            return Ok(());
+        }
+        let signer = match &setting {
+            Some(setting) if !setting.read_only => shared_keys::signer(self.world)?,
+            _ => None,
+        };
+        let mut notes = Vec::new();
+        if keys.is_empty() && signer.is_none() {
+            notes.push("no fact in it counts: trust.fact_keys names no key".to_owned());
+        }
+        if let Some(signer) = signer
+            .as_ref()
+            .filter(|signer| !keys.contains(signer.key()))
+        {
+            let key = signer.key().shown();
+            notes.push(format!(
+                "trust.fact_keys does not name {key}, which signs what is added"
+            ));
+        }
+        let World {
+            disk, http, clock, ..
+        } = self.world;
+        let opened = setting
+            .as_ref()
+            .map(|setting| shared::open(&setting.url, disk, http));
+        let objects = opened.and_then(|opened| {
+            opened
+                .map_err(|error| notes.push(format!("the run went on without it: {error}")))
+                .ok()
+        });
+        let own: Arc<dyn Facts + Send + 'a> = match &self.store {
+            Some((store, _)) => Arc::clone(store) as _,
+            None => Arc::new(NoFacts),
+        };
+        let store = SharedStore {
+            objects,
+            clock,
+            keys: keys.clone(),
+            signer,
+        };
+        self.shared.get_or_init(|| JoinedStore {
+            name: setting
+                .map(|setting| setting.url.to_string())
+                .unwrap_or_default(),
+            facts: SharedFacts::new(own, store),
+            keys,
+            notes,
+        });
+        Ok(())
+    }
+
+    /// Returns the store that a root uses: the stated one, that of the environment, or that of its project file.
+    fn setting(
+        &self,
+        root: &Root,
+        stated: Option<&StoreUrl>,
+    ) -> Result<Option<StoreSetting>, Failure> {
+        let own = root.project().store.clone();
+        let named = match stated {
+            Some(url) => Some(url.clone()),
+            None => shared_keys::url(self.world.env)?,
+        };
+        Ok(match named {
+            Some(url) => Some(StoreSetting {
+                url,
+                read_only: own.is_some_and(|own| own.read_only),
+            }),
+            None => own,
+        })
+    }
+
+    /// Returns which facts count for a root; signed ones only if it has the keys of the store that is in use.
+    pub(crate) fn trusted(&self, root: &Root) -> TrustedFacts {
+        let trust = &root.project().trust;
+        let joined = self.shared.get();
+        TrustedFacts {
+            signed: joined
+                .is_some_and(|joined| !joined.keys.is_empty() && joined.keys == trust.fact_keys),
+            ..trusted(root)
+        }
+    }
+
+    /// Adds what this run found out to the shared store.
+    pub(crate) fn share(&self) {
+        if let Some(joined) = self.shared.get() {
+            joined.facts.share();
         }
     }
 
     /// Attributes the hashes of a lock file by facts and kept signed lists; entries without any are left out.
     pub(crate) fn about(&self, root: &Root, lock: &LockFile) -> Attributions {
-        let trusted = trusted(root);
+        let trusted = self.trusted(root);
+        if trusted.signed {
+            let locked = lock.providers.iter();
+            let releases =
+                locked.map(|(provider, entry)| (provider.clone(), entry.version.clone()));
+            self.get().read_ahead(&releases.collect::<Vec<_>>());
+        }
         let entries = lock.providers.iter().map(|(provider, entry)| {
             let found = self.attribute(trusted, provider, &entry.version, &entry.hashes);
+            if trusted.signed {
+                self.count_attested(&found, &entry.hashes);
+            }
             (provider.clone(), found)
         });
         entries.filter(|(_, found)| !found.is_empty()).collect()
+    }
+
+    /// Remembers which recorded hashes rest on whose key.
+    fn count_attested(&self, attribution: &Attribution, hashes: &Hashes) {
+        for fact in attribution
+            .packages()
+            .filter(|fact| hashes.contains(&fact.h1))
+        {
+            if let Some(stored) = self.get().find(&fact.zh)
+                && let FactOrigin::Signed(key) = &stored.origin
+            {
+                let mut attested = self.attested.lock().unwrap_or_else(PoisonError::into_inner);
+                let of_key = attested.entry(key.clone()).or_default();
+                of_key.insert(fact.h1.clone());
+            }
+        }
     }
 
     /// Finds out what facts and the kept signed lists of a release say about hashes of it.
@@ -71,7 +230,7 @@ impl<'a> UserFacts<'a> {
         lock: &LockFile,
         world: World<'_>,
     ) -> LockedReleases {
-        let trusted = trusted(root);
+        let trusted = self.trusted(root);
         let releases = lock
             .providers
             .iter()
@@ -88,21 +247,33 @@ impl<'a> UserFacts<'a> {
 
     /// Warns of what could not be used.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = Sentence> {
-        self.store.iter().flat_map(|(store, dir)| {
+        let own = self.store.iter().flat_map(|(store, dir)| {
             store
                 .notes()
                 .into_iter()
                 .map(move |note| Sentence::warning(format!("{}: {note}", dir.display())))
-        })
+        });
+        let shared = self.shared.get().into_iter().flat_map(|joined| {
+            let notes = joined.notes.iter().cloned().chain(joined.facts.notes());
+            notes.map(|note| Sentence::warning(format!("{}: {note}", joined.name)))
+        });
+        let attested = self.attested.lock().unwrap_or_else(PoisonError::into_inner);
+        let attested: Vec<Sentence> = attested
+            .iter()
+            .map(|(key, hashes)| {
+                let hashes = counted_as(hashes.len(), "h1: is", "h1: are");
+                Sentence::note(format!("{hashes} attested by {key}, and not computed here"))
+            })
+            .collect();
+        own.chain(shared).chain(attested)
     }
 }
 
-/// Returns which facts count for a root.
+/// Returns which facts of this machine's store count for a root.
 pub(crate) fn trusted(root: &Root) -> TrustedFacts {
-    // The origin of imported facts must be trusted, so a project file has to accept them.
-    if root.project().trust.imported_facts {
-        TrustedFacts::Imported
-    } else {
-        TrustedFacts::Own
+    TrustedFacts {
+        // The origin of imported facts must be trusted, so a project file has to accept them.
+        imported: root.project().trust.imported_facts,
+        ..TrustedFacts::OWN
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod platforms;
 pub(crate) mod progress;
 pub(crate) mod root;
 pub(crate) mod session;
+pub(crate) mod shared_keys;
 pub(crate) mod typed_addr;
 pub(crate) mod unseen;
 pub(crate) mod user;

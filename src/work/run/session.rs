@@ -50,7 +50,7 @@ impl<'a> Session<'a> {
             options,
             world,
             cache: dir.as_deref().map(|dir| caches::open_answers(world, dir)),
-            facts: UserFacts::new(dir, world),
+            facts: UserFacts::new(dir, world, options),
             observer,
             outages: Arc::default(),
             netrc: OnceLock::new(),

@@ -298,6 +298,7 @@ fn word(evidence: Provenance) -> &'static str {
     match evidence {
         Provenance::Signed => "signed",
         Provenance::Proven => "proven",
+        Provenance::Attested => "attested",
         Provenance::Computed => "computed",
         Provenance::Claimed => "claimed",
         Provenance::Kept => "kept",

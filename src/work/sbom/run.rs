@@ -52,9 +52,10 @@ impl LockedRoots {
             // Lock files may name other platforms of the same release, and the bill lists a release once.
             release.hashes = release.hashes.union(&entry.hashes);
             // All roots share the entry of a release, so it must not have facts that only some of them trust.
-            if trusted == TrustedFacts::Own {
-                release.trusted = trusted;
-            }
+            release.trusted = TrustedFacts {
+                imported: release.trusted.imported && trusted.imported,
+                signed: release.trusted.signed && trusted.signed,
+            };
         }
         // The top directories of two repositories have the same name; the second must not replace the first.
         if self.roots.contains_key(&root_name) {

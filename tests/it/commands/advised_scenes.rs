@@ -420,6 +420,10 @@ pub(super) const SCENES: &[Scene] = &[
         lab.write(".lockctl.hcl", "policy {\n  min_age = \"7d\"\n}\n");
         Some(asking((registry, lab), UPSTREAM))
     }),
+    ("facts-contradict", || {
+        let (registry, lab) = shared_store::contradicted();
+        Some(asking((registry, lab), "verify"))
+    }),
     ("release-unsigned", || {
         let (registry, lab) = with_registry(DEMO);
         registry.reset(&json!({"no_keys": true}));

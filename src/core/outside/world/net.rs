@@ -4,7 +4,8 @@ use std::fmt;
 use std::io::{self, Read};
 use std::time::{Duration, SystemTime};
 
-use crate::addr::Url;
+use super::SharedObjects;
+use crate::addr::{StoreUrl, Url};
 
 /// A text that must never be shown: a token or a password.
 #[derive(Clone, PartialEq, Eq)]
@@ -110,6 +111,15 @@ pub trait Http: Sync {
     /// # Errors
     /// If no head came. Any status is an answer.
     fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError>;
+
+    /// Returns the objects of a bucket, with the credentials of this machine.
+    ///
+    /// # Errors
+    /// If the environment has no usable credentials; always where there are no such services.
+    fn bucket(&self, url: &StoreUrl) -> io::Result<Box<dyn SharedObjects + '_>> {
+        let _ = url;
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// The time of day, and waiting.

@@ -13,7 +13,7 @@ const MAX_NOTES: usize = 20;
 ///
 /// A key is some words of lower-case letters, digits and `-`, with slashes between them. To use
 /// objects no list is needed, so a service that keeps objects by key will do as well as a directory.
-pub trait Objects: Sync {
+pub trait Objects: Send + Sync {
     /// Makes sure that objects can be used, if there are any.
     ///
     /// # Errors
@@ -56,6 +56,43 @@ pub trait Objects: Sync {
     /// # Errors
     /// If it is still there.
     fn remove(&self, key: &str) -> io::Result<()>;
+}
+
+/// Objects that other machines change at the same time.
+///
+/// Keys are those of [`Objects`]. Every operation ends within seconds.
+pub trait SharedObjects: Send + Sync {
+    /// Returns an object with its version, if there is one.
+    ///
+    /// # Errors
+    /// `FileTooLarge` if it has more than `limit` bytes; else if it cannot be read in time.
+    fn get(&self, key: &str, limit: u64) -> io::Result<Option<VersionedObject>>;
+
+    /// Puts an object if it still has the version `over`, or if there still is none; else returns false.
+    ///
+    /// # Errors
+    /// If it cannot be written in time. It may have been written even so.
+    fn put(&self, key: &str, bytes: &[u8], over: Option<&VersionedObject>) -> io::Result<bool>;
+
+    /// Returns the keys below `above`, sorted.
+    ///
+    /// # Errors
+    /// If they cannot be listed.
+    fn list(&self, above: &str) -> io::Result<Vec<String>>;
+
+    /// Removes an object. One that was changed since it was read stays, where the store can compare.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    fn remove(&self, key: &str, read: &VersionedObject) -> io::Result<()>;
+}
+
+/// An object as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionedObject {
+    pub bytes: Vec<u8>,
+    /// The version that the store states; empty if it states none.
+    pub tag: String,
 }
 
 /// An object that is there.

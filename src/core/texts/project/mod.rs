@@ -33,10 +33,12 @@ pub mod rules {
 
 use std::time::{Duration, SystemTime};
 
-use crate::addr::{Hostname, ProviderAddr};
+use crate::addr::{Hostname, ProviderAddr, StoreUrl};
 use crate::diag::{self, Diagnostic, FileId, Level, Span};
 use crate::flavor::{Flavor, FlavorChoice, Program};
-use crate::package::{ClaimPolicy, H1Trust, PlatformsOrigin, WantedPlatforms, WantedSet, calendar};
+use crate::package::{
+    ClaimPolicy, FactKey, H1Trust, PlatformsOrigin, WantedPlatforms, WantedSet, calendar,
+};
 use crate::platform::Platform;
 
 pub use audit::IgnoredAdvisory;
@@ -77,6 +79,8 @@ pub struct Project {
     pub policy: Option<Policy>,
     /// The place that packages come from, if the file states any.
     pub packages: Option<PackageSetting>,
+    /// The store of facts that machines share, if the file names one.
+    pub store: Option<StoreSetting>,
     /// Advisories that `audit` ignores.
     pub ignored_advisories: Vec<IgnoredAdvisory>,
     /// The remote modules of roots are pinned.
@@ -158,6 +162,16 @@ pub struct Trust {
     pub imported_facts: bool,
     /// What is remembered of the releases of providers.
     pub memory: Vec<RememberedProvider>,
+    /// The keys whose signed facts may replace a download.
+    pub fact_keys: Vec<FactKey>,
+}
+
+/// `store { … }`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreSetting {
+    pub url: StoreUrl,
+    /// Facts are read and none are added.
+    pub read_only: bool,
 }
 
 impl Trust {
@@ -236,6 +250,7 @@ impl Default for Project {
             trust: Trust::default(),
             policy: None,
             packages: None,
+            store: None,
             ignored_advisories: Vec::new(),
             pins_modules: false,
         }

@@ -1,22 +1,23 @@
 //! The blocks and arguments of a project file.
 
+use crate::addr::StoreUrl;
 use crate::diag::{self, Diagnostic, FileId, Level, RULES, Severity, did_you_mean, rules};
 use crate::flavor::{FlavorChoice, Program};
 use crate::hcl;
 use crate::hcl::tree::{Block, Body};
-use crate::package::H1Trust;
+use crate::package::{FactKey, H1Trust};
 
 use super::names::{distinct, own_name, platforms, provider};
 use super::patterns::RootPatternError;
 use super::values::{BodySchema, ProjectReader, choice};
-use super::{Project, ProviderSetting, RootPatterns, RootsFrom, RuleSetting, Trust};
+use super::{Project, ProviderSetting, RootPatterns, RootsFrom, RuleSetting, StoreSetting, Trust};
 use super::{audit, memory, packages, policy};
 
 const TOP: BodySchema = BodySchema {
     subject: "a project file",
     arguments: &["platforms", "flavor", "roots"],
     blocks: &[
-        "roots", "provider", "rule", "packages", "trust", "policy", "audit", "modules",
+        "roots", "provider", "rule", "packages", "store", "trust", "policy", "audit", "modules",
     ],
     elsewhere: &[],
 };
@@ -51,9 +52,22 @@ const RULE: BodySchema = BodySchema {
 
 const TRUST: BodySchema = BodySchema {
     subject: "a trust block",
-    arguments: &["h1", "h1_from", "require_signature", "imported_facts"],
+    arguments: &[
+        "h1",
+        "h1_from",
+        "require_signature",
+        "imported_facts",
+        "fact_keys",
+    ],
     blocks: &[memory::PROVIDER],
     elsewhere: &[],
+};
+
+const STORE: BodySchema = BodySchema {
+    subject: "a store block",
+    arguments: &["url", "read_only"],
+    blocks: &[],
+    elsewhere: &[("fact_keys", "a trust block")],
 };
 
 const LEVELS: [(&str, Level); 4] = [
@@ -110,6 +124,9 @@ fn project(body: &Body, reader: &mut ProjectReader) -> Project {
     }
     if let Some(block) = only(&reader.blocks(body, "packages"), reader) {
         project.packages = packages::read(block, reader);
+    }
+    if let Some(block) = only(&reader.blocks(body, "store"), reader) {
+        project.store = store(block, reader);
     }
     if let Some(block) = only(&reader.blocks(body, "audit"), reader) {
         project.ignored_advisories = audit::read(block, reader);
@@ -259,6 +276,16 @@ fn trust(body: &Body, flavor: FlavorChoice, reader: &mut ProjectReader) -> Trust
     for text in reader.texts(body, "h1_from").unwrap_or_default() {
         h1_from.extend(reader.host(&text));
     }
+    let mut fact_keys = Vec::new();
+    for text in reader.some_texts(body, "fact_keys").unwrap_or_default() {
+        match text.value.parse::<FactKey>() {
+            Ok(key) => fact_keys.push(key),
+            Err(error) => {
+                let help = "write the public key as `lockctl cache keygen` prints it";
+                reader.invalid("Invalid key", text.span, &error.to_string(), help);
+            }
+        }
+    }
     Trust {
         h1,
         h1_from,
@@ -270,5 +297,24 @@ fn trust(body: &Body, flavor: FlavorChoice, reader: &mut ProjectReader) -> Trust
             .map(|argument| reader.place(argument.value.span)),
         imported_facts: reader.flag(body, "imported_facts").unwrap_or(false),
         memory: memory::read(body, reader),
+        fact_keys,
     }
+}
+
+fn store(block: &Block, reader: &mut ProjectReader) -> Option<StoreSetting> {
+    let body = &block.body;
+    reader.names(body, &STORE);
+    let read_only = reader.flag(body, "read_only").unwrap_or(false);
+    if body.attribute("url").is_none() {
+        let help = "write url = \"s3://BUCKET/PREFIX\"";
+        reader.invalid("Missing argument", block.header, "url is missing", help);
+        return None;
+    }
+    let text = reader.text(body, "url")?;
+    let url = text.value.parse::<StoreUrl>().map_err(|error| {
+        let help = "write a URL as in s3://bucket/lockctl; credentials come from the environment";
+        reader.invalid("Invalid URL", text.span, &error.to_string(), help);
+    });
+    let url = url.ok()?;
+    Some(StoreSetting { url, read_only })
 }

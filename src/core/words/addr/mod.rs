@@ -10,6 +10,7 @@ pub mod module;
 mod near_names;
 mod pattern;
 mod repository;
+mod store_url;
 mod url;
 
 pub mod rules {
@@ -26,6 +27,7 @@ pub use look_alike::{LookAlike, RankedProvider, is_known_publisher, look_alike, 
 pub use mirror_url::{MirrorUrl, MirrorUrlError};
 pub use pattern::{PatternError, ProviderFilter, ProviderGlob, ProviderPattern};
 pub use repository::{RepositoryAddr, RepositoryAddrError};
+pub use store_url::{StorePlace, StoreService, StoreUrl, StoreUrlError};
 pub use url::{Origin, Url, UrlError};
 
 /// The address of a provider, as in `registry.terraform.io/hashicorp/aws`.

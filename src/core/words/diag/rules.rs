@@ -213,6 +213,8 @@ rules! {
     HASH_NOT_WELL_FORMED = "hash-not-well-formed", LockFile, Warning:
         "a hash can never match, because its value does not fit its scheme",
         together "Hashes that can never match: {who}";
+    FACTS_CONTRADICT = "facts-contradict", Packages, Error:
+        "a signed fact about a package contradicts another fact";
     HASH_SCHEME_MISSING = "hash-scheme-missing", LockFile, Error:
         "a hash in a lock file has no scheme";
     HASH_UNKNOWN_UPSTREAM = "hash-unknown-upstream", Packages, Warning:

@@ -31,6 +31,18 @@ pub use sha256::{
 };
 pub use zh::{zh, zh_of_digest};
 
+/// Spells bytes in standard base64, with padding.
+#[must_use]
+pub fn base64_of(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// Reads standard base64 with padding.
+#[must_use]
+pub fn bytes_of_base64(text: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(text).ok()
+}
+
 /// One package hash exactly as a lock file spells it, e.g. `h1:Zk2c…=`.
 ///
 /// The text is kept: an unknown scheme must survive a rewrite. It never matches a package.

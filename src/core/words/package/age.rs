@@ -66,7 +66,7 @@ pub enum Youth {
     Undated,
 }
 
-/// The least age of a release, as a project file or an option states it: `12h`, `7d`, `2w`.
+/// The least age of a release, as a project file or an option states it: `12h`, `7d`, `2w`, `1y`.
 ///
 /// Displayed in words, e.g. `7 days`.
 ///
@@ -90,7 +90,7 @@ struct AgeUnit {
     hours: u64,
 }
 
-const UNITS: [AgeUnit; 3] = [
+const UNITS: [AgeUnit; 4] = [
     AgeUnit {
         letter: 'h',
         name: "hour",
@@ -105,6 +105,11 @@ const UNITS: [AgeUnit; 3] = [
         letter: 'w',
         name: "week",
         hours: 7 * 24,
+    },
+    AgeUnit {
+        letter: 'y',
+        name: "year",
+        hours: 365 * 24,
     },
 ];
 
@@ -121,7 +126,7 @@ pub struct MinAgeError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum MinAgeFault {
-    #[error("it must be a whole number with a unit: h, d or w")]
+    #[error("it must be a whole number with a unit: h, d, w or y")]
     Form,
     #[error("it is longer than 100 years")]
     TooLong,
@@ -371,7 +376,7 @@ mod tests {
             assert_eq!(age.to_string(), words);
             assert_eq!(age.duration(), Duration::from_secs(hours * 3600));
         }
-        let form = "it must be a whole number with a unit: h, d or w";
+        let form = "it must be a whole number with a unit: h, d, w or y";
         let long = "it is longer than 100 years";
         for (text, fault) in [
             ("", form),

@@ -5,6 +5,7 @@ pub mod calendar;
 mod checksums;
 mod claims;
 mod fact;
+mod fact_key;
 mod release_fact;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ pub use age::{
 pub use checksums::{ChecksumList, ChecksumListFault, LineFault};
 pub use claims::{ClaimPolicy, ClaimedPackage, Claims, H1Trust};
 pub use fact::{Fact, PackedFile};
+pub use fact_key::{FactKey, FactKeyError};
 pub use release_fact::{ReleaseFact, ReleasePackage, SignerKey};
 
 /// The identity of a package: one zip or directory for a provider, version and platform.
@@ -136,6 +138,8 @@ pub enum Provenance {
     Signed,
     /// This run computed it over bytes that match a signed hash.
     Proven,
+    /// A key that the project file names signed the fact; the zip is in a list with a good signature.
+    Attested,
     /// This run computed it over bytes that no signature covers.
     Computed,
     /// A source states it, and nothing that was seen in this run shows it.

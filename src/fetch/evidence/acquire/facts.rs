@@ -14,15 +14,23 @@ use crate::store::{FactOrigin, Facts, StoredFact, StoredRelease};
 use crate::version::Version;
 
 /// The facts of the store that replace a download (`store` rules 1).
+///
+/// Those that were computed for this user always do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TrustedFacts {
-    /// Those that were computed for this user.
-    Own,
-    /// Imported ones as well.
-    Imported,
+pub struct TrustedFacts {
+    /// Imported ones do as well.
+    pub imported: bool,
+    /// Those that a key signed that the project file names do as well.
+    pub signed: bool,
 }
 
 impl TrustedFacts {
+    /// Only the facts that were computed for this user.
+    pub const OWN: Self = Self {
+        imported: false,
+        signed: false,
+    };
+
     /// Returns the fact about the zip of a `zh:` hash, if it counts (`store` rules 1.3).
     #[must_use]
     pub fn find(self, facts: &dyn Facts, zh: &Hash) -> Option<Arc<StoredFact>> {
@@ -47,7 +55,8 @@ impl TrustedFacts {
     pub fn accepts(self, origin: &FactOrigin) -> bool {
         match origin {
             FactOrigin::Computed => true,
-            FactOrigin::Imported(_) => self == Self::Imported,
+            FactOrigin::Imported(_) => self.imported,
+            FactOrigin::Signed(_) => self.signed,
         }
     }
 
@@ -60,6 +69,9 @@ impl TrustedFacts {
         version: &Version,
         hashes: &Hashes,
     ) -> Attribution {
+        if self.signed {
+            facts.read_ahead(&[(provider.clone(), version.clone())]);
+        }
         Attribution::of(provider, version, hashes, |zh| {
             self.find(facts, zh).map(|stored| stored.fact.clone())
         })

@@ -31,6 +31,7 @@ mod error;
 mod keyring;
 mod known;
 mod limits;
+mod note;
 mod openpgp;
 mod packets;
 mod signature_info;
@@ -43,6 +44,7 @@ pub mod rules {
 
 pub use claims::check_claims;
 pub use error::{AuthError, KeyFault, SignatureFault};
+pub use note::{FactSigner, Note, SignerError};
 
 use openpgp::{Detached, Verified};
 

@@ -1,5 +1,6 @@
 //! The network: `reqwest` behind [`Http`], with the runtime that it needs hidden inside.
 
+mod buckets;
 mod certificates;
 mod proxy;
 
@@ -15,10 +16,11 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
+use self::buckets::Bucket;
 use self::certificates::{Authorities, Roots};
 use self::proxy::Proxies;
-use crate::addr::Origin;
-use crate::world::{Credentials, Env, Http, HttpError, HttpRequest, HttpResponse};
+use crate::addr::{Origin, StorePlace, StoreUrl};
+use crate::world::{Credentials, Env, Http, HttpError, HttpRequest, HttpResponse, SharedObjects};
 
 /// Maximum number of requests to one origin at a time.
 ///
@@ -91,10 +93,32 @@ impl std::fmt::Debug for RealHttp<'_> {
 
 impl Http for RealHttp<'_> {
     fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
-        let net = self
+        self.stack()?.get(request)
+    }
+
+    fn bucket(&self, url: &StoreUrl) -> io::Result<Box<dyn SharedObjects + '_>> {
+        let StorePlace::Bucket {
+            service,
+            bucket,
+            prefix,
+        } = url.place()
+        else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        let stack = self.stack()?;
+        let runtime = stack.runtime.as_ref().expect("it ends with this value");
+        let place = (*service, &**bucket, &**prefix);
+        let bucket = Bucket::open(self.env, stack.packages.clone(), runtime, place)?;
+        Ok(Box::new(bucket))
+    }
+}
+
+impl RealHttp<'_> {
+    fn stack(&self) -> Result<&HttpStack, HttpError> {
+        let stack = self
             .net
             .get_or_init(|| HttpStack::set_up(self.env, self.authorities));
-        net.as_ref().map_err(Clone::clone)?.get(request)
+        stack.as_ref().map_err(Clone::clone)
     }
 }
 

@@ -18,6 +18,7 @@ mod export;
 mod export_contents;
 mod release_text;
 mod releases;
+pub mod shared;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -42,6 +43,8 @@ use crate::hash::{Hash, Scheme};
 use crate::package::{Fact, ReleaseFact};
 use crate::version::Version;
 use crate::world::{Clock, NotedObjects, Objects};
+
+use self::shared::FactConflict;
 
 pub use contents::{MAX_CONTENTS_BYTES, MAX_CONTENTS_PER_GROUP, StoredContents};
 pub use export::{Export, MAX_EXPORT_BYTES, export, import};
@@ -93,6 +96,8 @@ pub enum FactOrigin {
     Computed,
     /// Another user or machine, by the name of the import.
     Imported(String),
+    /// Another machine, by the name and ID of the key that signed it.
+    Signed(String),
 }
 
 /// A source of facts about packages.
@@ -114,6 +119,17 @@ pub trait Facts: Sync {
 
     /// Keeps contents that this run read, if that is possible.
     fn keep_contents(&self, zh: &Hash, contents: &ProgramContents);
+
+    /// Reads what other machines share about releases, side by side; each release once in a run.
+    fn read_ahead(&self, releases: &[(ProviderAddr, Version)]) {
+        let _ = releases;
+    }
+
+    /// Returns the facts about a release that contradict each other, if a signed one is among them.
+    fn conflicts(&self, provider: &ProviderAddr, version: &Version) -> Vec<FactConflict> {
+        let _ = (provider, version);
+        Vec::new()
+    }
 }
 
 /// A store without facts that keeps none.
@@ -177,6 +193,15 @@ impl Facts for KeepOnly<'_> {
 
     fn keep_contents(&self, zh: &Hash, contents: &ProgramContents) {
         self.0.keep_contents(zh, contents);
+    }
+
+    // What is computed now is compared with signed facts, which replace nothing.
+    fn read_ahead(&self, releases: &[(ProviderAddr, Version)]) {
+        self.0.read_ahead(releases);
+    }
+
+    fn conflicts(&self, provider: &ProviderAddr, version: &Version) -> Vec<FactConflict> {
+        self.0.conflicts(provider, version)
     }
 }
 

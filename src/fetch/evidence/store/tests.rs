@@ -341,7 +341,10 @@ fn imported_facts_are_new_or_known() {
     store.keep(&fact(1));
     let from = |name: &str| FactOrigin::Imported(name.to_owned());
     let result = store
-        .import(&of_facts([fact(1), fact(2)]), "a")
+        .import(
+            &of_facts([fact(1), fact(2)]),
+            &FactOrigin::Imported("a".to_owned()),
+        )
         .expect("imported");
     let one_of_each = ImportCounts {
         new: 1,
@@ -350,7 +353,10 @@ fn imported_facts_are_new_or_known() {
     };
     assert_eq!(result, one_of_each);
     let result = store
-        .import(&of_facts([fact(2), fact(3)]), "b")
+        .import(
+            &of_facts([fact(2), fact(3)]),
+            &FactOrigin::Imported("b".to_owned()),
+        )
         .expect("imported");
     assert_eq!(result, one_of_each);
     let inventory = store.inventory().expect("listed");
@@ -369,10 +375,15 @@ fn one_contradiction_makes_an_import_worthless() {
         if first == "computed" {
             store.keep(&fact(1));
         } else {
-            store.import(&of_facts([fact(1)]), "a").expect("imported");
+            store
+                .import(&of_facts([fact(1)]), &FactOrigin::Imported("a".to_owned()))
+                .expect("imported");
         }
         let before = store.inventory().expect("listed");
-        let result = store.import(&of_facts([false_fact(1), fact(2)]), "b");
+        let result = store.import(
+            &of_facts([false_fact(1), fact(2)]),
+            &FactOrigin::Imported("b".to_owned()),
+        );
         let result = result.expect("read");
         let [contradiction] = &result.contradictions[..] else {
             panic!("{result:?}")
@@ -393,7 +404,10 @@ fn an_import_removes_nothing_to_make_room() {
     }
     let many: Vec<Fact> = (50..300).map(of_group).collect();
     let result = store
-        .import(&of_facts(many.clone()), "flood")
+        .import(
+            &of_facts(many.clone()),
+            &FactOrigin::Imported("flood".to_owned()),
+        )
         .expect("imported");
     let expected = ImportCounts {
         new: MAX_PER_GROUP - 100,
@@ -419,7 +433,9 @@ fn what_is_removed_is_what_was_asked_for() {
         let clock = clock(NOW);
         let store = store(&files, &clock);
         store.keep(&fact(1));
-        store.import(&of_facts([fact(2)]), "a").expect("imported");
+        store
+            .import(&of_facts([fact(2)]), &FactOrigin::Imported("a".to_owned()))
+            .expect("imported");
         let before = store.inventory().expect("listed");
         assert_eq!((before.facts.len(), before.old.len()), (2, 1));
         let reason = "it does not begin with \"lockctl fact 1\"".to_owned();

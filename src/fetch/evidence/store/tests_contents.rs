@@ -187,7 +187,9 @@ contents zh:0202020202020202020202020202020202020202020202020202020202020202 1 g
 
     let files = MemFiles::default();
     let other = self::store(&files, &clock);
-    other.import(&imported, "x").expect("kept");
+    other
+        .import(&imported, &FactOrigin::Imported("x".to_owned()))
+        .expect("kept");
     let kept = other.contents(&fact(1).zh).expect("imported");
     assert_eq!(kept.contents, build(7));
     assert_eq!(kept.origin, FactOrigin::Imported("x".to_owned()));

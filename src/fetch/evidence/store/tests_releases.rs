@@ -121,14 +121,18 @@ fn later_runs_add_to_a_release_and_imports_do_not() {
         releases: vec![first.clone()],
         contents: BTreeMap::new(),
     };
-    store(&files, &clock).import(&imported, "a").expect("kept");
+    store(&files, &clock)
+        .import(&imported, &FactOrigin::Imported("a".to_owned()))
+        .expect("kept");
     assert_eq!(found(&first).origin, FactOrigin::Imported("a".to_owned()));
     // What is computed here stands alone.
     first.others.clear();
     store(&files, &clock).keep_release(&first);
     assert_eq!(found(&first).release, first);
     assert_eq!(found(&first).origin, FactOrigin::Computed);
-    store(&files, &clock).import(&imported, "a").expect("known");
+    store(&files, &clock)
+        .import(&imported, &FactOrigin::Imported("a".to_owned()))
+        .expect("known");
     assert_eq!(found(&first).release, first);
     // Another run knows the other package, and not the first.
     let mut second = first.clone();

@@ -136,6 +136,7 @@ pub(super) fn origin_line(origin: &FactOrigin, since: u64) -> String {
     match origin {
         FactOrigin::Computed => format!("computed {since}"),
         FactOrigin::Imported(from) => format!("imported {since} {}", name_of_import(from)),
+        FactOrigin::Signed(key) => format!("signed {since} {}", name_of_import(key)),
     }
 }
 
@@ -227,6 +228,10 @@ pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredFact, FactError> {
 pub(super) fn parse_origin(text: &str) -> Option<(FactOrigin, u64)> {
     if let Some(since) = text.strip_prefix("computed ") {
         return Some((FactOrigin::Computed, parsed(since)?));
+    }
+    if let Some(signed) = text.strip_prefix("signed ") {
+        let (since, key) = signed.split_once(' ')?;
+        return Some((FactOrigin::Signed(key.to_owned()), parsed(since)?));
     }
     // The name of an import may have spaces, so it comes last.
     let (since, from) = text.strip_prefix("imported ")?.split_once(' ')?;

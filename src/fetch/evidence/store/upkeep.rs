@@ -150,7 +150,7 @@ impl Store<'_> {
     /// # Errors
     /// If the objects cannot be used, listed or written. What was written until then stays: each fact
     /// is true or false by itself.
-    pub fn import(&self, export: &Export, from: &str) -> io::Result<ImportCounts> {
+    pub fn import(&self, export: &Export, origin: &FactOrigin) -> io::Result<ImportCounts> {
         let mut used = self.sizes_of_groups()?;
         let mut result = ImportCounts::default();
         let mut new = Vec::new();
@@ -184,16 +184,15 @@ impl Store<'_> {
         }
         result.new = new.len();
         for fact in new {
-            self.put(fact, FactOrigin::Imported(from.to_owned()))?;
+            self.put(fact, origin.clone())?;
         }
-        let from = || FactOrigin::Imported(from.to_owned());
         for release in &export.releases {
             let key = releases::key(&release.provider, &release.version);
             let used = used.entry(group(&key).to_owned()).or_default();
             // What is known of a release stays as it is, and no room is made (rules 4.3).
             if *used < MAX_PER_GROUP && self.read_release(&key).is_none() {
                 *used += 1;
-                self.put_release(release, from())?;
+                self.put_release(release, origin.clone())?;
             }
         }
         for (zh, info) in &export.contents {
@@ -202,7 +201,7 @@ impl Store<'_> {
             if let Some(used) = used.filter(|used| **used < MAX_CONTENTS_PER_GROUP) {
                 *used += 1;
                 let contents = ProgramContents::Go(Box::new(info.clone()));
-                self.put_contents(zh, &contents, from())?;
+                self.put_contents(zh, &contents, origin.clone())?;
             }
         }
         Ok(result)
@@ -234,7 +233,9 @@ impl Store<'_> {
                 Ok(Some((fact, _))) if self.is_old(&fact) => (true, &mut removed.old),
                 Ok(Some((fact, _))) => match fact.origin {
                     FactOrigin::Computed => (removal == Removal::Everything, &mut removed.computed),
-                    FactOrigin::Imported(_) => (removal != Removal::Useless, &mut removed.imported),
+                    FactOrigin::Imported(_) | FactOrigin::Signed(_) => {
+                        (removal != Removal::Useless, &mut removed.imported)
+                    }
                 },
             };
             if !is_wanted {

@@ -92,6 +92,14 @@ fn entry(
     let compared = contradiction::compare(&recorded, &new, hashed, request, facts, repairs);
     errors.extend(compared.errors);
     errors.extend(contradiction::false_claims(hashed, request, facts));
+    let conflicts = facts.conflicts(&selected.provider, &selected.version);
+    if !conflicts.is_empty() {
+        errors.push(LockError::FactsContradict {
+            provider: Box::new(selected.provider.clone()),
+            version: selected.version.clone(),
+            conflicts,
+        });
+    }
     let removed = RemovedHashes {
         replaced: compared.replaced,
         not_compared: compared.not_compared,

@@ -12,6 +12,7 @@ use crate::package::{KeyId, PackageId, PackageMeta};
 use crate::platform::{self, Platform};
 use crate::resolve::SelectError;
 use crate::sources::{About, FetchError, SourceError, SourceFault};
+use crate::store::shared::FactConflict;
 use crate::version::Version;
 
 /// A failure that keeps a root from being locked.
@@ -143,6 +144,14 @@ pub enum LockError {
         version: Version,
         /// The false hashes; at least one.
         claims: Vec<FalseClaim>,
+    },
+    /// A signed fact contradicts another one, or one that this machine computed.
+    #[error("facts about {provider} {version} contradict each other")]
+    FactsContradict {
+        provider: Box<ProviderAddr>,
+        version: Version,
+        /// At least one.
+        conflicts: Vec<FactConflict>,
     },
     /// A package does not have the length that its registry states beside its hashes.
     #[error("the package of {id} has {found} bytes, its registry states {stated}: {place}")]
@@ -300,6 +309,9 @@ impl LockError {
             Self::FalseClaims { claims, .. } => {
                 return claims.iter().map(ToString::to_string).collect();
             }
+            Self::FactsContradict { conflicts, .. } => {
+                return conflicts.iter().map(ToString::to_string).collect();
+            }
             Self::Unvouched {
                 unlisted, surplus, ..
             } => (unlisted, surplus),
@@ -424,6 +436,7 @@ impl LockError {
                     first.filter(|first| claims.iter().all(|claim| claim.platform == **first));
                 (rules::STATED_HASH_FALSE, &**provider, same)
             }
+            Self::FactsContradict { provider, .. } => (rules::FACTS_CONTRADICT, &**provider, None),
             Self::OtherKey { provider, .. } => (rules::KEY_NOT_ALLOWED, &**provider, None),
             Self::Unsigned {
                 id,

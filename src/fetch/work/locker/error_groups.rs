@@ -112,6 +112,7 @@ impl LockError {
             | Self::ListsDiffer { .. }
             | Self::OtherKey { .. }
             | Self::FalseClaims { .. }
+            | Self::FactsContradict { .. }
             | Self::Unvouched { .. } => None,
         }
     }

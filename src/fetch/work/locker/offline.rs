@@ -214,8 +214,12 @@ mod tests {
     #[test]
     fn imported_facts_explain_nothing_unless_they_are_trusted() {
         let imported = || FactOrigin::Imported("ci".to_owned());
-        check(FactOrigin::Computed, TrustedFacts::Own, true);
-        check(imported(), TrustedFacts::Own, false);
-        check(imported(), TrustedFacts::Imported, true);
+        check(FactOrigin::Computed, TrustedFacts::OWN, true);
+        check(imported(), TrustedFacts::OWN, false);
+        let all_imported = TrustedFacts {
+            imported: true,
+            ..TrustedFacts::OWN
+        };
+        check(imported(), all_imported, true);
     }
 }

@@ -7,11 +7,11 @@ use super::{AgeSearch, LockError, Unanswered};
 use crate::addr::{Hostname, ProviderAddr};
 use crate::archive::zip::Oddity;
 use crate::authenticate::Signer;
-use crate::hash::{Hash, Hashes, Match};
+use crate::hash::{Hash, Hashes, Match, Scheme};
 use crate::lockfile::LockFile;
 use crate::package::Provenance;
 use crate::platform::Platform;
-use crate::store::StoredFact;
+use crate::store::{FactOrigin, StoredFact};
 use crate::version::Version;
 
 /// The result of a run for one root.
@@ -141,6 +141,15 @@ impl EvidenceByHash {
             .is_some_and(|package| package.fact.is_some())
     }
 
+    /// Returns the key that signed the fact that a hash rests on, if it rests on one.
+    #[must_use]
+    pub fn attested_by(&self, hash: &Hash) -> Option<&str> {
+        match &self.package(hash)?.fact.as_ref()?.origin {
+            FactOrigin::Signed(key) => Some(key),
+            FactOrigin::Computed | FactOrigin::Imported(_) => None,
+        }
+    }
+
     fn package(&self, hash: &Hash) -> Option<&SeenPackage> {
         self.packages
             .iter()
@@ -224,8 +233,15 @@ impl ProviderOutcome {
             .computed
             .iter()
             .any(|(platform, computed)| computed == hash && !self.unsigned.contains(platform));
+        // The zip is in a signed list; what it holds was computed by the owner of the key.
+        let is_attested = self.evidence.attested_by(hash).is_some();
+        if is_attested && hash.scheme() == Scheme::H1 {
+            return Provenance::Attested;
+        }
         // A signature covered the package when the fact was computed.
-        if self.evidence.is_by_fact(hash) || (self.signed.is_some() && is_computed_from_signed) {
+        if !is_attested && self.evidence.is_by_fact(hash)
+            || (self.signed.is_some() && is_computed_from_signed)
+        {
             return Provenance::Proven;
         }
         let is_computed = self.computed.values().any(|computed| computed == hash);

@@ -72,6 +72,12 @@ pub(super) fn find<'a>(
     settings: &LockSettings,
     roots: Vec<RootWork<'a, Selected>>,
 ) -> Vec<RootWork<'a, ReleaseWork>> {
+    let selected = roots.iter().flat_map(|root| &root.providers);
+    let releases: BTreeSet<_> = selected
+        .map(|selected| (selected.provider.clone(), selected.version.clone()))
+        .collect();
+    // The objects of a shared store, side by side.
+    facts.read_ahead(&releases.into_iter().collect::<Vec<_>>());
     let mut roots = plan(sources, facts, settings, roots);
     let mut answers = PackageAnswers::new();
     let mut questions = Vec::new();

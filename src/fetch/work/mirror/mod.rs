@@ -308,7 +308,7 @@ fn document_run<'a>(
         check: PresentCheck {
             disk,
             facts,
-            trusted: TrustedFacts::Own,
+            trusted: TrustedFacts::OWN,
             existing: settings.existing,
         },
     }

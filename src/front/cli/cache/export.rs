@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::{NAME, UserStore, is_standard, result};
 use crate::addr::ProviderAddr;
+use crate::authenticate::{FactSigner, Note};
 use crate::cli::cache::ExportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::contents::BuildInfo;
@@ -17,6 +18,7 @@ use crate::report::{CommandResult, Failure};
 use crate::run::contradiction;
 use crate::run::options::RootArgs;
 use crate::run::session::Session;
+use crate::run::shared_keys;
 use crate::store::{
     self, Contradiction, Export, FactOrigin, Inventory, MAX_EXPORT_BYTES, StoredFact,
 };
@@ -64,6 +66,15 @@ pub(super) fn run(
     } else {
         None
     };
+    let signer = if args.signed {
+        let signer = shared_keys::signer(found.world)?;
+        Some(signer.ok_or_else(|| {
+            Failure::new("there is no key to sign with")
+                .help("set LOCKCTL_FACT_KEY; `lockctl cache keygen NAME` prints a key")
+        })?)
+    } else {
+        None
+    };
     let inventory = found.inventory()?;
     let facts = selected(&inventory, recorded.as_ref(), args.imported);
     let releases = releases(&inventory, recorded.as_ref(), args.imported);
@@ -73,6 +84,7 @@ pub(super) fn run(
     let (exported, text) = match args.file.as_deref().filter(|path| !is_standard(path)) {
         None => {
             let text = store::export(facts.values().copied(), releases.into_values(), &contents);
+            let text = signed(text, signer.as_ref());
             let exported = ExportedFacts {
                 facts: facts.len(),
                 text: Some(text.clone()),
@@ -83,11 +95,18 @@ pub(super) fn run(
         Some(file) => {
             let path = session.options.below(file);
             let own = (facts, releases, contents);
-            let exported = to_file(found.world, &path, &inventory, recorded.as_ref(), own)
-                .unwrap_or_else(|failure| ExportedFacts {
-                    failure: Some(failure),
-                    ..ExportedFacts::default()
-                });
+            let exported = to_file(
+                &found,
+                &path,
+                &inventory,
+                recorded.as_ref(),
+                own,
+                signer.as_ref(),
+            )
+            .unwrap_or_else(|failure| ExportedFacts {
+                failure: Some(failure),
+                ..ExportedFacts::default()
+            });
             let file = Some(path.display().to_string());
             (ExportedFacts { file, ..exported }, Vec::new())
         }
@@ -193,13 +212,14 @@ type OwnFacts<'s> = (
 /// # Errors
 /// If the file cannot be read or written, or holds something else.
 fn to_file(
-    world: World<'_>,
+    found: &UserStore<'_>,
     path: &Path,
     inventory: &Inventory,
     recorded: Option<&RecordedHashes>,
     own: OwnFacts<'_>,
+    signer: Option<&FactSigner>,
 ) -> Result<ExportedFacts, Failure> {
-    let target = target(world, path)?;
+    let target = target(found.world, path, signer)?;
     let contradictions = contradictions(&target.stated.facts, inventory);
     if !contradictions.is_empty() {
         let file = path.display().to_string();
@@ -234,10 +254,12 @@ fn to_file(
         contents.extend(stated);
     }
     let text = store::export(facts.values().copied(), releases.into_values(), &contents);
+    let text = signed(text, signer);
     // An unchanged file keeps its time, so that build tools see no change.
     let is_new = target.bytes.as_deref() != Some(text.as_bytes());
     if is_new {
-        let replaced = world
+        let replaced = found
+            .world
             .disk
             .replace(path, target.bytes.as_deref(), text.as_bytes())
             .map_err(|error| unwritten(path, error.to_string()))?;
@@ -256,7 +278,11 @@ fn to_file(
 ///
 /// # Errors
 /// If it cannot be read, or holds something else.
-fn target(world: World<'_>, path: &Path) -> Result<ExportFile, Failure> {
+fn target(
+    world: World<'_>,
+    path: &Path,
+    signer: Option<&FactSigner>,
+) -> Result<ExportFile, Failure> {
     let bytes = match world.disk.read(path, MAX_EXPORT_BYTES) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -268,7 +294,21 @@ fn target(world: World<'_>, path: &Path) -> Result<ExportFile, Failure> {
         Err(error) => return Err(unwritten(path, error.to_string())),
     };
     let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8 text".to_owned());
-    let stated = text.and_then(|text| store::import(text).map_err(|error| error.to_string()));
+    let stated = text.and_then(|text| {
+        let notes = Note::split(text);
+        let note = match &notes[..] {
+            [note] => Some(note),
+            _ => None,
+        };
+        // What somebody else wrote there must not get a signature.
+        let is_signed_by =
+            |signer: &FactSigner| note.is_some_and(|note| note.signer([signer.key()]).is_some());
+        if signer.is_some_and(|signer| !is_signed_by(signer)) {
+            return Ok(Export::default());
+        }
+        let text = note.map_or(text, |note| note.text);
+        store::import(text).map_err(|error| error.to_string())
+    });
     let stated = stated.map_err(|cause| {
         Failure::new(format!("{} is no export of facts", path.display()))
             .because(cause)
@@ -298,6 +338,14 @@ fn contradictions(stated: &[Fact], inventory: &Inventory) -> Vec<Contradiction> 
             })
         })
         .collect()
+}
+
+/// Signs the text of an export, if that is wanted; the same text has the same signature.
+fn signed(text: String, signer: Option<&FactSigner>) -> String {
+    match signer {
+        Some(signer) => signer.sign(&text),
+        None => text,
+    }
 }
 
 fn unwritten(path: &Path, cause: String) -> Failure {

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::{STANDARD, UserStore, is_standard, result};
+use crate::authenticate::Note;
 use crate::cli::cache::ImportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::diag::counted;
@@ -11,7 +12,7 @@ use crate::report::json::{ImportedFile, StoreReport};
 use crate::report::{CommandResult, Failure, Sentence};
 use crate::run::contradiction;
 use crate::run::options::Options;
-use crate::store::{self, Export, MAX_EXPORT_BYTES, name_of_import};
+use crate::store::{self, Export, FactOrigin, MAX_EXPORT_BYTES, name_of_import};
 
 pub(super) fn run(
     options: &Options,
@@ -77,8 +78,12 @@ fn import(
         imported_from: from.clone(),
         ..ImportedFile::default()
     };
-    let stated = match read(options, found.world, path) {
-        Ok(stated) => stated,
+    let (stated, origin) = match read(options, found.world, path, args) {
+        Ok((stated, None)) => (stated, FactOrigin::Imported(from)),
+        Ok((stated, Some(key))) => {
+            row.imported_from.clone_from(&key);
+            (stated, FactOrigin::Signed(key))
+        }
         Err(cause) => {
             // What is wrong with one file keeps none of the others from being imported.
             row.failure = Some(
@@ -91,7 +96,7 @@ fn import(
     };
     let done = found
         .store
-        .import(&stated, &from)
+        .import(&stated, &origin)
         .map_err(|error| found.unusable(&error))?;
     // Then nothing of the file was kept (`store` rules 4.2): who states one false fact is not trusted
     // with others.
@@ -115,11 +120,16 @@ pub(super) fn named(path: &str) -> &str {
     }
 }
 
-/// Reads the facts of a file.
+/// Reads the facts of a file; returns the key that signed it as well, if keys are stated.
 ///
 /// # Errors
 /// With what is wrong with it.
-fn read(options: &Options, world: World<'_>, path: &Path) -> Result<Export, String> {
+fn read(
+    options: &Options,
+    world: World<'_>,
+    path: &Path,
+    args: &ImportArgs,
+) -> Result<(Export, Option<String>), String> {
     let bytes = if is_standard(path) {
         world.env.input(MAX_EXPORT_BYTES)
     } else {
@@ -130,5 +140,24 @@ fn read(options: &Options, world: World<'_>, path: &Path) -> Result<Export, Stri
         _ => error.to_string(),
     })?;
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
-    store::import(&text).map_err(|error| error.to_string())
+    let notes = Note::split(&text);
+    // A text without a signature may have empty lines.
+    let [note] = &notes[..] else {
+        let stated = store::import(&text).map_err(|error| error.to_string())?;
+        return no_key(args).map(|()| (stated, None));
+    };
+    let stated = store::import(note.text).map_err(|error| error.to_string())?;
+    match note.signer(&args.keys) {
+        Some(signer) => Ok((stated, Some(signer.shown()))),
+        None => no_key(args).map(|()| (stated, None)),
+    }
+}
+
+/// Refuses a file without the signature of a key, if keys are stated.
+fn no_key(args: &ImportArgs) -> Result<(), String> {
+    if args.keys.is_empty() {
+        Ok(())
+    } else {
+        Err("none of the stated keys signed it".to_owned())
+    }
 }

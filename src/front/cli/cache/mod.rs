@@ -2,6 +2,7 @@
 
 mod export;
 mod import;
+mod shared;
 mod text;
 
 use std::collections::BTreeSet;
@@ -12,9 +13,11 @@ use std::rc::Rc;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 
+use crate::addr::StoreUrl;
 use crate::cli::{Command, Look, World};
 use crate::diag::counted;
 use crate::package::calendar::timestamp;
+use crate::package::{FactKey, MinAge};
 use crate::report::json::{
     CachedAdvisories, CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats,
 };
@@ -38,6 +41,7 @@ const STANDARD: &str = "-";
     ("lockctl cache stats", "what is kept, and where"),
     ("lockctl cache export facts.txt -r", "what the lock files below need, to be committed"),
     ("lockctl cache import facts.txt", "use it on another machine"),
+    ("lockctl cache keygen ci.example.com", "a key for a shared store"),
     ("lockctl explain facts", "what facts are, and when they count"),
 ]))]
 pub(in crate::front::cli) struct CacheArgs {
@@ -60,6 +64,13 @@ pub(in crate::front::cli) enum CacheCommand {
     Import(ImportArgs),
     /// Remove what is too old, and files that are no facts
     Clean(CleanArgs),
+    /// Make a key that signs facts for a shared store
+    ///
+    /// Prints the private key, which is a secret of the writer: LOCKCTL_FACT_KEY holds it, or the file that
+    /// LOCKCTL_FACT_KEY_FILE names. The public key is for `trust { fact_keys }` of the project file.
+    Keygen(KeygenArgs),
+    /// Remove objects of a shared store that no machine has added to for long
+    Gc(GcArgs),
 }
 
 #[derive(Clone, Debug, Args)]
@@ -80,6 +91,29 @@ pub(in crate::front::cli) struct ExportArgs {
     /// Also facts that were imported
     #[arg(long)]
     pub(in crate::front::cli) imported: bool,
+    /// Sign the text with the key in LOCKCTL_FACT_KEY
+    #[arg(long)]
+    pub(in crate::front::cli) signed: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(in crate::front::cli) struct KeygenArgs {
+    /// The name of the key, as in ci.example.com
+    #[arg(value_name = "NAME")]
+    pub(in crate::front::cli) name: String,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(in crate::front::cli) struct GcArgs {
+    /// The store, as in s3://bucket/lockctl [default: LOCKCTL_STORE]
+    #[arg(long, value_name = "URL")]
+    pub(in crate::front::cli) store: Option<StoreUrl>,
+    /// Remove objects that no machine has added to for so long, as in 90d or 2y
+    #[arg(long, value_name = "AGE")]
+    pub(in crate::front::cli) older_than: MinAge,
+    /// Remove nothing; count what would be removed
+    #[arg(long)]
+    pub(in crate::front::cli) dry_run: bool,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -90,6 +124,11 @@ pub(in crate::front::cli) struct ImportArgs {
     /// Where the facts come from, as results will name it [default: FILE]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(in crate::front::cli) from: Option<String>,
+    /// Accept only files that this public key signed (may be repeated)
+    ///
+    /// Their facts count where the project file names the key in `trust { fact_keys }`.
+    #[arg(long = "key", value_name = "KEY", conflicts_with = "from")]
+    pub(in crate::front::cli) keys: Vec<FactKey>,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -127,6 +166,8 @@ impl Command for CacheArgs {
             CacheCommand::Export(args) => export::run(session, args, found),
             CacheCommand::Import(args) => import::run(session.options, args, found),
             CacheCommand::Clean(args) => clean(*args, found),
+            CacheCommand::Keygen(args) => shared::keygen(args, found),
+            CacheCommand::Gc(args) => shared::collect(args, found),
         };
         done.unwrap_or_else(|failure| CommandResult::failed(NAME, [failure]))
     }

@@ -2,7 +2,9 @@
 
 use super::import::named;
 use crate::diag::{counted, counted_as};
-use crate::report::json::{ExportedFacts, ImportedFile, RemovedFacts, StoreReport, StoreStats};
+use crate::report::json::{
+    CollectedObjects, ExportedFacts, ImportedFile, RemovedFacts, StoreReport, StoreStats,
+};
 use crate::report::{Column, Row, Table, TextBlock, Tone};
 
 const COLUMNS: &[Column] = &[Column::Key("WHAT"), Column::Key("VALUE")];
@@ -20,10 +22,12 @@ pub(super) fn blocks(report: &StoreReport) -> Vec<TextBlock> {
     let imported = report.imported.iter().filter_map(imported);
     let exported = report.exported.iter().filter_map(exported);
     let removed = report.removed.iter().map(removed);
+    let collected = report.collected.iter().map(collected);
     blocks.extend(
         imported
             .chain(exported)
             .chain(removed)
+            .chain(collected)
             .map(|text| TextBlock::Verdict(Tone::Good, text)),
     );
     blocks
@@ -104,6 +108,19 @@ fn exported(export: &ExportedFacts) -> Option<String> {
     } else {
         format!("{file} is up to date: {facts}")
     })
+}
+
+fn collected(collected: &CollectedObjects) -> String {
+    let CollectedObjects {
+        store,
+        removed,
+        kept,
+        dry_run,
+    } = collected;
+    let verb = if *dry_run { "would remove" } else { "removed" };
+    let removed = counted_as(*removed, "object", "objects");
+    let kept = counted_as(*kept, "is left", "are left");
+    format!("{store}: {verb} {removed}; {kept}")
 }
 
 fn removed(removed: &RemovedFacts) -> String {

@@ -92,7 +92,7 @@ impl Command for DiffArgs {
                     file.comparison.review.add_builds(|side| {
                         let lock = &side.lock;
                         let (version, hashes) = (&lock.version, &lock.hashes);
-                        facts.builds_of(TrustedFacts::Own, &side.addr, version, hashes)
+                        facts.builds_of(TrustedFacts::OWN, &side.addr, version, hashes)
                     });
                 }
                 for file in &mut all {
@@ -159,9 +159,9 @@ impl DiffArgs {
 /// Returns what facts of this machine know of the release of an entry.
 fn origin(side: &ProviderSide, facts: &UserFacts<'_>) -> ReleaseOrigin {
     let (version, hashes) = (&side.lock.version, &side.lock.hashes);
-    let release = TrustedFacts::Own.release(facts.get(), &side.addr, version);
+    let release = TrustedFacts::OWN.release(facts.get(), &side.addr, version);
     let signers = release.as_ref().map(|stored| &stored.release.signers);
-    let builds = facts.builds_of(TrustedFacts::Own, &side.addr, version, hashes);
+    let builds = facts.builds_of(TrustedFacts::OWN, &side.addr, version, hashes);
     ReleaseOrigin::new(signers, Some(&builds), hashes)
 }
 

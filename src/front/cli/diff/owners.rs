@@ -24,7 +24,7 @@ pub(super) fn add(files: &mut [FileResult], facts: &UserFacts<'_>) {
 /// Asks the facts about hashes of a release. Imported facts do not count: the two states of a file may be those of
 /// different project files.
 fn attribution(side: &ProviderSide, hashes: &Hashes, facts: &UserFacts<'_>) -> Attribution {
-    facts.attribute(TrustedFacts::Own, &side.addr, &side.lock.version, hashes)
+    facts.attribute(TrustedFacts::OWN, &side.addr, &side.lock.version, hashes)
 }
 
 /// Returns the hashes of both entries that are of the release of one: either may hold the `zh:` that explains an `h1:`.

@@ -7,7 +7,6 @@ use crate::diag::{Finding, rules};
 use crate::locker::{Locked, ProviderOutcome};
 use crate::packages::PackagePlace;
 use crate::report::Failure;
-use crate::run::facts;
 
 impl LockJob<'_, '_> {
     /// Returns true if the run judges every recorded hash, not only those of wanted platforms.
@@ -41,7 +40,7 @@ impl LockJob<'_, '_> {
                     provider, version, ..
                 } = outcome;
                 let hashes = &recorded.get(provider)?.hashes;
-                let trusted = facts::trusted(root);
+                let trusted = self.session.facts.trusted(root);
                 let found = self
                     .session
                     .facts

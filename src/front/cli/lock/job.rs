@@ -22,6 +22,7 @@ use crate::report::json::RootStatus;
 use crate::report::{Failure, RootResult};
 use crate::resolve::{Goal, Goals};
 use crate::run::ignored::ignoring_line;
+use crate::run::line_ends;
 use crate::run::options::{RootArgs, job_count};
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::root::{self, Root};
@@ -29,7 +30,6 @@ use crate::run::session::Session;
 use crate::run::unseen::UnseenParts;
 use crate::run::user::enforcement;
 use crate::run::user::sources::{self, Sources};
-use crate::run::{facts, line_ends};
 use crate::store::KeepOnly;
 use crate::verify::{look_alike, policy};
 use crate::version::Version;
@@ -172,6 +172,7 @@ impl<'r, 'a> LockJob<'r, 'a> {
         let Some(source) = self.sources.of_root(&root, asks, texts, result)? else {
             return Ok(OpenResult::Finished);
         };
+        self.session.facts.join(&root, None)?;
         let covered = self.covered_platforms(&root, texts)?;
         root::remark_on_flavor(&root, result);
         let platforms = self.platforms.of_root(&root, &needed, &covered);
@@ -275,7 +276,7 @@ impl Job for LockJob<'_, '_> {
                 dropped: &self.options.drop_platforms,
                 demands: &opened.demands,
                 claims: &opened.claims,
-                trusted: facts::trusted(&opened.root),
+                trusted: self.session.facts.trusted(&opened.root),
                 overridden: &opened.overridden,
             };
             (self.sources.are_closed(&opened.root), request)

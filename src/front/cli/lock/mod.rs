@@ -152,6 +152,7 @@ pub(in crate::front::cli) fn run(
     let versions_in_use = job.locked.compare(&all.results);
     let mut result = all.into_result(request.command);
     result.versions_in_use = versions_in_use;
+    session.facts.share();
     result.remarks.extend(session.facts.remarks());
     let roots = result.roots().len();
     if roots > 1 && !session.options.verbose {

@@ -1,6 +1,6 @@
 //! The provenance of hashes in words, above all of those that nothing proves.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{self, counted_as, rules};
 use crate::hash::Scheme;
@@ -25,6 +25,26 @@ pub(super) fn remarks(result: &mut RootResult, outcome: &ProviderOutcome, name: 
                 unanswered.host
             ));
         }
+    }
+}
+
+/// Counts the hashes of a root that rest on signed facts, by the key that signed them.
+pub(super) fn count_attested(result: &mut RootResult, locked: &Locked) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for outcome in &locked.providers {
+        for hash in &locked.lock.providers[&outcome.provider].hashes {
+            if outcome.provenance(hash) == Provenance::Attested
+                && let Some(key) = outcome.evidence.attested_by(hash)
+            {
+                *counts.entry(key).or_default() += 1;
+            }
+        }
+    }
+    for (key, count) in counts {
+        let hashes = counted_as(count, "h1: is", "h1: are");
+        result.remark(format!(
+            "{hashes} attested by {key}, and not computed here; `lockctl lock --prove` downloads and checks the packages"
+        ));
     }
 }
 

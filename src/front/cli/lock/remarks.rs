@@ -79,6 +79,7 @@ pub(super) fn report(
         remarks.report(result);
     }
     provenance::count(result, locked);
+    provenance::count_attested(result, locked);
     if !locked.removed.is_empty() {
         for addr in &locked.removed {
             result.providers.push(Provider::Removed(RemovedProvider {

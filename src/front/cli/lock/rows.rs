@@ -31,8 +31,12 @@ impl EvidenceRows {
             fact: evidence.fact.as_ref().map(|stored| KeptFact {
                 since: timestamp(stored.since()),
                 imported_from: match &stored.origin {
-                    FactOrigin::Computed => None,
                     FactOrigin::Imported(from) => Some(from.clone()),
+                    FactOrigin::Computed | FactOrigin::Signed(_) => None,
+                },
+                signed_by: match &stored.origin {
+                    FactOrigin::Signed(key) => Some(key.clone()),
+                    FactOrigin::Computed | FactOrigin::Imported(_) => None,
                 },
             }),
         };

@@ -345,6 +345,7 @@ fn hash(hash: &LockedHash) -> String {
     let word = match hash.provenance {
         Provenance::Signed => "signed",
         Provenance::Proven => "proven",
+        Provenance::Attested => "attested",
         Provenance::Computed => "computed",
         Provenance::Claimed => "claimed",
         Provenance::Kept => "kept",
@@ -358,6 +359,9 @@ fn hash(hash: &LockedHash) -> String {
     }
     if let Some(fact) = evidence.and_then(|seen| seen.fact.as_ref()) {
         line += &format!(", kept since {}", fact.since);
+        if let Some(key) = &fact.signed_by {
+            line += &format!(", signed by {key}");
+        }
         if let Some(from) = &fact.imported_from {
             line += &format!(", imported from {from}");
         }
@@ -367,9 +371,10 @@ fn hash(hash: &LockedHash) -> String {
 
 /// Counts the hashes that were added, by how they are known.
 fn added(roots: &[RootResult], tense: Tense) -> Option<TextBlock> {
-    const WORDS: [(Provenance, &str); 4] = [
+    const WORDS: [(Provenance, &str); 5] = [
         (Provenance::Signed, "signed"),
         (Provenance::Proven, "proven"),
+        (Provenance::Attested, "attested"),
         (Provenance::Claimed, "claimed"),
         (
             Provenance::Computed,
@@ -383,7 +388,8 @@ fn added(roots: &[RootResult], tense: Tense) -> Option<TextBlock> {
         let is_known = |hash: &&LockedHash| {
             hash.evidence
                 .as_ref()
-                .is_some_and(|seen| seen.fact.is_some())
+                .and_then(|seen| seen.fact.as_ref())
+                .is_some_and(|fact| fact.signed_by.is_none())
         };
         let earlier = match (of_kind().count(), of_kind().filter(is_known).count()) {
             (0, _) => return None,

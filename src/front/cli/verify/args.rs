@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, FromArgMatches as _};
 
+use crate::addr::StoreUrl;
 use crate::cli::changed::ChangedArgs;
 use crate::run::options::{Configuration, Platforms, RootArgs, examples, jobs, one_of};
 use crate::verify::fix::Extent;
@@ -47,6 +48,12 @@ pub(in crate::front::cli) struct VerifyArgs {
     /// hashes, withdrawn versions, other keys than those that the project file pins, and newer patches.
     #[arg(long)]
     pub(in crate::front::cli) upstream: bool,
+    /// Also read the signed facts of the locked releases from this store [default: that of the project file]
+    ///
+    /// Facts count under the keys in `trust { fact_keys }`; see `lockctl explain shared-store`. One request for each
+    /// locked release; --offline makes none.
+    #[arg(long, value_name = "URL")]
+    pub(in crate::front::cli) store: Option<StoreUrl>,
     /// Apply safe fixes, then check the result
     ///
     /// Fixes form, order, repeated blocks, stale constraints and entries that nothing requires. A file

@@ -11,7 +11,7 @@ use super::replaced::ReplacedLocks;
 use super::{pins, result};
 use crate::addr::ProviderAddr;
 use crate::config::Loaded;
-use crate::diag::{Diagnostic, FileId, Texts, counted_as, rules};
+use crate::diag::{Diagnostic, FileId, Finding, Span, Texts, counted_as, rules};
 use crate::driver::{Job, OpenResult};
 use crate::flavor::Flavor;
 use crate::git::Repository;
@@ -109,6 +109,7 @@ impl Job for VerifyJob<'_, '_> {
             add_overridden(&root, loaded, texts);
         }
         (self.observe)(&root, loaded.as_ref(), texts);
+        self.session.facts.join(&root, self.args.store.as_ref())?;
         let root = Arc::new(root);
         let name = root.project_name();
         let advice = root.advice.among(&self.for_all);
@@ -130,7 +131,8 @@ impl Job for VerifyJob<'_, '_> {
         root_inputs.tracked_packages = packages.as_deref();
         let (module_faults, unasked) = self.modules(root, loaded.as_ref());
         root_inputs.module_faults = &module_faults;
-        let (verdict, errors) = self.verify(root, &root_inputs, texts)?;
+        let (mut verdict, errors) = self.verify(root, &root_inputs, texts)?;
+        verdict.findings.extend(self.fact_conflicts(root));
         let required = Required::of(root, root_inputs.requirements(), texts);
         let mut failures = advice::verify::failures(&errors, root.flavor, &required);
         failures.extend(unasked);
@@ -308,6 +310,33 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
             faults.extend(pins::upstream(root, loaded, now, &mut failures));
         }
         (faults, failures)
+    }
+
+    /// Reports signed facts about locked releases that contradict each other.
+    fn fact_conflicts(&self, root: &Root) -> Vec<Finding> {
+        let facts = self.session.facts.get();
+        let Some(lock) = &root.lock else {
+            return Vec::new();
+        };
+        let mut findings = Vec::new();
+        for (provider, entry) in &lock.document.lock.providers {
+            for conflict in facts.conflicts(provider, &entry.version) {
+                let header = lock
+                    .document
+                    .places
+                    .get(provider)
+                    .map_or_else(Span::default, |places| places.header);
+                let title = format!(
+                    "facts about {provider} {} contradict each other",
+                    entry.version
+                );
+                let diagnostic = Diagnostic::error(rules::FACTS_CONTRADICT, title)
+                    .at(lock.file, header, conflict.to_string())
+                    .help(advice::lock::facts_contradict(provider, &entry.version));
+                findings.push(Finding::about(provider, diagnostic));
+            }
+        }
+        findings
     }
 
     fn absolute(&self, dir: &Path) -> PathBuf {

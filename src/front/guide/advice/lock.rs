@@ -13,8 +13,9 @@ use crate::project::{PlatformName, SettingPlace};
 use crate::report::json::RootStatus;
 use crate::report::{Failure, FindingDisplay, ResultEntry, RootResult};
 use crate::resolve::SelectError;
+use crate::store::shared;
 use crate::verify::Advice;
-use crate::version::Constraints;
+use crate::version::{Constraints, Version};
 
 impl Required<'_> {
     /// Returns the demand of the project file that an error is about, in words and with its place.
@@ -327,6 +328,15 @@ fn not_asked(error: &LockError, has_lock: bool) -> Vec<String> {
     }
 }
 
+/// Says what to do about facts that contradict each other.
+pub(crate) fn facts_contradict(provider: &ProviderAddr, version: &Version) -> String {
+    format!(
+        "one of both is false: take the key that signed it out of trust.fact_keys, and delete the object {} from \
+         the store; `lockctl explain facts-contradict` says more",
+        shared::key(provider, version)
+    )
+}
+
 /// Says what to do about an error.
 fn advice(error: &LockError, flavor: Flavor, commands: &Advice) -> Option<String> {
     Some(match error {
@@ -353,6 +363,9 @@ fn advice(error: &LockError, flavor: Flavor, commands: &Advice) -> Option<String
             advice::network::unproven(cause, &id.provider, flavor)
         }
         LockError::Download { cause, .. } => return advice::network::fetch(cause),
+        LockError::FactsContradict {
+            provider, version, ..
+        } => facts_contradict(provider, version),
         // OpenTofu compares what its registry states with nothing (`locker` rules 4.3).
         LockError::FalseClaims { .. } => format!(
             "nothing was written, and `{} init` would record what is stated without a word; report it \

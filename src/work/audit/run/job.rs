@@ -14,7 +14,6 @@ use crate::contents::{BuildInfo, ReleaseBuilds};
 use crate::diag::Texts;
 use crate::driver::{Job, OpenResult};
 use crate::hash::Hashes;
-use crate::locker::TrustedFacts;
 use crate::report::json::{AdvisoryRow, ContentsState};
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::run::commands;
@@ -28,10 +27,10 @@ use crate::version::Version;
 type Load<'a> = &'a dyn Fn(&ModuleSelection) -> Result<LoadedAdvisories, Failure>;
 
 /// The job that audits roots.
-pub(super) struct AuditJob<'a> {
+pub(super) struct AuditJob<'a, 'b> {
     pub(super) args: &'a AuditArgs,
     pub(super) options: &'a Options,
-    facts: &'a UserFacts<'a>,
+    facts: &'a UserFacts<'b>,
     /// Is called when the modules of all roots are known.
     load: Load<'a>,
     pub(super) fixes: FixSearch<'a>,
@@ -62,8 +61,8 @@ pub(super) struct OpenAuditRoot {
     pub(super) releases: Vec<usize>,
 }
 
-impl<'a> AuditJob<'a> {
-    pub(super) fn new<'b: 'a>(
+impl<'a, 'b> AuditJob<'a, 'b> {
+    pub(super) fn new(
         session: &'a Session<'b>,
         args: &'a AuditArgs,
         load: Load<'a>,
@@ -171,7 +170,7 @@ impl JudgedRelease {
     }
 }
 
-impl Job for AuditJob<'_> {
+impl Job for AuditJob<'_, '_> {
     type Opened = OpenAuditRoot;
     type Done = ();
 
@@ -190,7 +189,7 @@ impl Job for AuditJob<'_> {
         for (provider, entry) in &root.document().lock.providers {
             let (version, hashes) = (&entry.version, &entry.hashes);
             // A root that accepts imported facts may have builds of a release that other roots must not use.
-            let accepts_imports = trusted == TrustedFacts::Imported;
+            let accepts_imports = trusted.imported;
             let key = (
                 provider.clone(),
                 version.clone(),

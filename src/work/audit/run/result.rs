@@ -71,7 +71,7 @@ pub(super) fn unknown_contents(releases: &[JudgedRelease], roots: &str) -> Optio
     })
 }
 
-impl AuditJob<'_> {
+impl AuditJob<'_, '_> {
     /// Reports the releases of a root; `project` is the project file with its exceptions, if it has any.
     pub(super) fn report(
         &mut self,

@@ -56,8 +56,8 @@ pub use provider::{
 };
 pub use rule::{RuleLevel, RuleRow, TopicRow};
 pub use store::{
-    CachedAdvisories, CachedModules, ExportedFacts, FactContradiction, IgnoredObjects,
-    ImportedFile, RemovedFacts, StoreReport, StoreStats,
+    CachedAdvisories, CachedModules, CollectedObjects, ExportedFacts, FactContradiction,
+    IgnoredObjects, ImportedFile, NewKey, RemovedFacts, StoreReport, StoreStats,
 };
 pub use symptom::{PageMatchRow, SymptomEntry, SymptomRow};
 pub use trusted::{MemoryState, TrustedProvider};

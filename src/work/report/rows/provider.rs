@@ -144,6 +144,9 @@ pub struct KeptFact {
     /// The file that it was imported from; absent if it was computed on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<String>,
+    /// The name and ID of the key that signed it; absent if none of a shared store did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signed_by: Option<String>,
 }
 
 /// A hash that was recorded and is not any more, and the evidence against it.

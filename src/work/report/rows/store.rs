@@ -23,6 +23,36 @@ pub struct StoreReport {
     /// The facts that were removed; only of `cache clean`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<RemovedFacts>,
+    /// The key that was made; only of `cache keygen`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<NewKey>,
+    /// The objects that were removed from a shared store; only of `cache gc`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collected: Option<CollectedObjects>,
+}
+
+/// A key that signs facts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NewKey {
+    /// The public key, as `trust { fact_keys }` takes it.
+    pub public: String,
+    /// The private key, which is a secret.
+    pub private: String,
+}
+
+/// The objects of a shared store after old ones were removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CollectedObjects {
+    /// The URL of the store.
+    pub store: String,
+    /// Number of objects that no machine had added to for the stated time.
+    pub removed: usize,
+    /// Number of objects that are left.
+    pub kept: usize,
+    /// True if they were only counted.
+    pub dry_run: bool,
 }
 
 /// The content of the store of facts.

@@ -54,6 +54,11 @@ trust {
   h1_from           = ["registry.opentofu.org"]
   require_signature = true
   imported_facts    = true
+  fact_keys = ["sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8"]
+}
+store {
+  url       = "s3://bucket/lockctl"
+  read_only = true
 }
 policy {
   allow = ["hashicorp/*", "example.com/*/*", "*/*/*"]
@@ -86,6 +91,9 @@ policy {
     assert_eq!(project.trust.h1, Some(H1Trust::Claimed));
     assert_eq!(project.trust.h1_from.len(), 1);
     assert!(project.trust.require_signature.is_some() && project.trust.imported_facts);
+    assert_eq!(project.trust.fact_keys[0].name(), "sum.golang.org");
+    let store = project.store.unwrap();
+    assert!(store.url.to_string() == "s3://bucket/lockctl" && store.read_only);
     let policy = project.policy.unwrap();
     let age = policy.age(&addr("a/b"), TERRAFORM).unwrap();
     assert_eq!(age.min_age.to_string(), "7 days");
@@ -253,7 +261,8 @@ fn the_end_of_a_setting_is_a_day() {
 
 #[test]
 fn unknown_names_are_errors() {
-    const TOP: &str = "platforms, flavor, roots, provider, rule, packages, trust, policy and audit";
+    const TOP: &str =
+        "platforms, flavor, roots, provider, rule, packages, store, trust, policy and audit";
     check(
         "\nplatfroms = []\n",
         &["2 Unsupported argument: did you mean platforms?"],
@@ -283,7 +292,7 @@ fn unknown_names_are_errors() {
         "trust {\n  signature = true\n}\n",
         &[
             "2 Unsupported argument: delete it: a trust block takes h1, h1_from, \
-           require_signature and imported_facts",
+           require_signature, imported_facts and fact_keys",
         ],
     );
 }

@@ -1,0 +1,404 @@
+#!/usr/bin/env python3
+"""Runs `lockctl` with shared stores of facts, over a registry on this machine.
+
+    scripts/shared-store.py servers LAB --root DIR [--lockctl PROGRAM]
+    scripts/shared-store.py jobs    LAB --root DIR [--jobs 200] [--roots 20] [--latency 30]
+    scripts/shared-store.py writers LAB --root DIR [--jobs 500]
+
+LAB is the directory of the test registry, with `bench.py` and `registry.py`; DIR is where it keeps its packages.
+
+`servers` runs the same suite against a directory, a web server, S3 (the program `s3s-fs`, which checks signatures),
+Azure (`azurite-blob`) and Google Cloud Storage (`fake-gcs-server`), as far as these programs are on PATH.
+`jobs` runs one process after another, each with an empty store of its own, with and without a shared store behind a
+latency, and counts requests and bytes. `writers` runs many processes at once on overlapping releases, kills some at
+random moments, and looks for facts that were lost or torn.
+"""
+import argparse
+import base64
+import contextlib
+import hashlib
+import hmac
+import http.client
+import http.server
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from email.utils import formatdate
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PLATFORMS = ["linux_amd64", "linux_arm64", "darwin_arm64", "windows_amd64"]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("work", choices=["servers", "jobs", "writers"])
+    parser.add_argument("lab")
+    parser.add_argument("--root", required=True)
+    parser.add_argument("--lockctl", default=os.path.join(TOP, "target/release/lockctl"))
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--roots", type=int, default=20)
+    parser.add_argument("--latency", type=int, default=30)
+    return parser.parse_args()
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Machines:
+    """Runs the program, each time as another machine."""
+
+    def __init__(self, bench, program, sources):
+        self.bench, self.program, self.sources = bench, os.path.realpath(program), sources
+        self.dir = tempfile.mkdtemp()
+        done = subprocess.run([self.program, "cache", "keygen", "ci.example", "--format", "json"], capture_output=True,
+                              check=True, env=self.env({}))
+        key = json.loads(done.stdout)["store"]["key"]
+        self.private, self.public = key["private"], key["public"]
+
+    def env(self, more):
+        env = dict(self.bench.env)
+        for name in list(env):
+            if name.startswith(("LOCKCTL_", "AWS_", "AZURE_", "GOOGLE_")):
+                del env[name]
+        return dict(env, LOCKCTL_CACHE_DIR=tempfile.mkdtemp(dir=self.dir), **more)
+
+    def project(self, url, roots=1, platforms=PLATFORMS):
+        top = tempfile.mkdtemp(dir=self.dir)
+        store = f'store {{ url = "{url}" }}\ntrust {{ fact_keys = ["{self.public}"] }}\n' if url else ""
+        with open(os.path.join(top, ".lockctl.hcl"), "w") as file:
+            file.write(f"flavor = \"terraform@1.11\"\nplatforms = {json.dumps(platforms)}\n{store}")
+        for number in range(roots):
+            root = os.path.join(top, f"root{number:02}")
+            os.mkdir(root)
+            self.bench.project(self.sources, root, header=True)
+        return top
+
+    def run(self, top, *args, key=True, **more):
+        if key:
+            more["LOCKCTL_FACT_KEY"] = self.private
+        start = time.monotonic()
+        done = subprocess.run([self.program, *args], cwd=top, env=self.env(more), capture_output=True, text=True)
+        return done, time.monotonic() - start
+
+    def start(self, top, *args, **more):
+        more["LOCKCTL_FACT_KEY"] = self.private
+        return subprocess.Popen([self.program, *args], cwd=top, env=self.env(more), stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True)
+
+
+# Servers
+
+
+class Unsuitable(Exception):
+    """A server without what the suite needs."""
+
+
+@contextlib.contextmanager
+def process(command, port):
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(200):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            time.sleep(0.1)
+        yield
+    finally:
+        child.terminate()
+        child.wait()
+
+
+@contextlib.contextmanager
+def directory():
+    with tempfile.TemporaryDirectory() as dir:
+        yield f"file://{dir}", {}
+
+
+@contextlib.contextmanager
+def s3():
+    port = free_port()
+    with tempfile.TemporaryDirectory() as dir:
+        os.mkdir(os.path.join(dir, "bucket"))
+        command = ["s3s-fs", "--access-key", "AKEXAMPLE", "--secret-key", "SECRET", "--port", str(port), dir]
+        with process(command, port):
+            yield "s3://bucket/lockctl", {
+                "AWS_ACCESS_KEY_ID": "AKEXAMPLE", "AWS_SECRET_ACCESS_KEY": "SECRET", "AWS_REGION": "us-east-1",
+                "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ALLOW_HTTP": "true"}
+
+
+@contextlib.contextmanager
+def azure():
+    port, account = free_port(), "devstoreaccount1"
+    secret = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+    with tempfile.TemporaryDirectory() as dir:
+        command = ["azurite-blob", "--location", dir, "--blobPort", str(port), "--silent", "--skipApiVersionCheck"]
+        with process(command, port):
+            date, path = formatdate(usegmt=True), f"/{account}/box"
+            signed = "PUT" + "\n" * 12 + f"x-ms-date:{date}\nx-ms-version:2021-08-06\n/{account}{path}\nrestype:container"
+            mac = hmac.new(base64.b64decode(secret), signed.encode(), hashlib.sha256).digest()
+            headers = {"x-ms-date": date, "x-ms-version": "2021-08-06", "Content-Length": "0",
+                       "Authorization": f"SharedKey {account}:{base64.b64encode(mac).decode()}"}
+            connection = http.client.HTTPConnection("127.0.0.1", port)
+            connection.request("PUT", path + "?restype=container", headers=headers)
+            answer = connection.getresponse()
+            assert answer.status == 201, answer.read()
+            yield "az://box/lockctl", {
+                "AZURE_STORAGE_ACCOUNT_NAME": account, "AZURE_STORAGE_ACCOUNT_KEY": secret, "AZURE_ALLOW_HTTP": "true",
+                "AZURE_STORAGE_ENDPOINT": f"http://127.0.0.1:{port}/{account}"}
+
+
+@contextlib.contextmanager
+def google():
+    port = free_port()
+    command = ["fake-gcs-server", "-scheme", "http", "-host", "127.0.0.1", "-port", str(port), "-backend", "memory",
+               "-public-host", f"127.0.0.1:{port}"]
+    with process(command, port):
+        body = json.dumps({"name": "bucket"}).encode()
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/storage/v1/b", body,
+                                         {"Content-Type": "application/json"})
+        urllib.request.urlopen(request)
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/bucket/probe", b"x", method="PUT")
+        try:
+            urllib.request.urlopen(request)
+        except OSError as error:
+            raise Unsuitable(f"fake-gcs-server does not know the XML API of objects: {error}") from error
+        account = {"private_key": "-", "private_key_id": "-", "client_email": "-", "disable_oauth": True,
+                   "gcs_base_url": f"http://127.0.0.1:{port}"}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(account, file)
+            file.flush()
+            yield "gs://bucket/lockctl", {"GOOGLE_SERVICE_ACCOUNT": file.name}
+
+
+SERVERS = {"directory": (directory, None), "s3": (s3, "s3s-fs"), "azure": (azure, "azurite-blob"),
+           "google": (google, "fake-gcs-server")}
+
+
+class Files(http.server.SimpleHTTPRequestHandler):
+    """Serves a directory; a client that went away is no reason for a message."""
+
+    def log_message(self, *_):
+        pass
+
+
+def downloads(bench):
+    """Number of packages that were downloaded so far, and their bytes."""
+    package = bench.api("stats")["by_kind"].get("package", {"requests": 0, "bytes": 0})
+    return package["requests"], package["bytes"]
+
+
+def check(what, is_true, done=None):
+    print(f"  {'ok  ' if is_true else 'FAIL'} {what}")
+    if not is_true:
+        if done is not None:
+            print(done.stdout[-2000:], done.stderr[-2000:])
+        check.failed = True
+
+
+check.failed = False
+
+
+def suite(machines, url, env, web=None):
+    bench = machines.bench
+    first, second = machines.project(url), machines.project(web or url)
+    done, _ = machines.run(first, "lock", "-r", "-q", **env)
+    check("a first job adds facts", done.returncode == 0 and not done.stderr, done)
+    before = downloads(bench)
+    done, _ = machines.run(second, "lock", "-r", key=False, **env)
+    check("a second machine downloads nothing", done.returncode == 0 and downloads(bench) == before, done)
+    check("it says on whose key hashes rest", "attested by ci.example+" in done.stderr, done)
+    lock = os.path.join("root00", ".terraform.lock.hcl")
+    same = open(os.path.join(first, lock)).read() == open(os.path.join(second, lock)).read()
+    check("both lock files are equal", same)
+    done, wall = machines.run(second, "verify", "-r", key=False, **env)
+    check(f"verify on an empty machine is ok ({wall:.2f} s)", done.returncode == 0 and ": ok; " in done.stdout, done)
+    if web:
+        return
+    third = machines.project(url, platforms=["freebsd_amd64"])
+    done, _ = machines.run(third, "lock", "-r", "-q", **env)
+    check("a job with another platform adds to the objects", done.returncode == 0 and not done.stderr, done)
+    before = downloads(bench)
+    both = machines.project(url, platforms=[*PLATFORMS, "freebsd_amd64"])
+    done, _ = machines.run(both, "lock", "-r", "-q", key=False, **env)
+    check("the union is there", done.returncode == 0 and downloads(bench) == before, done)
+    gone = dict(env, AWS_SECRET_ACCESS_KEY="x", AZURE_STORAGE_ACCOUNT_KEY="eHh4", GOOGLE_SERVICE_ACCOUNT="/nowhere")
+    if not url.startswith("file:"):
+        done, _ = machines.run(machines.project(url), "lock", "-r", "-q", key=False, **gone)
+        said = done.stderr.count("the run went on without it")
+        check("without access the run goes on, and says so once", done.returncode == 0 and said == 1, done)
+    done, _ = machines.run(first, "cache", "gc", "--store", url, "--older-than", "1d", "--dry-run", **env)
+    check("gc keeps what is young", f"would remove 0 objects; {len(machines.sources)} " in done.stdout, done)
+    done, _ = machines.run(first, "cache", "gc", "--store", url, "--older-than", "0d", **env)
+    time.sleep(1.1)
+    done, _ = machines.run(first, "cache", "gc", "--store", url, "--older-than", "0d", **env)
+    done, _ = machines.run(first, "cache", "gc", "--store", url, "--older-than", "0d", **env)
+    check("gc removes what is old", "removed 0 objects; 0 are left" in done.stdout, done)
+
+
+def servers(machines):
+    for name, (server, program) in SERVERS.items():
+        if program and not shutil.which(program):
+            print(f"{name}: skipped, there is no {program}")
+            continue
+        print(f"{name}:")
+        try:
+            with server() as (url, env):
+                suite(machines, url, env)
+        except Unsuitable as error:
+            print(f"  skipped: {error}")
+    print("web server:")
+    with tempfile.TemporaryDirectory() as dir:
+        def handler(*args):
+            return Files(*args, directory=dir)
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as served:
+            threading.Thread(target=served.serve_forever, daemon=True).start()
+            suite(machines, f"file://{dir}", {}, web=f"http://127.0.0.1:{served.server_address[1]}")
+            served.shutdown()
+    return 1 if check.failed else 0
+
+
+# Many jobs
+
+
+class Delayed(http.server.BaseHTTPRequestHandler):
+    """Passes requests on to a store after a latency, and counts them."""
+
+    protocol_version = "HTTP/1.1"
+    target, latency, counts = None, 0.0, {}
+
+    def handle_one(self):
+        time.sleep(self.latency)
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        connection = http.client.HTTPConnection(*self.target)
+        connection.request(self.command, self.path, body, dict(self.headers))
+        answer = connection.getresponse()
+        content = answer.read()
+        counts = self.counts.setdefault(f"{self.command} {answer.status}", [0, 0])
+        counts[0] += 1
+        counts[1] += len(content) + len(body)
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in ("content-length", "transfer-encoding", "connection", "date", "server"):
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_GET = do_PUT = handle_one
+
+    def log_message(self, *_):
+        pass
+
+
+def jobs(machines, options):
+    if not shutil.which("s3s-fs"):
+        print("skipped, there is no s3s-fs")
+        return 0
+    count, bench = options.jobs or 200, machines.bench
+    bench.api("knobs", {"latency_ms": options.latency})
+    with s3() as (url, env):
+        Delayed.target = ("127.0.0.1", int(env["AWS_ENDPOINT_URL"].rsplit(":", 1)[1]))
+        Delayed.latency = options.latency / 1000
+        proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Delayed)
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        # The signature covers the host, so that the store must be asked for its own name.
+        env = dict(env, AWS_ENDPOINT_URL=f"http://127.0.0.1:{proxy.server_address[1]}")
+        for name, store, number in [("with the store", url, count), ("without", None, min(count, 20))]:
+            bench.api("reset", {})
+            Delayed.counts.clear()
+            walls = []
+            for _ in range(number):
+                top = machines.project(store, roots=options.roots)
+                done, wall = machines.run(top, "lock", "-r", "-q", **(env if store else {}))
+                if done.returncode != 0 or done.stderr:
+                    print(done.stdout, done.stderr)
+                    return 1
+                walls.append(wall)
+                shutil.rmtree(top)
+            zips, size = downloads(bench)
+            walls = sorted(walls[1:])
+            print(f"{name}: {number} jobs of {options.roots} roots at {options.latency} ms: {zips} packages, "
+                  f"{size / 1e6:.1f} MB; wall per job after the first {walls[len(walls) // 2]:.3f} s (median), "
+                  f"{walls[0]:.3f} to {walls[-1]:.3f}; registry requests {bench.api('stats')['requests']}")
+            for kind, (requests, size) in sorted(Delayed.counts.items()):
+                print(f"  store {kind}: {requests} requests, {requests / number:.2f} per job, {size / 1e3:.0f} KB")
+        top = machines.project(url, roots=50)
+        machines.run(top, "lock", "-r", "-q", **env)
+        Delayed.counts.clear()
+        done, wall = machines.run(top, "verify", "-r", key=False, **env)
+        reads = sum(requests for requests, _ in Delayed.counts.values())
+        print(f"verify of 50 roots on an empty machine: {wall:.3f} s, {reads} requests, exit {done.returncode}")
+        proxy.shutdown()
+    return 0
+
+
+def writers(machines, options):
+    count, lost = options.jobs or 500, 0
+    platforms = [*PLATFORMS, "darwin_amd64", "freebsd_amd64", "freebsd_386", "linux_arm", "linux_386", "windows_386"]
+    server = s3 if shutil.which("s3s-fs") else directory
+    with server() as (url, env):
+        tops = {platform: machines.project(url, platforms=[platform]) for platform in platforms}
+        for platform, top in tops.items():
+            machines.run(top, "lock", "-r", "-q", key=False, LOCKCTL_STORE="file:///nowhere")
+        ended, killed, outrun = {}, 0, 0
+        running = []
+        for number in range(count):
+            platform = random.choice(platforms)
+            top = tempfile.mkdtemp(dir=machines.dir)
+            shutil.copytree(tops[platform], top, dirs_exist_ok=True)
+            child = machines.start(top, "lock", "-r", "-q", **env)
+            if number % 3 == 0:
+                threading.Timer(random.uniform(0.0, 2.0), child.send_signal, [signal.SIGKILL]).start()
+            running.append((platform, child))
+            while sum(child.poll() is None for _, child in running) >= 50:
+                time.sleep(0.02)
+        for platform, child in running:
+            _, stderr = child.communicate()
+            killed += child.returncode == -signal.SIGKILL
+            outrun += "other machines changed it all the time" in stderr
+            if child.returncode == 0 and "not added" not in stderr and "went on without" not in stderr:
+                ended[platform] = ended.get(platform, 0) + 1
+        before = downloads(machines.bench)
+        for platform in ended:
+            done, _ = machines.run(machines.project(url, platforms=[platform]), "lock", "-r", "-q", key=False, **env)
+            if downloads(machines.bench) != before or done.returncode or "ignored" in done.stderr:
+                lost += 1
+                before = downloads(machines.bench)
+                print(f"lost: {platform}: {done.stderr}")
+        print(f"{count} writers, {killed} killed, {sum(ended.values())} ended well, {outrun} outrun, "
+              f"{lost} of {len(ended)} platforms lost or torn")
+    return 1 if lost else 0
+
+
+def main():
+    options = arguments()
+    sys.path.insert(0, os.path.abspath(options.lab))
+    import bench as lab
+    bench = lab.Bench(options)
+    machines = Machines(bench, options.lockctl, lab.MID)
+    try:
+        if options.work == "servers":
+            machines.sources = lab.MID[-2:]
+            return servers(machines)
+        if options.work == "jobs":
+            return jobs(machines, options)
+        machines.sources = lab.MID[-1:]
+        return writers(machines, options)
+    finally:
+        bench.close()
+        shutil.rmtree(machines.dir, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

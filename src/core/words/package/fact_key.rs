@@ -1,0 +1,147 @@
+//! Keys that sign facts: `NAME+ID+BASE64`, as in the signed notes of Go's checksum database.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::hash::{base64_of, bytes_of_base64, sha256};
+
+/// The algorithm byte of Ed25519 in a signed note.
+const ED25519: u8 = 1;
+
+/// Maximum length of the name of a key, in bytes.
+const MAX_NAME: usize = 100;
+
+/// A public key that signs facts.
+///
+/// ```
+/// use lockctl_core::package::FactKey;
+///
+/// let key = FactKey::new("ci.example", [7; 32]).expect("a name");
+/// assert_eq!(key.to_string().parse(), Ok(key));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FactKey {
+    name: String,
+    public: [u8; 32],
+}
+
+/// The reason why a text is no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FactKeyError {
+    #[error("it is not NAME+ID+BASE64")]
+    Form,
+    #[error("its name is empty, too long, or has a space or a plus sign")]
+    Name,
+    #[error("it is no Ed25519 key of signed notes")]
+    Algorithm,
+    #[error("its ID does not belong to its name and key")]
+    OtherId,
+}
+
+impl FactKey {
+    /// Makes a key of its name and its 32 bytes.
+    ///
+    /// # Errors
+    /// If that cannot be the name of a key.
+    pub fn new(name: &str, public: [u8; 32]) -> Result<Self, FactKeyError> {
+        let is_plain = |letter: char| !letter.is_whitespace() && !letter.is_control();
+        if name.is_empty()
+            || name.len() > MAX_NAME
+            || name.contains('+')
+            || !name.chars().all(is_plain)
+        {
+            return Err(FactKeyError::Name);
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            public,
+        })
+    }
+
+    /// Returns the name of the key.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the bytes of the key.
+    #[must_use]
+    pub fn public(&self) -> &[u8; 32] {
+        &self.public
+    }
+
+    /// Returns the number that signatures carry: the start of the SHA-256 of name and key.
+    #[must_use]
+    pub fn id(&self) -> [u8; 4] {
+        let mut text = format!("{}\n", self.name).into_bytes();
+        text.push(ED25519);
+        text.extend(self.public);
+        let digest = sha256(&text);
+        [digest[0], digest[1], digest[2], digest[3]]
+    }
+
+    /// Returns the name and the number, as messages show a key.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        format!("{}+{:08x}", self.name, u32::from_be_bytes(self.id()))
+    }
+}
+
+impl fmt::Display for FactKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = [&[ED25519], &self.public[..]].concat();
+        write!(f, "{}+{}", self.shown(), base64_of(&bytes))
+    }
+}
+
+impl FromStr for FactKey {
+    type Err = FactKeyError;
+
+    fn from_str(text: &str) -> Result<Self, FactKeyError> {
+        let mut parts = text.splitn(3, '+');
+        let (Some(name), Some(_), Some(key)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(FactKeyError::Form);
+        };
+        let bytes = bytes_of_base64(key).ok_or(FactKeyError::Form)?;
+        let [ED25519, public @ ..] = &bytes[..] else {
+            return Err(FactKeyError::Algorithm);
+        };
+        let public = public.try_into().map_err(|_| FactKeyError::Algorithm)?;
+        let key = Self::new(name, public)?;
+        // The text is what people compare, so it has one spelling.
+        if key.to_string() == text {
+            Ok(key)
+        } else {
+            Err(FactKeyError::OtherId)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Result<&str, FactKeyError>) {
+        let key = text.parse::<FactKey>().map(|key| key.shown());
+        assert_eq!(key.as_deref().map_err(|error| *error), expected, "{text:?}");
+    }
+
+    #[test]
+    fn keys_are_those_of_signed_notes() {
+        // The key of Go's checksum database, as the Go command has it.
+        let known = "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8";
+        check(known, Ok("sum.golang.org+033de0ae"));
+        check("", Err(FactKeyError::Form));
+        check("a+b", Err(FactKeyError::Form));
+        check("a+00000000+????", Err(FactKeyError::Form));
+        check("a+00000000+AAAA", Err(FactKeyError::Algorithm));
+        check("a+00000000+AQAA", Err(FactKeyError::Algorithm));
+        check(&known.replacen("sum", "s m", 1), Err(FactKeyError::Name));
+        check(&known.replacen("sum", "sun", 1), Err(FactKeyError::OtherId));
+        check(
+            &known.replacen("033d", "033D", 1),
+            Err(FactKeyError::OtherId),
+        );
+    }
+}

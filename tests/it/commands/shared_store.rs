@@ -1,0 +1,276 @@
+//! Facts that machines share in a store: who signs them, what they replace, and what false ones do.
+
+use std::path::PathBuf;
+
+use super::facts::{downloads, lock, timeless};
+use super::registry::{DEMO, TWO, with_registry};
+use super::*;
+use crate::registry::Registry;
+
+/// Makes a key; returns the private and the public one.
+fn key(lab: &Lab, name: &str) -> (String, String) {
+    let made = lab.run(&["cache", "keygen", name, "--format", "json"]);
+    let key = made.exits(0).json()["store"]["key"].take();
+    let text = |name: &str| key[name].as_str().unwrap().to_owned();
+    (text("private"), text("public"))
+}
+
+/// A registry and a root whose project file names a store, which a machine with a key has filled.
+struct Shared {
+    registry: Registry,
+    lab: Lab,
+    private: String,
+    public: String,
+}
+
+fn project(lab: &Lab, keys: &[&str]) {
+    let dir = lab.path("shared");
+    std::fs::create_dir_all(&dir).unwrap();
+    let url = format!("file://{}", dir.display().to_string().replace('\\', "/"));
+    let text = format!("store {{\n  url = {url:?}\n}}\ntrust {{\n  fact_keys = {keys:?}\n}}\n");
+    lab.write(".lockctl.hcl", text);
+}
+
+/// Makes the lab another machine, without a store of its own and without a key.
+fn move_to(lab: &mut Lab, dir: &str) {
+    let dir = lab.path(dir);
+    lab.set("LOCKCTL_CACHE_DIR", dir);
+    lab.env.vars.remove("LOCKCTL_FACT_KEY");
+}
+
+fn shared() -> Shared {
+    let (registry, mut lab) = with_registry(DEMO);
+    move_to(&mut lab, "first");
+    let (private, public) = key(&lab, "ci.example");
+    project(&lab, &[&public]);
+    lab.set("LOCKCTL_FACT_KEY", private.clone());
+    let outcome = lock(&lab, TWO).exits(0);
+    assert!(!outcome.stderr.contains("file://"), "{}", outcome.stderr);
+    std::fs::rename(lab.path(LOCK), lab.path("first.hcl")).unwrap();
+    move_to(&mut lab, "second");
+    Shared {
+        registry,
+        lab,
+        private,
+        public,
+    }
+}
+
+/// The only object of the store.
+fn object(lab: &Lab) -> PathBuf {
+    let mut path = lab.path("shared");
+    while path.is_dir() {
+        let mut entries = std::fs::read_dir(&path).unwrap();
+        path = entries.next().unwrap().unwrap().path();
+    }
+    path
+}
+
+/// A root whose lock file is that of a machine, with a store in which another key states something else.
+pub(super) fn contradicted() -> (Registry, Lab) {
+    let Shared {
+        registry,
+        mut lab,
+        public,
+        ..
+    } = shared();
+    let (private, other) = key(&lab, "other.example");
+    let first = std::fs::read_to_string(object(&lab)).unwrap();
+    // The other machine does not look at what it contradicts.
+    project(&lab, &[&other]);
+    lab.set("LOCKCTL_FACT_KEY", private);
+    lab.write(
+        "export.txt",
+        super::cache_import::falsified(first.split("\n\n").next().unwrap()),
+    );
+    assert_exit(&lab.run(&["cache", "import", "export.txt"]), 0);
+    assert_exit(
+        &lab.run(&["cache", "export", "signed.txt", "--imported", "--signed"]),
+        0,
+    );
+    let both = first + &lab.read("signed.txt");
+    std::fs::write(object(&lab), both).unwrap();
+    project(&lab, &[&public, &other]);
+    std::fs::rename(lab.path("first.hcl"), lab.path(LOCK)).unwrap();
+    move_to(&mut lab, "third");
+    (registry, lab)
+}
+
+#[test]
+fn signed_facts_replace_downloads_on_another_machine() {
+    let Shared { registry, lab, .. } = shared();
+    let before = downloads(&registry);
+    let outcome = lock(&lab, TWO).exits(0);
+    assert_eq!(downloads(&registry), before, "no package was downloaded");
+    assert_eq!(lab.read(LOCK), lab.read("first.hcl"));
+    assert!(
+        outcome
+            .stdout
+            .contains("6 hashes added: 4 signed, 2 attested"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(
+        outcome
+            .stderr
+            .contains("note: 2 h1: are attested by ci.example+"),
+        "{}",
+        outcome.stderr
+    );
+    let prove = lock(&lab, &[&["--prove"], TWO].concat()).exits(0);
+    assert_eq!(downloads(&registry), before + 2);
+    assert!(!prove.stderr.contains("attested"), "{}", prove.stderr);
+}
+
+#[test]
+fn facts_of_a_key_that_is_not_named_do_not_count() {
+    let Shared { registry, lab, .. } = shared();
+    let (_, other) = key(&lab, "ci.example");
+    project(&lab, &[&other]);
+    let before = downloads(&registry);
+    let outcome = lock(&lab, TWO).exits(0);
+    assert_eq!(downloads(&registry), before + 2);
+    assert!(
+        outcome
+            .stderr
+            .contains("2 facts were ignored: no key of trust.fact_keys signed them")
+    );
+    std::fs::write(object(&lab), "zh:no fact\n").unwrap();
+    move_to(&mut { lab }, "third");
+}
+
+#[test]
+fn verify_knows_whose_hashes_are_recorded() {
+    let Shared {
+        registry: _registry,
+        mut lab,
+        private,
+        ..
+    } = shared();
+    // A forged `h1:` is one of no package only where those of all packages are known.
+    lab.set("LOCKCTL_FACT_KEY", private);
+    lab.write("all/main.tf", DEMO);
+    assert_exit(&lock(&lab, &["all", "--platform", "all"]), 0);
+    move_to(&mut lab, "third");
+    std::fs::rename(lab.path("first.hcl"), lab.path(LOCK)).unwrap();
+    let platforms = ["--platform", "linux_amd64,darwin_arm64"];
+    let verify = |more: &[&str]| lab.run(&[&["verify"], &platforms[..], more].concat());
+    assert!(verify(&["--offline"]).stdout.contains("complete by count"));
+    let outcome = verify(&[]).exits(0);
+    assert!(outcome.stdout.contains(": ok; "), "{}", outcome.stdout);
+    assert!(
+        outcome.stderr.contains("2 h1: are attested by ci.example+"),
+        "{}",
+        outcome.stderr
+    );
+    let text = lab.read(LOCK);
+    let at = text.find("h1:").unwrap() + 3;
+    lab.write(
+        LOCK,
+        format!("{}{}={}", &text[..at], "A".repeat(43), &text[at + 44..]),
+    );
+    let outcome = verify(&[]).exits(1);
+    assert!(
+        outcome.stdout.contains("hash-not-of-release"),
+        "{}",
+        outcome.stdout
+    );
+}
+
+#[test]
+fn a_contradiction_is_an_alarm_with_both_keys() {
+    let (_registry, lab) = contradicted();
+    let before = lab.read(LOCK);
+    for command in ["lock", "verify"] {
+        let outcome = lab.run(&[command, "--flavor", "terraform@1.11"]).exits(1);
+        let text = outcome.stdout + &outcome.stderr;
+        assert!(
+            text.contains("key ci.example+") && text.contains("key other.example+"),
+            "{text}"
+        );
+        assert!(text.contains("delete the object releases-1/"), "{text}");
+    }
+    assert_eq!(lab.read(LOCK), before, "nothing was written");
+}
+
+#[test]
+fn a_store_that_is_not_there_stops_nothing() {
+    let Shared { registry, lab, .. } = shared();
+    std::fs::remove_dir_all(lab.path("shared")).unwrap();
+    let before = downloads(&registry);
+    let outcome = lock(&lab, TWO).exits(0);
+    assert_eq!(downloads(&registry), before + 2);
+    let told = outcome.stderr.matches("the run went on without it").count();
+    assert_eq!(told, 1, "{}", outcome.stderr);
+}
+
+#[test]
+fn a_signed_export_is_for_machines_without_a_network() {
+    let Shared {
+        registry,
+        mut lab,
+        private,
+        public,
+    } = shared();
+    move_to(&mut lab, "first");
+    assert_exit(&lab.run(&["cache", "export", "--signed"]), 2);
+    lab.set("LOCKCTL_FACT_KEY", private);
+    assert_exit(&lab.run(&["cache", "export", "facts.txt", "--signed"]), 0);
+    move_to(&mut lab, "third");
+    lab.write(
+        ".lockctl.hcl",
+        format!("trust {{\n  fact_keys = [{public:?}]\n}}\n"),
+    );
+    let (_, other) = key(&lab, "other");
+    assert_exit(
+        &lab.run(&["cache", "import", "facts.txt", "--key", &other]),
+        2,
+    );
+    assert_exit(
+        &lab.run(&["cache", "import", "facts.txt", "--key", &public]),
+        0,
+    );
+    let before = downloads(&registry);
+    let outcome = lock(&lab, &[&["-v"], TWO].concat()).exits(0);
+    assert_eq!(downloads(&registry), before);
+    let text = timeless(&registry, &outcome.stdout);
+    assert!(
+        text.contains("attested, linux_amd64, kept since TIME, signed by ci.example+"),
+        "{text}"
+    );
+    // The key is not trusted any more.
+    lab.write(
+        ".lockctl.hcl",
+        format!("trust {{\n  fact_keys = [{other:?}]\n}}\n"),
+    );
+    lab.write("other/main.tf", DEMO);
+    assert_exit(&lock(&lab, &[&["other"], TWO].concat()), 0);
+    assert_eq!(downloads(&registry), before + 2);
+}
+
+#[test]
+fn old_objects_are_collected() {
+    let Shared { lab, .. } = shared();
+    let url = format!("file://{}", lab.path("shared").display());
+    let collect = |age| {
+        lab.run(&["cache", "gc", "--store", &url, "--older-than", age])
+            .exits(0)
+    };
+    assert!(
+        collect("1y")
+            .stdout
+            .ends_with(": removed 0 objects; 1 is left\n")
+    );
+    assert!(collect("1y").stderr.is_empty());
+    let bytes = std::fs::read(object(&lab)).unwrap();
+    let old = String::from_utf8(bytes)
+        .unwrap()
+        .replace("# signed 1", "# signed ");
+    std::fs::write(object(&lab), old).unwrap();
+    assert!(
+        collect("1y")
+            .stdout
+            .ends_with(": removed 1 object; 0 are left\n")
+    );
+    lab.run(&["cache", "gc", "--older-than", "1y"]).exits(2);
+}
