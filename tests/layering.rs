@@ -62,6 +62,7 @@ const HOMES: &[(&str, &str)] = &[
     ("idna", "addr"),
     ("ignore", "project"),
     ("indicatif", "run"),
+    ("layout", "report"),
     ("lzma_rust2", "modules"),
     ("md_5", "expr hash"),
     ("mimalloc", "main"),

@@ -128,6 +128,25 @@ fn the_base_revision_decides_how_strict_the_action_is() {
 }
 
 #[test]
+fn a_page_about_all_roots_is_written_beside_the_annotations() {
+    let Some((repo, base)) = pull_request() else {
+        return;
+    };
+    let temp = crate::temp::dir();
+    let file = temp.path().join("lockctl-report.html");
+    let vars = [
+        ("LOCKCTL_BASE", &*base),
+        ("LOCKCTL_REPORT", file.to_str().unwrap()),
+    ];
+    let run = run(&repo, temp.path(), &vars);
+    assert_eq!(run.code, Some(1), "{}", run.said);
+    let page = std::fs::read_to_string(file).unwrap();
+    // The project file of the base decides what is found.
+    page.has("<code>platforms-incomplete</code>");
+    page.has("<h3 id=\"provider=hashicorp/null\">");
+}
+
+#[test]
 fn findings_for_code_scanning_are_written_beside_the_annotations() {
     let Some((repo, base)) = pull_request() else {
         return;
@@ -300,7 +319,7 @@ fn the_action_hands_its_inputs_to_the_script() {
         .filter_map(|line| Some(line.trim().split_once(": ${{ ")?.0))
         .filter(|name| name.starts_with("LOCKCTL"));
     let vars: Vec<&str> = vars.collect();
-    assert_eq!(vars.len(), 26, "{vars:?}");
+    assert_eq!(vars.len(), 27, "{vars:?}");
     for name in vars {
         assert!(
             script.contains(&format!("${name}")) || script.contains(&format!("${{{name}")),

@@ -6,19 +6,20 @@
 set -euo pipefail
 cd "$GITHUB_WORKSPACE"
 
-args=(verify --color never --confine .)
+shared=(--color never --confine .)
 if [[ $LOCKCTL_RECURSIVE == true ]]; then
-  args+=(--recursive)
-fi
-if [[ -n $LOCKCTL_PLATFORMS ]]; then
-  args+=(--platform "$LOCKCTL_PLATFORMS")
+  shared+=(--recursive)
 fi
 project_options=$("$(dirname "${BASH_SOURCE[0]}")/project.sh")
 while IFS= read -r option; do
   if [[ -n $option ]]; then
-    args+=("$option")
+    shared+=("$option")
   fi
 done <<<"$project_options"
+args=(verify "${shared[@]}")
+if [[ -n $LOCKCTL_PLATFORMS ]]; then
+  args+=(--platform "$LOCKCTL_PLATFORMS")
+fi
 # The checkout is the base revision with the changes of the pull request, so no history is needed.
 if [[ -n $LOCKCTL_BASE && $LOCKCTL_CHANGED_ONLY == true ]]; then
   args+=(--since "$LOCKCTL_BASE")
@@ -35,6 +36,10 @@ if [[ -n ${GITHUB_STEP_SUMMARY:-} ]]; then
 fi
 if [[ -n ${LOCKCTL_SARIF:-} ]]; then
   "$LOCKCTL" "${args[@]}" --format sarif -- "${roots[@]}" >"$LOCKCTL_SARIF" 2>/dev/null || true
+fi
+if [[ -n ${LOCKCTL_REPORT:-} ]]; then
+  # The shell writes the page: lockctl itself may write nothing outside of the checkout.
+  "$LOCKCTL" report "${shared[@]}" --out - -- "${roots[@]}" >"$LOCKCTL_REPORT" 2>/dev/null || true
 fi
 args+=(--format "$LOCKCTL_FORMAT" -- "${roots[@]}")
 case $LOCKCTL_FORMAT in

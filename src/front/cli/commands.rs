@@ -117,7 +117,7 @@ commands! {
     Diff(DiffArgs) = "diff", [Prose];
     Changes(ChangesArgs) = "changes", [Prose];
     Show(ShowArgs) = "show", [];
-    Why(WhyArgs) = "why", [];
+    Why(WhyArgs) = "why", [Graphs];
     Tree(TreeArgs) = "tree", [Graphs];
     Config(ConfigArgs) = "config", [Syntaxes];
     Explain(ExplainArgs) = "explain", [Prose];
@@ -125,7 +125,7 @@ commands! {
     Fmt(FmtArgs) = "fmt", [];
     Merge(MergeArgs) = "merge", [];
     Resolve(ResolveArgs) = "resolve", [];
-    Log(LogArgs) = "log", [];
+    Log(LogArgs) = "log", [Charts];
     Git(GitArgs) = "git", [];
     GitTextconv(GitTextconvArgs) = "git-textconv", [];
     Cache(CacheArgs) = "cache", [];

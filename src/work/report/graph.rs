@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::html;
 use super::style::harmless;
 
 /// Nodes with arrows between them.
@@ -51,6 +52,14 @@ pub struct Edge {
     pub stroke: Stroke,
 }
 
+impl Edge {
+    /// Returns the indexes of the nodes at its tail and its head.
+    #[must_use]
+    pub fn ends(&self) -> (usize, usize) {
+        (self.from.0, self.to.0)
+    }
+}
+
 /// The line of an arrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stroke {
@@ -71,12 +80,16 @@ pub enum GraphLanguage {
     Mermaid,
     /// The language of Graphviz.
     Dot,
+    /// A picture that every browser shows.
+    Svg,
 }
 
 /// Maximum number of arrows that Mermaid draws unless its settings say otherwise.
 const MERMAID_EDGES: usize = 500;
 /// Maximum number of characters that Mermaid reads unless its settings say otherwise.
 const MERMAID_CHARS: usize = 50_000;
+/// Maximum number of arrows of a picture: nobody can follow more.
+const SVG_EDGES: usize = 400;
 
 impl Graph {
     /// Adds a node and returns its handle.
@@ -90,6 +103,18 @@ impl Graph {
         self.edges.push(edge);
     }
 
+    /// Returns the nodes, in the order of their addition.
+    #[must_use]
+    pub fn nodes(&self) -> &[GraphNode] {
+        &self.nodes
+    }
+
+    /// Returns the arrows.
+    #[must_use]
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
     /// Returns whether there is nothing to draw.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -99,8 +124,17 @@ impl Graph {
     /// Says why a program that draws a language by its defaults refuses this graph, if it does.
     #[must_use]
     pub fn too_large(&self, language: GraphLanguage) -> Option<String> {
-        if language != GraphLanguage::Mermaid {
-            return None;
+        match language {
+            GraphLanguage::Dot => return None,
+            GraphLanguage::Svg => {
+                return (self.edges.len() > SVG_EDGES).then(|| {
+                    format!(
+                        "a picture has at most {SVG_EDGES} arrows; these are {}",
+                        self.edges.len()
+                    )
+                });
+            }
+            GraphLanguage::Mermaid => {}
         }
         // Counted as it is written: what is escaped is longer than it looks.
         let chars = written(self, language).chars().count();
@@ -132,6 +166,8 @@ fn written(graph: &Graph, language: GraphLanguage) -> String {
     match language {
         GraphLanguage::Mermaid => mermaid(graph),
         GraphLanguage::Dot => dot(graph),
+        GraphLanguage::Svg if graph.too_large(language).is_some() => String::new(),
+        GraphLanguage::Svg => html::graph_svg(graph),
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) enum FormatKind {
     Checks,
     /// Languages that draw graphs.
     Graphs,
+    /// A picture that is no graph.
+    Charts,
     /// A line for each event, for commands that may take long.
     Events,
     /// Bills of materials; a command with these has no other formats.
@@ -60,6 +62,7 @@ impl Format {
         let graphs = [
             ("mermaid", Self::Graph(GraphLanguage::Mermaid)),
             ("dot", Self::Graph(GraphLanguage::Dot)),
+            ("svg", Self::Graph(GraphLanguage::Svg)),
         ];
         let bills = [
             ("cyclonedx", Self::Bill(BillFormat::CycloneDx)),
@@ -105,6 +108,7 @@ impl Format {
             Self::JsonLines => kinds.contains(&FormatKind::Events),
             Self::Markdown => kinds.contains(&FormatKind::Prose),
             Self::Checks(_) => kinds.contains(&FormatKind::Checks),
+            Self::Graph(GraphLanguage::Svg) if kinds.contains(&FormatKind::Charts) => true,
             Self::Graph(_) => kinds.contains(&FormatKind::Graphs),
             Self::TfJson => kinds.contains(&FormatKind::Syntaxes),
             Self::Bill(_) => kinds.contains(&FormatKind::Bills),

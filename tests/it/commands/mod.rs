@@ -90,6 +90,7 @@ mod registry_faults;
 mod registry_trust;
 mod repair;
 mod report;
+mod report_browser;
 mod retries;
 mod roots;
 mod roots_many;

@@ -7,7 +7,7 @@ use lockctl::world::mem::MemClock;
 use super::*;
 
 /// An entry of a lock file with a hash of one platform.
-fn entry(addr: &str, version: &str) -> String {
+pub(super) fn entry(addr: &str, version: &str) -> String {
     format!(
         "provider \"registry.terraform.io/{addr}\" {{\n  version = \"{version}\"\n  hashes = [\n    \
          \"h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=\",\n  ]\n}}\n"
@@ -15,7 +15,7 @@ fn entry(addr: &str, version: &str) -> String {
 }
 
 /// A repository of three roots, of which two are alike and one lags.
-fn repository() -> Option<Repo> {
+pub(super) fn repository() -> Option<Repo> {
     let repo = Repo::new()?;
     for (root, version) in [("a", "5.1.0"), ("b", "5.1.0"), ("old", "3.2.0")] {
         let major = version.split('.').next().unwrap();
@@ -33,7 +33,7 @@ fn repository() -> Option<Repo> {
 
 /// Writes the page and returns it.
 #[track_caller]
-fn page(repo: &Repo, args: &[&str]) -> String {
+pub(super) fn page(repo: &Repo, args: &[&str]) -> String {
     let args = [&["report", "-r", "--out", "page.html"], args].concat();
     repo.run(&args).exits(0);
     repo.lab.read("page.html")
@@ -102,4 +102,92 @@ fn the_history_says_who_moved_a_provider() {
     ] {
         assert!(history.contains(part), "{part}: {history}");
     }
+}
+
+#[test]
+fn names_of_strangers_are_text() {
+    let Some(repo) = repository() else { return };
+    let hostile = "<script>alert(1)<\u{2215}script>\"'&\u{202e}\u{1b}[31m";
+    let long = "x".repeat(200);
+    repo.write(
+        &format!("{hostile}/{long}/{LOCK}"),
+        entry("hashicorp/aws", "1.0.0"),
+    );
+    repo.write(
+        &format!("{hostile}/{long}/main.tf"),
+        "terraform {\n  required_providers {\n    aws = { source = \"hashicorp/aws\", version = \"<script>\" }\n  }\n}\nmodule \"m\" { source = \"../<script>\" }\n",
+    );
+    repo.git(&["add", "--all"]);
+    // git itself takes the brackets of tags out of names.
+    let author = format!("Eve\"\u{202e}{} <x@example.com>", "y".repeat(10_000));
+    repo.git(&["commit", "--quiet", "-m", hostile, "--author", &author]);
+    for args in [&["--title", hostile][..], &["--graph", "hashicorp/aws"]] {
+        repo.run(&[&["report", "-r", "--out", "page.html"], args].concat());
+        let page = repo.lab.read("page.html");
+        assert_eq!(page.matches("<script>").count(), 1, "only our own");
+        assert!(!page.contains(['\u{202e}', '\u{1b}']));
+        assert!(!page.contains(&"y".repeat(1000)));
+    }
+    for format in ["svg", "mermaid", "dot"] {
+        let outcome = repo.run(&["why", "hashicorp/aws", "-r", "--format", format]);
+        assert!(!outcome.stdout.contains("<script"), "{}", outcome.stdout);
+    }
+    let outcome = repo.run(&["log", "--format", "svg"]).exits(0);
+    assert!(!outcome.stdout.contains("<script"), "{}", outcome.stdout);
+}
+
+#[test]
+fn a_graph_of_one_root_or_one_provider_is_drawn() {
+    let Some(repo) = repository() else { return };
+    let both = page(&repo, &["--graph", "old", "--graph", "aws"]);
+    for part in [
+        "aria-label=\"Graph of hashicorp/aws\"",
+        "<li>a, b → ~&gt; 5.0, a/main.tf:5, b/main.tf:5",
+        "<figcaption>old</figcaption>",
+    ] {
+        assert!(both.contains(part), "{part}");
+    }
+    repo.run(&["report", "--out", "page.html", "old"]).exits(0);
+    assert!(
+        repo.lab
+            .read("page.html")
+            .contains("<figcaption>old</figcaption>")
+    );
+    let outcome = repo.run(&["report", "-r", "--out", "page.html", "--graph", "nothing"]);
+    outcome.exits(2).stderr_has("nothing cannot be drawn");
+}
+
+#[test]
+fn the_history_is_a_picture_of_its_own() {
+    let Some(repo) = repository() else { return };
+    let outcome = repo.run(&["log", "--format", "svg", "-q"]).exits(0);
+    assert!(
+        outcome
+            .stdout
+            .starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"")
+    );
+    assert!(
+        outcome.stdout.contains("A a and 1 more</text>"),
+        "{}",
+        outcome.stdout
+    );
+}
+
+#[test]
+fn requirements_are_drawn_as_mermaid() {
+    let Some(repo) = repository() else { return };
+    let outcome = repo.run(&["why", "aws", "-r", "--format", "mermaid", "-q"]);
+    outcome.exits(0).stdout.reads(str![[r#"
+flowchart LR
+  n0(["hashicorp/aws"])
+  n1["~#gt; 3.0<br/>old/main.tf:5"]
+  n2["~#gt; 5.0<br/>a/main.tf:5<br/>b/main.tf:5"]
+  n3["old"]
+  n4["a<br/>b"]
+  n1 --> n0
+  n2 --> n0
+  n3 --> n1
+  n4 --> n2
+
+"#]]);
 }

@@ -21,8 +21,8 @@ use crate::world::{Disk, Replaced};
 /// The name of the program, which its manual pages and its completions are for.
 const PROGRAM: &str = "lockctl";
 
-/// Maximum size of a manual page that is replaced, in bytes.
-const MAX_PAGE_BYTES: u64 = 1024 * 1024;
+/// Maximum length of a page that is replaced, in bytes; that of `report` may be long.
+const MAX_PAGE_BYTES: u64 = 256 << 20;
 
 /// Print a completion script for a shell
 ///
@@ -164,7 +164,7 @@ fn write_all(program: &clap::Command, dir: &Path, disk: &dyn Disk) -> Result<usi
 }
 
 /// Writes some bytes to a file, and replaces its content.
-fn put(path: &Path, bytes: &[u8], disk: &dyn Disk) -> io::Result<()> {
+pub(in crate::front::cli) fn put(path: &Path, bytes: &[u8], disk: &dyn Disk) -> io::Result<()> {
     // `replace` wants the old bytes, so that another writer is noticed.
     let old = match disk.read(path, MAX_PAGE_BYTES) {
         Ok(old) => Some(old),

@@ -12,11 +12,16 @@ use std::rc::Rc;
 use clap::Args;
 use opened::LogRun;
 
+use crate::cli::session::paths;
+use crate::cli::session::provider::naming;
 use crate::cli::{Command, Look};
 use crate::git::{Commit, CommittedChange, FileCommit, ObjectId, TreeEntry};
+use crate::report::graph::GraphLanguage;
+use crate::report::html::history_svg;
 use crate::report::json::{EntrySide, PastChange, Provider};
 use crate::report::{CommandResult, ResultSubject, TextBlock};
 use crate::review::{HistoryChange, HistoryStep, ProviderSide};
+use crate::run::formats::Format;
 use crate::run::options::{RootArgs, examples, is_path};
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
@@ -38,6 +43,7 @@ const ROOTS_HELP: &str = "Root module directories [default: every lock file of t
     ("lockctl log", "all providers"),
     ("lockctl log hashicorp/aws live/prod", "one provider in one root"),
     ("lockctl log -n 5", "what the newest five commits changed"),
+    ("lockctl log --format svg > history.svg", "versions over time, as a picture"),
 ]))]
 #[command(mut_arg("roots", |arg| arg.help(ROOTS_HELP)))]
 pub(in crate::front::cli) struct LogArgs {
@@ -94,6 +100,23 @@ impl LogArgs {
 
 impl Command for LogArgs {
     fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
+        let mut result = self.changes(session);
+        if session.options.format == Format::Graph(GraphLanguage::Svg) {
+            let place = paths::from_the_top(session.world);
+            let svg = history_svg(&result, &naming(result.roots()), &place);
+            result.document = Some(svg);
+        }
+        result
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::of_all(result.roots(), look, self.max_count)
+    }
+}
+
+impl LogArgs {
+    /// Lists the changes.
+    pub(in crate::front::cli) fn changes(&self, session: &Session<'_>) -> CommandResult {
         let (provider, roots) = self.provider_and_roots();
         let opened = match LogRun::open(session, provider, &roots) {
             Ok(opened) => opened,
@@ -115,10 +138,6 @@ impl Command for LogArgs {
                 .filter(|_| !listed.has_unreadable)
                 .and_then(|commits| commits.checked_mul(COMMITS_GROWTH));
         }
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        text::of_all(result.roots(), look, self.max_count)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `lockctl report`: all roots as one HTML page.
 
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,26 +10,31 @@ use clap::Args;
 
 use crate::addr::ProviderAddr;
 use crate::audit::run::known_advisories;
+use crate::cli::generate::put;
 use crate::cli::log::LogArgs;
 use crate::cli::outdated::OutdatedArgs;
 use crate::cli::sbom::origin::{LAST_SECOND, stated_time};
 use crate::cli::session::paths;
 use crate::cli::session::provider::naming;
 use crate::cli::verify::VerifyArgs;
-use crate::cli::{CLEAN, Command, FAILED, Look, World, show, verify, why};
-use crate::diag::{counted, has_errors};
+use crate::cli::{CLEAN, Command, FAILED, Look, World, show, tree, verify, why};
+use crate::config::{Branches, Loaded};
+use crate::diag::{Texts, counted, has_errors};
+use crate::flavor::Flavor;
 use crate::git::Repository;
+use crate::lockfile::LockFile;
+use crate::report::graph::Graph;
 use crate::report::html::{self, KnownRelease, ReportPage, ReportedRoot};
 use crate::report::json::RootStatus;
-use crate::report::{CommandResult, Failure, Sentence, TextBlock, Tone};
+use crate::report::{CommandResult, Failure, RootResult, TextBlock, Tone};
 use crate::run::options::{Configuration, Options, RootArgs, examples};
+use crate::run::root::Root;
 use crate::run::session::Session;
+use crate::run::typed_addr::TypedAddr;
+use crate::run::unseen::UnseenParts;
 use crate::verify::KnownHashes;
 use crate::version::Version;
-use crate::world::{Clock, Replaced};
-
-/// Maximum length of a page that is replaced, in bytes.
-const MAX_PAGE_BYTES: u64 = 1 << 28;
+use crate::world::{Clock, clean};
 
 /// Write one HTML page about all roots
 ///
@@ -40,13 +45,14 @@ const MAX_PAGE_BYTES: u64 = 1 << 28;
 #[command(before_help = examples(&[
     ("lockctl report -r --out report.html", "all roots below"),
     ("lockctl report -r --upstream --out report.html", "compared with registries"),
+    ("lockctl report -r --out report.html --graph hashicorp/aws", "what requires aws"),
 ]))]
 pub(in crate::front::cli) struct ReportArgs {
     #[command(flatten)]
     roots: RootArgs,
     #[command(flatten)]
     configuration: Configuration,
-    /// Write the page to this file
+    /// Write the page to this file, or to standard output if it is `-`
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Also ask registries: shades then show the distance to the newest allowed version
@@ -54,6 +60,11 @@ pub(in crate::front::cli) struct ReportArgs {
     /// Compares hashes and keys as `verify --upstream`, and versions as `outdated`. Nothing is downloaded.
     #[arg(long)]
     upstream: bool,
+    /// Also draw the modules of a root, or what requires a provider (may be repeated)
+    ///
+    /// Of a run over one root, its modules are drawn without this option.
+    #[arg(long = "graph", value_name = "ROOT|ADDR")]
+    graphs: Vec<String>,
     /// The heading of the page
     #[arg(long, value_name = "TEXT", default_value = "Provider versions")]
     title: String,
@@ -88,7 +99,7 @@ impl Command for ReportArgs {
     fn text(&self, result: &CommandResult, _: Look) -> Vec<TextBlock> {
         let roots = result.roots();
         // Without a checked root nothing but the failures is worth a line.
-        if roots.iter().all(|root| root.check().is_none()) {
+        if self.is_printed() || roots.iter().all(|root| root.check().is_none()) {
             return Vec::new();
         }
         let text = format!("{}: {}", self.out.display(), counted(roots.len(), "root"));
@@ -128,10 +139,20 @@ fn date(session: &Session<'_>, roots: &RootArgs) -> Result<Option<SystemTime>, F
     Ok(committed.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds.min(LAST_SECOND))))
 }
 
+/// What a run over the roots collects beside the result of `verify`.
+#[derive(Default)]
+struct CollectedRoots {
+    roots: Vec<ReportedRoot>,
+    releases: BTreeMap<(ProviderAddr, Version), KnownRelease>,
+    /// The modules of the roots that are drawn.
+    drawn: Vec<(String, Flavor, Branches)>,
+    /// A lock file has a fault that makes the programs refuse it.
+    is_broken: bool,
+}
+
 impl ReportArgs {
     fn report(&self, session: &Rc<Session<'_>>, date: Option<SystemTime>) -> CommandResult {
-        let (mut roots, mut is_broken) = (Vec::new(), false);
-        let mut releases = BTreeMap::new();
+        let mut collected = CollectedRoots::default();
         let args = VerifyArgs {
             roots: self.roots.clone(),
             configuration: self.configuration.clone(),
@@ -139,118 +160,194 @@ impl ReportArgs {
             ..VerifyArgs::usual()
         };
         let mut checked = verify::observed(session, &args, &mut |root, loaded, texts| {
-            let path = root.dir.display().to_string();
-            let mut reported = ReportedRoot {
-                path,
-                is_locked: root.lock.is_some(),
-                locked: Vec::new(),
-                required: Vec::new(),
-            };
-            if let Some(lock) = &root.lock {
-                is_broken |= has_errors(&lock.diagnostics);
-                let facts = session.facts.about(root, &lock.document.lock);
-                reported.locked = show::providers(root, lock, &KnownHashes::new(), &facts);
-                let lock = &lock.document.lock;
-                add_releases(&mut releases, session, root, lock);
-            }
-            if let Some(loaded) = loaded {
-                let providers = loaded.requirements.providers.keys();
-                reported.required = providers
-                    .map(|provider| why::explain(provider, loaded, root, texts))
-                    .collect();
-            }
-            roots.push(reported);
+            collected.add(self, session, root, loaded, texts);
         });
-        let entries = roots.iter().flat_map(|root: &ReportedRoot| &root.locked);
-        let known = known_advisories(
-            session,
-            entries
-                .clone()
-                .map(|entry| (&entry.provider, &entry.version)),
-        );
-        for entry in entries {
-            let advisories = known.of(&entry.provider, &entry.version);
-            let key = (entry.provider.clone(), entry.version.clone());
-            releases
-                .entry(key)
-                .or_insert_with(KnownRelease::default)
-                .advisories = advisories;
-        }
+        collected.add_advisories(session);
         checked.command = "report";
-        let compared = self
-            .upstream
-            .then(|| OutdatedArgs::over(&self.roots, &self.configuration).run(session));
-        let history = LogArgs::of(&self.roots).run(session);
-        let text = html::render(&ReportPage {
-            title: &self.title,
-            date,
-            checked: &checked,
-            roots: &roots,
-            releases: &releases,
-            compared: compared.as_ref(),
-            history: Some(&history),
-            name: &naming(checked.roots()),
-            place: &paths::from_the_top(session.world),
-        });
-        let has_failed = checked
-            .roots()
-            .iter()
-            .any(|root| root.status == RootStatus::Failed);
-        checked.exit = if is_broken || has_failed {
+        let page = match self.page(session, date, &checked, &collected) {
+            Ok(page) => page,
+            Err(failure) => return CommandResult::failed("report", [failure]),
+        };
+        if self.is_printed() {
+            checked.document = Some(page);
+        } else if let Err(failure) = self.write(session, page.as_bytes()) {
+            return CommandResult::failed("report", [failure]);
+        }
+        let mut roots = checked.roots().iter();
+        let has_failed = roots.any(|root| root.status == RootStatus::Failed);
+        checked.exit = if collected.is_broken || has_failed {
             FAILED
         } else {
             CLEAN
         };
+        checked
+    }
+
+    fn page(
+        &self,
+        session: &Rc<Session<'_>>,
+        date: Option<SystemTime>,
+        checked: &CommandResult,
+        collected: &CollectedRoots,
+    ) -> Result<String, Failure> {
+        let name = naming(checked.roots());
+        let graphs = self.graphs(session, checked.roots(), collected, &name)?;
+        let compared = self
+            .upstream
+            .then(|| OutdatedArgs::over(&self.roots, &self.configuration).run(session));
+        Ok(html::render(&ReportPage {
+            title: &self.title,
+            date,
+            checked,
+            roots: &collected.roots,
+            releases: &collected.releases,
+            compared: compared.as_ref(),
+            history: &LogArgs::of(&self.roots).changes(session),
+            graphs: &graphs,
+            name: &name,
+            place: &paths::from_the_top(session.world),
+        }))
+    }
+
+    fn is_printed(&self) -> bool {
+        self.out == Path::new("-")
+    }
+
+    /// Writes the page, in place of an older one.
+    fn write(&self, session: &Session<'_>, page: &[u8]) -> Result<(), Failure> {
         let path = session.options.below(&self.out);
-        if let Err(error) = write(session.world, &path, text.as_bytes()) {
-            let failure = Failure::new(format!("{} cannot be written", path.display()))
+        put(&path, page, session.world.disk).map_err(|error| {
+            Failure::new(format!("{} cannot be written", path.display()))
                 .because(error.to_string())
-                .help("name a file in a directory that can be written with --out");
-            return CommandResult::failed("report", [failure]);
-        }
-        checked
-            .remarks
-            .push(Sentence::note(format!("{} bytes", text.len())));
-        checked
+                .help("name a file in a directory that can be written with --out")
+        })
     }
-}
 
-/// Adds what facts show about the releases of a lock file.
-fn add_releases(
-    releases: &mut BTreeMap<(ProviderAddr, Version), KnownRelease>,
-    session: &Session<'_>,
-    root: &crate::run::root::Root,
-    lock: &crate::lockfile::LockFile,
-) {
-    let builds = session.facts.builds(root, lock);
-    let facts = session.facts.releases(root, lock, session.world).releases;
-    for (provider, entry) in &lock.providers {
-        let key = (provider.clone(), entry.version.clone());
-        let known = releases.entry(key).or_default();
-        if let Some(fact) = facts.get(provider) {
-            known.keys = fact
-                .signers
+    /// Returns whether the modules of a root are drawn.
+    fn draws_root(&self, options: &Options, dir: &Path) -> bool {
+        let is_only = self.graphs.is_empty() && !self.roots.recursive && self.roots.roots.len() < 2;
+        is_only || self.graphs.iter().any(|typed| is_dir(typed, options, dir))
+    }
+
+    /// Makes the graphs of the roots that are drawn, and of the providers that are named.
+    fn graphs(
+        &self,
+        session: &Session<'_>,
+        results: &[RootResult],
+        collected: &CollectedRoots,
+        name: &dyn Fn(&ProviderAddr) -> String,
+    ) -> Result<Vec<(String, Graph)>, Failure> {
+        let (options, drawn) = (session.options, &collected.drawn);
+        let place = paths::from_the_top(session.world);
+        let results: BTreeMap<&str, &RootResult> =
+            results.iter().map(|root| (&*root.path, root)).collect();
+        let mut graphs = Vec::new();
+        for (path, flavor, branches) in drawn {
+            let named = place(results[&**path], path);
+            let root = iter::once((named.clone(), *flavor, branches));
+            graphs.push((named, tree::text::drawn(root, options.verbose)));
+        }
+        let flavor = results.values().find_map(|root| root.flavor);
+        for typed in &self.graphs {
+            if drawn
                 .iter()
-                .map(|signer| signer.key_id().to_owned())
-                .collect();
-            known.date = fact.dates.latest().map(|date| date.time);
+                .any(|(path, ..)| is_dir(typed, options, Path::new(path)))
+            {
+                continue;
+            }
+            let required = || collected.roots.iter().flat_map(|root| &root.required);
+            let addr = typed.parse::<TypedAddr>().ok();
+            let meant = addr.zip(flavor).and_then(|(addr, flavor)| {
+                addr.among(required().map(|row| &row.provider), flavor).ok()
+            });
+            let rows = collected.roots.iter().flat_map(|root| {
+                let result = results[&*root.path];
+                let rows = root.required.iter().map(move |row| (result, row));
+                rows.filter(|(_, row)| meant.as_ref() == Some(&row.provider))
+            });
+            let graph = why::graph::of(rows, name, &place);
+            if graph.is_empty() {
+                return Err(Failure::new(format!(
+                    "{typed} cannot be drawn: it is no root of the run, and no root requires such a provider"
+                ))
+                .help("`lockctl tree -r` shows roots and what they require"));
+            }
+            graphs.push((meant.as_ref().map(name).unwrap_or_default(), graph));
         }
-        if let Some(builds) = builds.get(provider) {
-            let versions = builds.platforms_by(|info| Some(info.go_version.clone()));
-            known.builds = versions.into_keys().collect();
-        }
+        Ok(graphs)
     }
 }
 
-/// Writes the page, in place of an older one.
-fn write(world: World<'_>, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let old = match world.disk.read(path, MAX_PAGE_BYTES) {
-        Ok(old) => Some(old),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
-    match world.disk.replace(path, old.as_deref(), bytes)? {
-        Replaced::Done => Ok(()),
-        Replaced::Changed => Err(io::Error::other("another program is writing it")),
+/// Returns whether a text that was typed names a directory.
+fn is_dir(typed: &str, options: &Options, dir: &Path) -> bool {
+    clean(&options.below(Path::new(typed))) == clean(dir)
+}
+
+impl CollectedRoots {
+    /// Adds what a root locks and requires.
+    fn add(
+        &mut self,
+        args: &ReportArgs,
+        session: &Session<'_>,
+        root: &Root,
+        loaded: Option<&Loaded>,
+        texts: &Texts,
+    ) {
+        let mut reported = ReportedRoot {
+            path: root.dir.display().to_string(),
+            is_locked: root.lock.is_some(),
+            locked: Vec::new(),
+            required: Vec::new(),
+        };
+        if let Some(lock) = &root.lock {
+            self.is_broken |= has_errors(&lock.diagnostics);
+            let facts = session.facts.about(root, &lock.document.lock);
+            reported.locked = show::providers(root, lock, &KnownHashes::new(), &facts);
+            self.add_releases(session, root, &lock.document.lock);
+        }
+        if let Some(loaded) = loaded {
+            if args.draws_root(session.options, &root.dir) {
+                let unseen = UnseenParts::new(loaded, &args.configuration, session.options);
+                let branches = Branches::of(loaded, texts, unseen.state_wanted);
+                self.drawn
+                    .push((reported.path.clone(), root.flavor, branches));
+            }
+            let providers = loaded.requirements.providers.keys();
+            reported.required = providers
+                .map(|provider| why::explain(provider, loaded, root, texts))
+                .collect();
+        }
+        self.roots.push(reported);
+    }
+
+    /// Adds the advisories that `audit` has kept.
+    fn add_advisories(&mut self, session: &Session<'_>) {
+        let releases = self
+            .releases
+            .keys()
+            .map(|(provider, version)| (provider, version));
+        let known = known_advisories(session, releases);
+        for ((provider, version), release) in &mut self.releases {
+            release.advisories = known.of(provider, version);
+        }
+    }
+
+    /// Adds what facts show about the releases of a lock file.
+    fn add_releases(&mut self, session: &Session<'_>, root: &Root, lock: &LockFile) {
+        let builds = session.facts.builds(root, lock);
+        let facts = session.facts.releases(root, lock, session.world).releases;
+        for (provider, entry) in &lock.providers {
+            let key = (provider.clone(), entry.version.clone());
+            let known = self.releases.entry(key).or_default();
+            if let Some(fact) = facts.get(provider) {
+                let signers = fact.signers.iter();
+                known.keys = signers.map(|signer| signer.key_id().to_owned()).collect();
+                known.date = fact.dates.latest().map(|date| date.time);
+            }
+            if let Some(builds) = builds.get(provider) {
+                let versions = builds.platforms_by(|info| Some(info.go_version.clone()));
+                known.builds = versions.into_keys().collect();
+            }
+        }
     }
 }

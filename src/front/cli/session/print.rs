@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::paths;
 use crate::cli::{Command, Io, Look, MarkdownText, World};
+use crate::report::graph::GraphLanguage;
 use crate::report::human::Colors;
 use crate::report::{
     Checked, CommandResult, EscapedIn, LogWriter, ResultSubject, Screen, TextBlock, Tone, graph,
@@ -41,6 +42,7 @@ pub(in crate::front::cli) fn print(
         world,
     };
     let language = match common.format {
+        Format::Graph(GraphLanguage::Svg) => EscapedIn::Xml,
         Format::Human | Format::Markdown | Format::Graph(_) => EscapedIn::Text,
         Format::Json | Format::JsonLines | Format::Bill(_) | Format::TfJson => EscapedIn::Json,
         Format::Checks(format) => format.language,
@@ -82,6 +84,7 @@ pub(in crate::front::cli) fn print(
             out.write_all(text.as_bytes())?;
         }
         Format::Bill(_) | Format::TfJson => out.write_all(result.document_text())?,
+        Format::Graph(_) if result.document.is_some() => out.write_all(result.document_text())?,
         Format::Graph(language) => {
             let graph = command.graph(result, printed.look());
             graph::render(out, &graph, language)?;

@@ -1,7 +1,7 @@
 //! `lockctl tree`: the modules of a root, and what each of them requires by itself.
 
 mod graph;
-mod text;
+pub(super) mod text;
 
 use std::rc::Rc;
 
@@ -24,7 +24,8 @@ const MAX_FULL_LINES: usize = 100;
 #[derive(Clone, Debug, Args)]
 #[command(before_help = examples(&[
     ("lockctl tree", "the modules of the root in this directory"),
-    ("lockctl tree --format dot | dot -Tsvg", "draw them with Graphviz"),
+    ("lockctl tree --format svg > tree.svg", "draw them"),
+    ("lockctl tree --format dot | dot -Tpdf", "draw them with Graphviz"),
 ]))]
 pub(in crate::front::cli) struct TreeArgs {
     #[command(flatten)]

@@ -171,12 +171,22 @@ fn conditions(is_builtin: bool, constraints: &Constraints) -> String {
 }
 
 pub(super) fn graph(result: &CommandResult, look: Look) -> Graph {
+    let roots = result.roots().iter().filter_map(|root| match &root.detail {
+        RootDetail::Modules(branches) => Some((root.path.clone(), root.flavor?, branches)),
+        _ => None,
+    });
+    drawn(roots, look.verbose)
+}
+
+/// Draws the modules of roots, each with its name; in a long tree, what repeats itself is folded.
+pub(in crate::front::cli) fn drawn<'b>(
+    roots: impl Iterator<Item = (String, Flavor, &'b Branches)>,
+    verbose: bool,
+) -> Graph {
     let mut drawing = Drawing::default();
-    for root in result.roots() {
-        if let (RootDetail::Modules(branches), Some(flavor)) = (&root.detail, root.flavor) {
-            let shown = shown(branches, look.verbose);
-            drawing.add(root.path.clone(), flavor, branches, &shown);
-        }
+    for (name, flavor, branches) in roots {
+        let shown = shown(branches, verbose);
+        drawing.add(name, flavor, branches, &shown);
     }
     drawing.finish()
 }

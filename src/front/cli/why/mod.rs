@@ -1,5 +1,6 @@
 //! `lockctl why`: which places require a provider, and whether any version can satisfy them all.
 
+pub(super) mod graph;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,12 +10,13 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::addr::ProviderAddr;
-use crate::cli::session::provider;
+use crate::cli::session::provider::{self, naming};
 use crate::cli::{Command, Look};
 use crate::config::{Loaded, OverriddenPlaces};
 use crate::diag::{FileId, Span, Texts};
 use crate::driver;
 use crate::module_config::SourcePlace;
+use crate::report::graph::Graph;
 use crate::report::json::{
     ComputedModule, ExplainedProvider, Overridden, Provider, RequiringPlace, RootStatus,
 };
@@ -31,6 +33,7 @@ use crate::run::unseen::{CallNames, UnseenParts};
 #[command(before_help = examples(&[
     ("lockctl why hashicorp/aws", "which modules require it, with their constraints"),
     ("lockctl why aws live/prod", "a type is enough if only one provider has it"),
+    ("lockctl why aws -r --format mermaid", "a graph that GitHub draws"),
 ]))]
 pub(in crate::front::cli) struct WhyArgs {
     /// The provider, as in hashicorp/aws, or its type if only one provider has it
@@ -105,6 +108,18 @@ impl Command for WhyArgs {
 
     fn configuration(&self) -> Option<&Configuration> {
         Some(&self.configuration)
+    }
+
+    fn graph(&self, result: &CommandResult, _: Look) -> Graph {
+        let rows = result.roots().iter().flat_map(|root| {
+            let rows = root.providers.iter().filter_map(|row| match row {
+                Provider::Explained(row) => Some(row),
+                _ => None,
+            });
+            rows.map(move |row| (root, row))
+        });
+        let name = naming(result.roots());
+        graph::of(rows, &name, &|_, path| path.to_owned())
     }
 
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {

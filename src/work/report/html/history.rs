@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::chart::{self, LETTERS, MAX_LINES, RootChange, StepChart, WIDTH, key_change};
 use super::markup::Markup;
-use super::names;
 use super::overview::Overview;
+use super::{names, scroll};
 use crate::addr::ProviderAddr;
 use crate::diag::counted;
 use crate::report::json::{EntrySide, PastChange, Provider};
@@ -36,9 +36,7 @@ pub(super) fn changes<'a>(
 
 /// Adds the charts of the providers that are locked now.
 pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
-    let Some(history) = overview.page.history else {
-        return;
-    };
+    let history = overview.page.history;
     out.raw("<section aria-labelledby=\"history\">\n<h2 id=\"history\">History</h2>\n");
     let failures: BTreeSet<&str> = history
         .failures()
@@ -83,7 +81,7 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
                 .raw("</li>");
         }
         out.raw("</ul>\n");
-        table(out, overview, &changes);
+        table(out, overview, &changes, &name);
         out.raw("</figure>\n");
     }
     out.raw("</section>\n");
@@ -102,7 +100,7 @@ fn picture(out: &mut Markup, chart: &StepChart<'_>, name: &str) {
 }
 
 /// Adds the changes, those that one commit made alike in several roots together.
-fn table(out: &mut Markup, overview: &Overview<'_>, changes: &[RootChange<'_>]) {
+fn table(out: &mut Markup, overview: &Overview<'_>, changes: &[RootChange<'_>], name: &str) {
     let mut rows: BTreeMap<(usize, String), (&PastChange, Vec<&str>)> = BTreeMap::new();
     for (root, change) in changes {
         let text = description(overview, change);
@@ -111,8 +109,10 @@ fn table(out: &mut Markup, overview: &Overview<'_>, changes: &[RootChange<'_>]) 
             .or_insert_with(|| (change, Vec::new()));
         row.1.push(root);
     }
-    out.raw("<details><summary>").text(&counted(rows.len(), "change"))
-        .raw("</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Changes\"><table>\n<thead><tr>");
+    out.raw("<details><summary>")
+        .text(&counted(rows.len(), "change"))
+        .raw("</summary>");
+    scroll(out, &format!("Changes of {name}"));
     for title in ["Date", "Commit", "Author", "Change", "Roots"] {
         out.raw("<th scope=\"col\">").raw(title).raw("</th>");
     }
@@ -207,5 +207,5 @@ pub fn svg(
         }
         y += 14.0;
     }
-    super::svg_file(&body, (WIDTH, y.max(20.0)), "History of providers")
+    super::svg_file(&body, (WIDTH, y.max(20.0).ceil()), "History of providers")
 }

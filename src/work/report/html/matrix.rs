@@ -26,7 +26,7 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
     }
     let mut states: Vec<(LockState<'_, '_>, Vec<usize>)> = states.into_iter().collect();
     states.sort_by_key(|(_, roots)| (Reverse(roots.len()), roots[0]));
-    out.raw("<div class=\"scroll\" role=\"region\" aria-labelledby=\"matrix\" tabindex=\"0\">\n<table class=\"matrix sort\">\n<caption>")
+    out.raw("<div class=\"scroll\" role=\"region\" aria-label=\"Providers and roots\" tabindex=\"0\">\n<table class=\"matrix sort\">\n<caption>")
         .text(&counted(overview.page.roots.len(), "root"))
         .raw(" in ")
         .text(&counted(states.len(), "row"))
@@ -188,7 +188,7 @@ fn filters(out: &mut Markup, overview: &Overview<'_>) {
         }
         out.raw("</select></label>\n");
     }
-    out.raw("<button type=\"reset\">Show all</button> <output aria-live=\"polite\"></output>\n</form>\n");
+    out.raw("<button type=\"reset\">Show all</button> <output aria-live=\"polite\">all rows</output>\n</form>\n");
 }
 
 fn legend(out: &mut Markup, overview: &Overview<'_>) {

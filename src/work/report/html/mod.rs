@@ -5,6 +5,7 @@
 
 mod chart;
 mod findings;
+mod graph;
 mod history;
 mod markup;
 mod matrix;
@@ -17,6 +18,7 @@ use std::time::SystemTime;
 use crate::addr::ProviderAddr;
 use crate::diag::counted;
 use crate::package::calendar::day;
+use crate::report::graph::Graph;
 use crate::report::json::{ExplainedProvider, ShownProvider};
 use crate::report::{CommandResult, Naming};
 use crate::version::Version;
@@ -39,8 +41,10 @@ pub struct ReportPage<'a> {
     pub releases: &'a BTreeMap<(ProviderAddr, Version), KnownRelease>,
     /// The result of `outdated`, if registries were asked.
     pub compared: Option<&'a CommandResult>,
-    /// The result of `log`, if it is wanted.
-    pub history: Option<&'a CommandResult>,
+    /// The result of `log`.
+    pub history: &'a CommandResult,
+    /// Graphs of single roots or providers, each with its subject.
+    pub graphs: &'a [(String, Graph)],
     /// Names a provider as short as the roots allow.
     pub name: &'a dyn Fn(&ProviderAddr) -> String,
     /// Names a path of a root from the top of its repository.
@@ -78,7 +82,7 @@ const STYLE: &str = include_str!("page.css");
 const PICTURE_STYLE: &str = include_str!("picture.css");
 const SCRIPT: &str = include_str!("page.js");
 /// The digest of the script, which alone may run.
-const SCRIPT_DIGEST: &str = "sha256-rhZxsCuy+80stxYG53S0Wu/4PFtp7ucP+faRbpif1fw=";
+const SCRIPT_DIGEST: &str = "sha256-eSGFvJTnAd23I9ujpSY3V4xmQHhFporAUA4RNoaZhKk=";
 
 impl ReportPage<'_> {
     fn release(&self, entry: &ShownProvider) -> Option<&KnownRelease> {
@@ -128,6 +132,7 @@ pub fn render(page: &ReportPage<'_>) -> String {
         ("#providers", "Providers"),
         ("#findings", "Findings"),
         ("#history", "History"),
+        ("#graphs", "Graphs"),
     ] {
         out.raw("<li><a href=\"")
             .raw(id)
@@ -141,6 +146,7 @@ pub fn render(page: &ReportPage<'_>) -> String {
     providers::section(&mut out, &overview);
     findings::section(&mut out, &overview);
     history::section(&mut out, &overview);
+    graph::section(&mut out, page.graphs);
     out.raw("</main>\n<script>")
         .raw(SCRIPT)
         .raw("</script>\n</body>\n</html>\n");
@@ -210,6 +216,13 @@ fn summary(out: &mut Markup, overview: &Overview<'_>) {
     out.raw("</section>\n");
 }
 
+/// Draws a graph as an SVG file.
+#[must_use]
+pub fn graph_svg(graph: &Graph) -> String {
+    let (picture, size) = graph::draw(graph);
+    svg_file(&picture, size, "Graph of modules and providers")
+}
+
 /// Makes a file of a picture with this width and height, in pixels.
 fn svg_file(body: &Markup, (width, height): (f64, f64), title: &str) -> String {
     let mut out = Markup::default();
@@ -231,6 +244,13 @@ fn svg_file(body: &Markup, (width, height): (f64, f64), title: &str) -> String {
     .add(body)
     .raw("</svg>\n");
     out.into_text()
+}
+
+/// Begins a table that scrolls where a window is narrow, up to its first title.
+fn scroll(out: &mut Markup, name: &str) {
+    out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\"")
+        .attribute("aria-label", name)
+        .raw("><table class=\"sort\">\n<thead><tr>");
 }
 
 /// Adds names as a list that opens.
@@ -259,6 +279,71 @@ mod tests {
     use sha2::{Digest as _, Sha256};
 
     use super::*;
+
+    /// Returns the contrast of two colours as WCAG 2.2 defines it.
+    fn contrast(a: &str, b: &str) -> f64 {
+        let luminance = |color: &str| {
+            let digits = color.trim_start_matches('#');
+            let digits = match digits.len() {
+                3 => digits.chars().flat_map(|c| [c, c]).collect(),
+                _ => digits.to_owned(),
+            };
+            let part = |at: usize| {
+                let value = u8::from_str_radix(&digits[at..at + 2], 16).expect("a colour");
+                let value = f64::from(value) / 255.0;
+                if value <= 0.04045 {
+                    value / 12.92
+                } else {
+                    ((value + 0.055) / 1.055).powf(2.4)
+                }
+            };
+            0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4)
+        };
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    /// Returns the colours of each block of variables in a style: light, dark, print.
+    fn colors(style: &'static str) -> Vec<BTreeMap<&'static str, &'static str>> {
+        style
+            .split('{')
+            .filter(|block| block.contains("--ink:"))
+            .map(|block| {
+                let (block, _) = block.split_once('}').expect("a block ends");
+                let settings = block
+                    .split(';')
+                    .filter_map(|setting| setting.trim().split_once(": "));
+                settings
+                    .filter(|(name, _)| name.starts_with("--"))
+                    .map(|(name, color)| (name, color.trim()))
+                    .collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn text_can_be_read_in_every_theme() {
+        let (page, picture) = (colors(STYLE), colors(PICTURE_STYLE));
+        assert_eq!([page.len(), picture.len()], [3, 3]);
+        for (theme, colors) in page.iter().enumerate() {
+            for shade in ["--page", "--box", "--d0", "--d1", "--d2", "--d3", "--d4"] {
+                let ratio = contrast(colors["--ink"], colors[shade]);
+                assert!(ratio >= 4.5, "theme {theme}: ink on {shade}: {ratio:.2}");
+            }
+            for ink in ["--soft", "--link", "--bad", "--warn", "--note"] {
+                let ratio = contrast(colors[ink], colors["--page"]);
+                assert!(ratio >= 4.5, "theme {theme}: {ink}: {ratio:.2}");
+            }
+        }
+        for (theme, colors) in picture.iter().enumerate() {
+            for ink in [
+                "--ink", "--bad", "--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--rest",
+            ] {
+                let ratio = contrast(colors[ink], colors["--page"]);
+                assert!(ratio >= 4.5, "picture, theme {theme}: {ink}: {ratio:.2}");
+            }
+        }
+    }
 
     #[test]
     fn only_our_script_may_run() {

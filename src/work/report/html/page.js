@@ -57,7 +57,7 @@
       let isEmpty = true;
       for (let at = 1; at < row.cells.length; at += 1) {
         row.cells[at].hidden = !isShown[at - 1];
-        isEmpty = isEmpty && (row.cells[at].hidden || row.cells[at].textContent === "");
+        isEmpty = isEmpty && (row.cells[at].hidden || row.cells[at].textContent.trim() === "");
       }
       if (row.parentNode === matrix.tBodies[0]) {
         row.hidden =

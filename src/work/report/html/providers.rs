@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::KnownRelease;
 use super::markup::Markup;
-use super::names;
 use super::overview::{LockCell, Overview};
+use super::{KnownRelease, names, scroll};
 use crate::diag::counted;
 use crate::package::calendar::{ago, day};
 use crate::report::json::ShownProvider;
@@ -32,20 +31,20 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
             .raw("\">")
             .text(&name)
             .raw("</h3>\n");
-        versions(out, overview, column);
-        constraints(out, overview, column);
+        versions(out, overview, column, &name);
+        constraints(out, overview, column, &name);
         out.raw("</article>\n");
     }
     out.raw("</section>\n");
 }
 
 /// Adds a table of the versions in use, the newest first.
-fn versions(out: &mut Markup, overview: &Overview<'_>, column: usize) {
+fn versions(out: &mut Markup, overview: &Overview<'_>, column: usize, name: &str) {
     let mut by_version: BTreeMap<&Version, Vec<LockedEntry<'_>>> = BTreeMap::new();
     for entry in overview.entries(column) {
         by_version.entry(&entry.1.version).or_default().push(entry);
     }
-    out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Versions\"><table class=\"sort\">\n<thead><tr>");
+    scroll(out, &format!("Versions of {name}"));
     for title in [
         "Version",
         "Roots",
@@ -119,7 +118,7 @@ struct ConstraintUse<'a> {
 }
 
 /// Adds a table of the constraints in configuration.
-fn constraints(out: &mut Markup, overview: &Overview<'_>, column: usize) {
+fn constraints(out: &mut Markup, overview: &Overview<'_>, column: usize, subject: &str) {
     let provider = overview.providers[column];
     let newest = overview.newest[provider];
     let mut uses: BTreeMap<&str, ConstraintUse<'_>> = BTreeMap::new();
@@ -147,7 +146,7 @@ fn constraints(out: &mut Markup, overview: &Overview<'_>, column: usize) {
     if uses.is_empty() {
         return;
     }
-    out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Constraints\"><table class=\"sort\">\n<thead><tr>");
+    scroll(out, &format!("Constraints of {subject}"));
     for title in ["Constraint", "Roots", "Newest", "Written in"] {
         out.raw("<th scope=\"col\">").raw(title).raw("</th>");
     }
