@@ -250,6 +250,7 @@ pub fn inputs<'a>(
         }),
         project: root.project(),
         project_file,
+        shared: None,
         // git is another program, and this one starts none.
         ignored: None,
         tracked_packages: None,

@@ -276,3 +276,48 @@ fn a_branch_does_not_change_the_policy_that_checks_it() {
     let checked = repo.run(&["verify", "--only", "policy", "--config-at", &base]);
     checked.exits(1).stdout_has("version-not-allowed");
 }
+
+#[test]
+fn a_shared_policy_cannot_be_weakened() {
+    let lab = locked_under("prereleases = \"accept\"");
+    let own = "policy {\n  prereleases = \"accept\"\n  exempt \"version-not-allowed\" {\n    provider = \
+               \"other.example/t/y\"\n    reason = \"r\"\n    until = \"2099-01-01\"\n  }\n}\n\
+               rule \"version-not-allowed\" {\n  level = \"off\"\n  reason = \"r\"\n}\n";
+    lab.write(FILE, own);
+    let shared = "policy {\n  prereleases = \"refuse\"\n  platforms = [\"linux_amd64\"]\n}\n";
+    lab.write("company.hcl", shared);
+    let verify = ["verify", "--only", "policy"];
+    lab.run(&verify).exits(0);
+    let with = [&verify[..], &["--policy", "company.hcl"]].concat();
+    let refused = lab.run(&with).exits(1);
+    refused.stdout_has("error[version-not-allowed]: other.example/t/y 2.0.0-beta1");
+    // The output says whose line it was.
+    refused.stdout_has("company.hcl:2:17");
+    let one = "policy {\n  one_version = true\n}\n";
+    lab.write("company.hcl", one);
+    for (root, version) in [("a", "1.0.0"), ("b", "1.1.0")] {
+        lab.write(&format!("{root}/{LOCK}"), entry("a.example/t/z", version));
+    }
+    let all = ["verify", "-r", "--only", "policy", "--format", "json"];
+    let differ = "versions-differ a.example/t/z".to_owned();
+    assert!(!findings(&lab.run(&all).exits(0)).contains(&differ));
+    let all = [&all[..], &["--policy", "company.hcl"]].concat();
+    assert!(findings(&lab.run(&all).exits(1)).contains(&differ));
+    // Without its own exemption the stricter of two lines is shown once.
+    lab.write(FILE, shared);
+    lab.write("company.hcl", shared);
+    let twice = lab.run(&with).exits(1);
+    assert_eq!(
+        twice.stdout.matches("error[version-not-allowed]").count(),
+        1
+    );
+    for text in ["", "policy {\n  prerelease = \"refuse\"\n}\n"] {
+        lab.write("company.hcl", text);
+        lab.run(&with).exits(2);
+    }
+    lab.run(&[&verify[..], &["--policy", "nowhere.hcl"]].concat())
+        .exits(2);
+    lab.run(&[&verify[..], &["--policy", "https://a.example/policy.hcl"]].concat())
+        .exits(2)
+        .stderr_has("a URL needs the digest of its document");
+}

@@ -1,9 +1,13 @@
 //! Two states of a lock file, read and compared.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
+use super::causes::Risk;
 use super::configuration::ConfigurationSides;
+use super::diff::ProviderSide;
 use super::file::{FileCause, FileReview, review};
+use super::origin::ReleaseOrigin;
 use super::pins::pin_changes;
 use super::side::LockSide;
 use crate::flavor::{Flavor, Program};
@@ -22,7 +26,7 @@ pub struct FileComparison {
     pub new: Option<LockSide>,
     /// The changes and their causes.
     pub review: FileReview,
-    /// What the project file before remembers of providers.
+    /// The memory of the project file before.
     pub memory: Vec<RememberedProvider>,
 }
 
@@ -69,6 +73,44 @@ impl FileComparison {
             explained.configuration = configuration.cause(&explained.change, &place);
         }
         self
+    }
+
+    /// Adds the steps down of the entries, from those before and from what the project file before remembers;
+    /// `origin` returns what is known of the release of an entry.
+    pub fn add_trust(&mut self, origin: impl Fn(&ProviderSide) -> ReleaseOrigin) {
+        let flavor = self.flavor();
+        for explained in &mut self.review.providers {
+            let Some(side) = explained.change.now() else {
+                continue;
+            };
+            let now = origin(side);
+            let mut steps = Vec::new();
+            if let Some(before) = explained.change.before() {
+                // The review of hashes and builds says what they lost.
+                let before = ReleaseOrigin {
+                    modules: BTreeSet::new(),
+                    zh: 0,
+                    ..origin(before)
+                };
+                steps.extend(now.steps_down(&before));
+            }
+            let remembered = self
+                .memory
+                .iter()
+                .find(|known| known.provider.means(&side.addr, flavor));
+            for step in remembered.map_or_else(Vec::new, |known| now.steps_down(&known.into())) {
+                if !steps.contains(&step) {
+                    steps.push(step);
+                }
+            }
+            if !steps.is_empty() {
+                explained.explained.risk = Risk::Danger;
+            }
+            explained.trust = steps;
+        }
+        self.review
+            .providers
+            .sort_by_key(|explained| Reverse(explained.explained.risk));
     }
 
     /// Returns whose rules apply: those of the file now, else those of the file before.

@@ -1,19 +1,15 @@
 //! Signers and origin of releases, and the steps down from what was known before.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::causes::Risk;
-use super::comparison::FileComparison;
-use super::diff::ProviderSide;
 use crate::contents::{ReleaseBuilds, without_major};
 use crate::diag::rules;
 use crate::hash::{Hashes, Scheme};
 use crate::package::{KeyId, SignerKey};
 use crate::project::RememberedProvider;
 
-/// What is known today of a locked release.
+/// The signers and the origin of a locked release, as far as they are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReleaseOrigin {
     /// The keys that signed it; empty if nothing signs it, `None` if that is not known.
@@ -145,45 +141,5 @@ impl From<&RememberedProvider> for ReleaseOrigin {
             modules: remembered.module.iter().cloned().collect(),
             zh: remembered.zh.unwrap_or_default(),
         }
-    }
-}
-
-impl FileComparison {
-    /// Adds the steps down of the entries, from those before and from what the project file before remembers;
-    /// `origin` returns what is known of the release of an entry.
-    pub fn add_trust(&mut self, origin: impl Fn(&ProviderSide) -> ReleaseOrigin) {
-        let flavor = self.flavor();
-        for explained in &mut self.review.providers {
-            let Some(side) = explained.change.now() else {
-                continue;
-            };
-            let now = origin(side);
-            let mut steps = Vec::new();
-            if let Some(before) = explained.change.before() {
-                // The review of hashes and builds says what they lost.
-                let before = ReleaseOrigin {
-                    modules: BTreeSet::new(),
-                    zh: 0,
-                    ..origin(before)
-                };
-                steps.extend(now.steps_down(&before));
-            }
-            let remembered = self
-                .memory
-                .iter()
-                .find(|known| known.provider.means(&side.addr, flavor));
-            for step in remembered.map_or_else(Vec::new, |known| now.steps_down(&known.into())) {
-                if !steps.contains(&step) {
-                    steps.push(step);
-                }
-            }
-            if !steps.is_empty() {
-                explained.explained.risk = Risk::Danger;
-            }
-            explained.trust = steps;
-        }
-        self.review
-            .providers
-            .sort_by_key(|explained| Reverse(explained.explained.risk));
     }
 }

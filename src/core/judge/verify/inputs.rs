@@ -30,6 +30,8 @@ pub struct RootInputs<'a> {
     pub project: &'a Project,
     /// The project file, as messages name it.
     pub project_file: &'a str,
+    /// A policy that counts beside that of the project file, with its name; the project file cannot weaken it.
+    pub shared: Option<(&'a Project, &'a str)>,
     /// The line that makes git ignore the lock file, if there is one.
     pub ignored: Option<&'a IgnoredLock>,
     /// The directory of installed packages, if git tracks some of it.
@@ -84,6 +86,18 @@ pub struct ConfigurationInput<'a> {
 }
 
 impl<'a> RootInputs<'a> {
+    /// Returns the same root, judged by the shared policy alone.
+    #[must_use]
+    pub fn under_shared(&self) -> Option<Self> {
+        let (project, project_file) = self.shared?;
+        Some(Self {
+            project,
+            project_file,
+            shared: None,
+            ..*self
+        })
+    }
+
     /// Returns the requirements, if they are known.
     #[must_use]
     pub fn requirements(&self) -> Option<&'a Requirements> {

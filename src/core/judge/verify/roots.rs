@@ -40,16 +40,20 @@ pub fn compare_versions(roots: &mut [ComparedRoot<'_>]) {
     }
     for (index, finding) in policy::one_version(&entries) {
         let ComparedRoot { root, verdict } = &mut roots[index];
-        let policy = root.project.policy.as_ref();
+        let wants = |project: &Project, provider: &ProviderAddr| {
+            let policy = project.policy.iter();
+            let mut one_version = policy.flat_map(|policy| &policy.one_version);
+            one_version.any(|entry| entry.names(provider, root.flavor))
+        };
+        let shared = root.shared.map(|(project, _)| project);
         let is_asked = finding.provider.as_ref().is_some_and(|provider| {
-            let one_version = policy.into_iter().flat_map(|policy| &policy.one_version);
+            if shared.is_some_and(|shared| wants(shared, provider)) {
+                return true;
+            }
             let is_stated = root
                 .project
                 .rule(rules::VERSIONS_DIFFER, Some(provider), root.flavor);
-            is_stated.is_none()
-                && one_version
-                    .into_iter()
-                    .any(|entry| entry.names(provider, root.flavor))
+            is_stated.is_none() && wants(root.project, provider)
         });
         if is_asked {
             verdict.findings.push(finding);

@@ -50,6 +50,8 @@ pub struct WantedChecks<'a> {
 pub struct RootVerdict {
     /// The findings, with the severity that the project file states.
     pub findings: Vec<Finding>,
+    /// Findings by a shared policy, which the levels of the project file do not concern; empty behind a run.
+    shared: Vec<Finding>,
     /// The findings that the project file turned off.
     pub turned_off: Vec<TurnedOff>,
     /// Errors of the configuration kept it from being checked.
@@ -107,6 +109,7 @@ pub struct RootVerdict {
 ///     configuration: None,
 ///     project: &Project::default(),
 ///     project_file: ".lockctl.hcl",
+///     shared: None,
 ///     ignored: None,
 ///     tracked_packages: None,
 ///     pins: None,
@@ -160,8 +163,20 @@ pub fn run(root: &RootInputs<'_>, checks: &mut WantedChecks<'_>) -> RootVerdict 
     faults.extend(root.configuration.iter().flat_map(|read| read.diagnostics));
     faults.extend(root.lock.iter().flat_map(|read| read.diagnostics));
     let findings = std::mem::take(&mut verdict.findings);
-    (verdict.findings, verdict.turned_off) =
-        levels::apply(findings, &faults, root.project, root.flavor);
+    let (mut kept, turned_off) = levels::apply(findings, &faults, root.project, root.flavor);
+    let shared = std::mem::take(&mut verdict.shared);
+    // Of two lines about the same the shared one is shown: it is the one that cannot be changed here.
+    kept.retain(|finding| {
+        let is_same = |other: &Finding| {
+            other.diagnostic.code == finding.diagnostic.code
+                && other.provider == finding.provider
+                && other.diagnostic.severity >= finding.diagnostic.severity
+        };
+        !shared.iter().any(is_same)
+    });
+    kept.extend(shared);
+    verdict.findings = kept;
+    verdict.turned_off.extend(turned_off);
     verdict
 }
 
@@ -255,10 +270,6 @@ fn check_lock(
         }));
     }
     findings.extend(checks.sources.compare(subject, &attributions));
-    if groups.wants(CheckGroup::Policy) && !checks.sources.asks() {
-        let ends = releases.key_ends();
-        findings.extend(expiry::check(subject, &ends, releases.now));
-    }
     verdict.h1_not_compared = not_compared(&lock.document.lock, &*checks.sources, &attributions);
     if groups.wants(CheckGroup::Build) {
         let known = (checks.builds)(&lock.document.lock);
@@ -266,6 +277,9 @@ fn check_lock(
     }
     // After the registries, because they name the keys that a policy may pin.
     check_policy(root, subject, &releases, checks, verdict);
+    if let Some(shared) = root.under_shared() {
+        check_shared(&shared, subject, &releases, checks, verdict);
+    }
     facts
 }
 
@@ -317,10 +331,31 @@ fn report_faults(
     verdict.report(&faults);
 }
 
+/// Checks a shared policy, with the levels that it states itself.
+fn check_shared(
+    shared: &RootInputs<'_>,
+    subject: CheckedLock<'_>,
+    releases: &LockedReleases,
+    checks: &mut WantedChecks<'_>,
+    verdict: &mut RootVerdict,
+) {
+    let mut by_shared = RootVerdict::default();
+    check_policy(shared, subject, releases, checks, &mut by_shared);
+    // The key is the same by either policy.
+    by_shared
+        .findings
+        .retain(|finding| finding.diagnostic.code != rules::KEY_EXPIRES);
+    let (kept, turned_off) = levels::apply(by_shared.findings, &[], shared.project, shared.flavor);
+    verdict.shared = kept;
+    verdict.turned_off.extend(turned_off);
+    verdict.unchecked_policy.extend(by_shared.unchecked_policy);
+}
+
 /// Looks up the locked releases, where a check needs them.
 fn known_releases(root: &RootInputs<'_>, checks: &WantedChecks<'_>) -> LockedReleases {
     let project = root.project;
     let has_policy = project.policy.is_some()
+        || root.shared.is_some()
         || project.trust.require_signature.is_some()
         || !project.trust.memory.is_empty();
     match root.lock {
@@ -340,6 +375,11 @@ fn check_policy(
     verdict: &mut RootVerdict,
 ) {
     let groups = checks.groups;
+    if groups.wants(CheckGroup::Policy) && !checks.sources.asks() {
+        let ends = releases.key_ends();
+        let expiring = expiry::check(subject, &ends, releases.now);
+        verdict.findings.extend(expiring);
+    }
     if let Some(policy) = &root.project.policy
         && groups.wants(CheckGroup::Policy)
     {

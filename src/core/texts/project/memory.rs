@@ -28,7 +28,7 @@ const REMEMBERED: BodySchema = BodySchema {
     elsewhere: &[("key_id", "a provider block in policy")],
 };
 
-/// What is remembered of the releases of a provider.
+/// The memory of the releases of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RememberedProvider {
     pub provider: ProviderName,

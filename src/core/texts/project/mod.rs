@@ -160,7 +160,7 @@ pub struct Trust {
     pub require_signature: Option<SettingPlace>,
     /// Imported facts may replace a download.
     pub imported_facts: bool,
-    /// What is remembered of the releases of providers.
+    /// The memory of the releases of providers.
     pub memory: Vec<RememberedProvider>,
     /// The keys whose signed facts may replace a download.
     pub fact_keys: Vec<FactKey>,
@@ -341,7 +341,7 @@ impl Project {
 impl Project {
     /// Removes the settings of rules that have ended; returns notes about them, and about those that end
     /// within 30 days.
-    pub(crate) fn end_settings(&mut self, now: SystemTime) -> Vec<Diagnostic> {
+    pub fn end_settings(&mut self, now: SystemTime) -> Vec<Diagnostic> {
         let mut notes = Vec::new();
         let mut has_not_ended = |setting: &RuleSetting| {
             let Some(SettingEnd { moment, place }) = setting.until else {

@@ -1,4 +1,4 @@
-//! What is seen of the providers that a project file governs, compared with its memory and written into it.
+//! The providers that a project file governs, compared with its memory and written into it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) struct SeenEntry<'a> {
     pub(super) root: String,
     pub(super) provider: ProviderAddr,
     pub(super) version: Version,
-    /// What the project file says; `None` if nothing.
+    /// The memory of the project file; `None` if it has none of the provider.
     pub(super) remembered: Option<&'a RememberedProvider>,
     /// The user accepts what differs.
     pub(super) is_accepted: bool,
@@ -36,7 +36,7 @@ pub(super) struct ProjectMemory {
 
 /// A provider with what is known of its locked releases.
 struct SeenProvider {
-    /// What is known of all of them.
+    /// The origin of all of them together.
     origin: ReleaseOrigin,
     remembered: Option<RememberedProvider>,
     is_accepted: bool,

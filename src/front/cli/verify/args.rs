@@ -54,6 +54,11 @@ pub(in crate::front::cli) struct VerifyArgs {
     /// locked release; --offline makes none.
     #[arg(long, value_name = "URL")]
     pub(in crate::front::cli) store: Option<StoreUrl>,
+    /// Also apply the policy of a file, or of URL@sha256:DIGEST
+    ///
+    /// Its policy and rule blocks count beside those of the project file, which cannot weaken them.
+    #[arg(long, value_name = "POLICY")]
+    pub(in crate::front::cli) policy: Option<String>,
     /// Apply safe fixes, then check the result
     ///
     /// Fixes form, order, repeated blocks, stale constraints and entries that nothing requires. A file

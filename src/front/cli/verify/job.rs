@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::args::VerifyArgs;
 use super::fix::Fixed;
 use super::replaced::ReplacedLocks;
+use super::shared_policy::SharedPolicy;
 use super::{pins, result};
 use crate::addr::ProviderAddr;
 use crate::config::Loaded;
@@ -61,6 +62,8 @@ pub(super) struct VerifyJob<'r, 'a> {
     replaced: ReplacedLocks<'a>,
     /// The modules that the cache holds, and those that sources name now.
     modules: [&'r dyn RemoteModules; 2],
+    /// The policy of `--policy`.
+    pub(super) shared: Option<Rc<SharedPolicy>>,
     /// The commands that concern all roots.
     for_all: Advice,
     observe: ObserveRoot<'r>,
@@ -129,6 +132,10 @@ impl Job for VerifyJob<'_, '_> {
         root_inputs.ignored = ignored.as_ref();
         let packages = self.tracked_packages(root);
         root_inputs.tracked_packages = packages.as_deref();
+        let shared = self.shared.clone();
+        root_inputs.shared = shared
+            .as_ref()
+            .map(|shared| (shared.project(&self.session, texts), &*shared.name));
         let (module_faults, unasked) = self.modules(root, loaded.as_ref());
         root_inputs.module_faults = &module_faults;
         let (mut verdict, errors) = self.verify(root, &root_inputs, texts)?;
@@ -178,7 +185,7 @@ impl Job for VerifyJob<'_, '_> {
         let (mut roots, results): (Vec<VerifiedRoot>, Vec<_>) = roots.into_iter().unzip();
         if self.groups.wants(CheckGroup::Policy) {
             let is_whole = self.args.roots.recursive && self.args.changed.is_off();
-            compare_policies(&mut roots, is_whole);
+            compare_policies(&mut roots, self.shared.as_deref(), is_whole);
         }
         if self.groups.wants(CheckGroup::Configuration) {
             self.find_locks_in_modules(&mut roots);
@@ -224,6 +231,7 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
             tracked: BTreeMap::new(),
             replaced: ReplacedLocks::new(world),
             modules,
+            shared: None,
             for_all: commands::of_all(options, &args.roots),
             observe,
             unplaced: Vec::new(),
@@ -283,7 +291,13 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
             root_inputs,
             &mut WantedChecks {
                 groups: &self.groups,
-                platforms: &|providers| self.platforms.of_root(root, providers, &locked),
+                platforms: &|providers| {
+                    let mut wanted = self.platforms.of_root(root, providers, &locked);
+                    if let Some((shared, _)) = root_inputs.shared {
+                        shared.require_platforms(&mut wanted);
+                    }
+                    wanted
+                },
                 installation_faults: &installation_faults,
                 facts: &|lock| self.session.facts.about(root, lock),
                 builds: &|lock| self.session.facts.builds(root, lock),
@@ -510,7 +524,7 @@ fn unplaced(scope: RootCount, verified: &[VerifiedRoot]) -> Vec<Failure> {
 }
 
 /// Compares the locked versions of all roots; of a whole repository also the entries of its policies.
-fn compare_policies(verified: &mut [VerifiedRoot], is_whole: bool) {
+fn compare_policies(verified: &mut [VerifiedRoot], shared: Option<&SharedPolicy>, is_whole: bool) {
     let names: Vec<String> = verified
         .iter()
         .map(|verified| verified.root.project_name())
@@ -519,7 +533,10 @@ fn compare_policies(verified: &mut [VerifiedRoot], is_whole: bool) {
         .iter_mut()
         .zip(&names)
         .map(|(verified, name)| ComparedRoot {
-            root: inputs(&verified.root, None, name, &verified.advice),
+            root: RootInputs {
+                shared: shared.and_then(SharedPolicy::settings),
+                ..inputs(&verified.root, None, name, &verified.advice)
+            },
             verdict: &mut verified.verdict,
         });
     let mut compared: Vec<ComparedRoot<'_>> = compared.collect();

@@ -6,6 +6,7 @@ mod job;
 mod pins;
 mod replaced;
 mod result;
+mod shared_policy;
 mod table;
 mod text;
 
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::cli::verify::job::{ObserveRoot, VerifyJob};
+use crate::cli::verify::shared_policy::SharedPolicy;
 use crate::cli::{Command, Look};
 use crate::diag::counted;
 use crate::driver::{self, RunInputs};
@@ -35,6 +37,11 @@ impl Command for VerifyArgs {
     }
 
     fn check(&self, options: &Options) -> Result<(), String> {
+        let asks = self
+            .policy
+            .as_ref()
+            .is_some_and(|policy| policy.contains("://"));
+        options.check_offline("--policy with a URL", asks)?;
         options.check_offline("--upstream", self.groups().wants(CheckGroup::Upstream))
     }
 
@@ -92,6 +99,12 @@ pub(in crate::front::cli) fn observed(
     };
     let (kept, now) = (modules::kept(session), modules::upstream(session));
     let mut verification = VerifyJob::new(session, args, platforms, named, [&kept, &now], observe);
+    if let Some(policy) = &args.policy {
+        match SharedPolicy::read(session, policy) {
+            Ok(shared) => verification.shared = Some(Rc::new(shared)),
+            Err(failure) => return CommandResult::failed("verify", [failure]),
+        }
+    }
     let mut all = driver::over_roots(&mut verification, inputs);
     // What belongs to no root is reported once, with the first.
     if let Some(first) = all.results.first_mut() {
