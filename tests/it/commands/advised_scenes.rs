@@ -299,6 +299,17 @@ pub(super) const SCENES: &[Scene] = &[
             "verify --only packages --flavor terraform@1.11",
         ))
     }),
+    ("module-moved", || {
+        let lab = Lab::new();
+        let module = lab.path("module").display().to_string().replace('\\', "/");
+        let source = format!("module \"net\" {{\n  source = \"{module}\"\n}}\n");
+        lab.write("main.tf", source)
+            .write(".lockctl.hcl", "modules {\n  lock = true\n}\n")
+            .write("module/main.tf", "output \"a\" {\n  value = 1\n}\n");
+        lab.run(&["lock"]).exits(0);
+        lab.write("module/main.tf", "output \"b\" {\n  value = 2\n}\n");
+        Some(Stage::new(lab).found_by("verify --upstream"))
+    }),
     ("newer-patch", || {
         let (registry, lab) = locked(&json!({}));
         add_newer(&registry);
@@ -540,6 +551,10 @@ pub(super) const BY_HAND: &[(&str, Preparation)] = &[
 pub(super) const LASTING: &[(&str, &str)] = &[
     ("key-expires", "only the publisher can extend a key"),
     ("key-changed", "people must judge it"),
+    (
+        "module-not-pinned",
+        "the module of the example is nowhere, so nothing can pin it",
+    ),
     ("signature-lost", "people must judge it"),
     ("origin-changed", "people must judge it"),
     (

@@ -15,6 +15,13 @@ fn with_module(reference: &str) -> Option<(Repo, Repo)> {
         "module \"in\" {\n  source = \"../inner\"\n}\n",
     );
     module.write("inner/main.tf", "output \"x\" {\n  value = 1\n}\n");
+    // A server may leave large files out of what it sends, and they count all the same.
+    module.git(&["config", "uploadpack.allowFilter", "true"]);
+    module.write("large.bin", "x".repeat(300 << 10));
+    #[cfg(unix)]
+    for (link, target) in [("link", "net"), ("broken", "nowhere")] {
+        std::os::unix::fs::symlink(target, module.lab.path(link)).unwrap();
+    }
     module.write(".hidden", "1").commit("1");
     module.git(&["tag", "v1.0.0"]);
     let root = root(&[("net", &source(&module, "net", reference))]);

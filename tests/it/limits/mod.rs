@@ -64,6 +64,7 @@ const NO_LIMITS_OF_INPUT: &[&str] = &[
     "sources::modules::directory::MAX_ADDRESS_BYTES",
     "sources::modules::registry::MAX_ADDRESS_BYTES",
     "sources::oci::session::MAX_PING_BYTES",
+    "sources::release_contents::MAX_NAME_BYTES",
     "store::text::MAX_LINE_BYTES",
     "terragrunt::limits::MAX_SHARED_BYTES",
     "workspace::kept_locks::MAX_KEPT_BYTES",

@@ -44,7 +44,7 @@ pub fn read_archive(
                     builder.file(&entry.path, FileContent::Kept(bytes.into()))
                 }
                 UnpackedContent::Passed(bytes, digest) => {
-                    builder.file(&entry.path, FileContent::Passed(bytes, Some(digest)))
+                    builder.file(&entry.path, FileContent::Passed(bytes, Some(digest.into())))
                 }
             };
             match unpack_zip(file, &Limits::MODULE, is_kept, put) {

@@ -163,7 +163,7 @@ fn content(
         if read < bytes {
             return Err(failure(kind, &io::ErrorKind::UnexpectedEof.into()));
         }
-        return Ok(FileContent::Passed(bytes, Some(passed.finish())));
+        return Ok(FileContent::Passed(bytes, Some(passed.finish().into())));
     }
     let mut kept = Vec::new();
     entry

@@ -69,14 +69,14 @@ pub enum FileContent {
     /// The bytes, because the file may be read again.
     Kept(Arc<[u8]>),
     /// So many bytes, which are not kept, with their SHA-256 if they were read.
-    Passed(u64, Option<Digest>),
+    Passed(u64, Option<Box<Digest>>),
 }
 
 impl FileContent {
     /// Makes a file whose bytes were read and are not kept.
     #[must_use]
     pub fn of_passed(bytes: &[u8]) -> Self {
-        Self::Passed(bytes.len() as u64, Some(sha256(bytes)))
+        Self::Passed(bytes.len() as u64, Some(sha256(bytes).into()))
     }
 }
 
@@ -93,7 +93,7 @@ impl PackageTree {
             let (size, digest) = match node {
                 TreeNode::Directory(_) => continue,
                 TreeNode::File(FileContent::Kept(bytes)) => (bytes.len() as u64, sha256(bytes)),
-                TreeNode::File(FileContent::Passed(bytes, digest)) => (*bytes, (*digest)?),
+                TreeNode::File(FileContent::Passed(bytes, digest)) => (*bytes, **digest.as_ref()?),
                 TreeNode::Link(target) => (target.len() as u64, sha256(target)),
             };
             files.push(FileDigest {

@@ -44,7 +44,7 @@ impl PackageTree {
                 TreeNode::Directory(_) => (DIRECTORY, b""),
                 TreeNode::File(FileContent::Kept(bytes)) => (KEPT, bytes),
                 TreeNode::File(FileContent::Passed(_, None)) => (PASSED, b""),
-                TreeNode::File(FileContent::Passed(_, Some(digest))) => (HASHED, digest),
+                TreeNode::File(FileContent::Passed(_, Some(digest))) => (HASHED, &**digest),
                 TreeNode::Link(target) => (LINK, target),
             };
             out.push(kind);
@@ -96,7 +96,7 @@ impl PackageTree {
                     let size = take_number(&mut rest).ok_or_else(damaged)?;
                     let (digest, behind) = rest.split_first_chunk().ok_or_else(damaged)?;
                     rest = behind;
-                    builder.file(path, FileContent::Passed(size, Some(*digest)))?;
+                    builder.file(path, FileContent::Passed(size, Some(Box::new(*digest))))?;
                 }
                 LINK => builder.link(path, bytes)?,
                 _ => return Err(damaged()),
