@@ -141,7 +141,7 @@ impl Distance {
             Self::Patch => "patch behind",
             Self::Minor => "minor behind",
             Self::Major => "major behind",
-            Self::Far => "2 majors behind",
+            Self::Far => "2 or more majors behind",
         }
     }
 }
