@@ -40,6 +40,7 @@ pub(super) const MARKS: [Mark; 6] = [
         glyph: "✖",
         words: "a recorded hash is contradicted",
         rules: &[
+            rules::FACTS_CONTRADICT,
             rules::HASHES_CONTRADICTED,
             rules::HASH_NOT_OF_RELEASE,
             rules::HASH_UNKNOWN_UPSTREAM,
@@ -53,9 +54,13 @@ pub(super) const MARKS: [Mark; 6] = [
         words: "a step down in trust: unsigned, claimed, or another key",
         rules: &[
             rules::HASHES_CLAIMED,
+            rules::KEY_CHANGED,
             rules::KEY_NOT_ALLOWED,
+            rules::ORIGIN_CHANGED,
             rules::RELEASE_UNSIGNED,
+            rules::SIGNATURE_LOST,
             rules::SIGNATURE_ODD,
+            rules::ZH_LOST,
         ],
     },
     Mark {
