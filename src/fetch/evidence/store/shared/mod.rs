@@ -80,6 +80,7 @@ struct SharedState {
 struct ReadObject {
     object: Option<VersionedObject>,
     release: SharedRelease,
+    is_too_large: bool,
 }
 
 /// Returns the key of the object about a release.
@@ -189,7 +190,10 @@ impl<'a> SharedFacts<'a> {
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 let note = format!("{key} was ignored: it has more than {MAX_SHARED_BYTES} bytes");
                 lock(&self.state).notes.push(note);
-                return Ok(ReadObject::default());
+                return Ok(ReadObject {
+                    is_too_large: true,
+                    ..ReadObject::default()
+                });
             }
             object => object?,
         };
@@ -197,7 +201,11 @@ impl<'a> SharedFacts<'a> {
             .as_ref()
             .map(|object| object::read(&object.bytes, provider, version, &self.store.keys))
             .unwrap_or_default();
-        Ok(ReadObject { object, release })
+        Ok(ReadObject {
+            object,
+            release,
+            is_too_large: false,
+        })
     }
 
     /// Returns the contradictions of a shared release with facts that this machine computed.
@@ -233,6 +241,9 @@ impl<'a> SharedFacts<'a> {
                 Some(current) => current,
                 None => Arc::new(self.read(key, provider, version)?),
             };
+            if current.is_too_large {
+                return Ok(Addition::TooLarge);
+            }
             let conflicts = self.conflicts_with_own(&current.release);
             if !conflicts.is_empty() {
                 lock(&self.state)

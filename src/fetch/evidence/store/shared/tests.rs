@@ -340,6 +340,12 @@ fn objects_of_others_are_no_facts_about_a_release() {
         assert_eq!(known, [0; 0]);
         assert!(notes.concat().contains(noted), "{notes:?}");
     }
+    let (machine, writes) = (machine(), shared.writes.load(Ordering::Relaxed));
+    let writer = machine.facts(&shared, &[&ci], Some(&ci));
+    writer.keep(&fact(1));
+    writer.share();
+    assert!(writer.notes().concat().contains("were not added"));
+    assert_eq!(shared.writes.load(Ordering::Relaxed), writes);
 }
 
 #[test]
