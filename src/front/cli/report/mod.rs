@@ -139,7 +139,7 @@ fn date(session: &Session<'_>, roots: &RootArgs) -> Result<Option<SystemTime>, F
     Ok(committed.map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds.min(LAST_SECOND))))
 }
 
-/// What a run over the roots collects beside the result of `verify`.
+/// The facts about roots that a page shows beside the result of `verify`.
 #[derive(Default)]
 struct CollectedRoots {
     roots: Vec<ReportedRoot>,

@@ -33,7 +33,13 @@ pub(in crate::front::cli) use args::VerifyArgs;
 
 impl Command for VerifyArgs {
     fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
-        run(session, self)
+        let mut result = observed(session, self, &mut |_, _, _| {});
+        // Machine formats name the rule of each finding, and need no advice on how to read more.
+        if session.options.format == Format::Human {
+            let explained = text::explained(result.roots());
+            result.remarks.extend(explained.map(Sentence::note));
+        }
+        result
     }
 
     fn check(&self, options: &Options) -> Result<(), String> {
@@ -60,16 +66,6 @@ impl Command for VerifyArgs {
     fn total(&self) -> Total {
         Total::ResultWithCounts
     }
-}
-
-fn run(session: &Rc<Session<'_>>, args: &VerifyArgs) -> CommandResult {
-    let mut result = observed(session, args, &mut |_, _, _| {});
-    // Machine formats name the rule of each finding, and need no advice on how to read more.
-    if session.options.format == Format::Human {
-        let explained = text::explained(result.roots());
-        result.remarks.extend(explained.map(Sentence::note));
-    }
-    result
 }
 
 /// Verifies roots, and shows each with its configuration to a callback before its checks.
@@ -123,7 +119,7 @@ pub(in crate::front::cli) fn observed(
 
 /// Verifies the root in the working directory, as `lockctl verify` without options does.
 pub(in crate::front::cli) fn here(session: &Rc<Session<'_>>) -> CommandResult {
-    run(session, &VerifyArgs::usual())
+    VerifyArgs::usual().run(session)
 }
 
 /// Checks what was typed against the format, the known platforms and the files of the user.

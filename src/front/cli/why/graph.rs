@@ -1,4 +1,4 @@
-//! What requires a provider as a graph: roots, the constraints with their places, the provider.
+//! A graph of the requirements on a provider: roots, the constraints with their places, the provider.
 
 use std::collections::{BTreeMap, BTreeSet};
 
