@@ -38,30 +38,6 @@ pub struct ModuleRequest<'a> {
     pub pin: PinRequest<'a>,
 }
 
-/// The pin of a call that a request is made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PinRequest<'a> {
-    /// Calls of this root are not pinned.
-    Unused,
-    /// The call has no pin yet: the package is hashed.
-    New,
-    /// The pinned version or commit is wanted, and its package must have the pinned hash.
-    Kept(&'a ModulePin),
-}
-
-/// The record of the module that a remote call got.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ModulePin {
-    /// The source of the call in normal form, without what may be secret.
-    pub source: String,
-    /// The version that was selected, for a module of a registry.
-    pub version: Option<Version>,
-    /// The id of the commit, for a package of a repository.
-    pub commit: Option<String>,
-    /// The `h1:` hash of the package.
-    pub hash: Hash,
-}
-
 /// The source of a call of a remote module.
 #[derive(Clone, Copy, Debug)]
 pub enum RequestedSource<'a> {
@@ -199,4 +175,28 @@ impl std::fmt::Debug for FoundModule {
             .field("hash", &self.hash)
             .finish_non_exhaustive()
     }
+}
+
+/// The pin of a call that a request is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PinRequest<'a> {
+    /// Calls of this root are not pinned.
+    Unused,
+    /// The call has no pin yet: the package is hashed.
+    New,
+    /// The pinned version or commit is wanted, and its package must have the pinned hash.
+    Kept(&'a ModulePin),
+}
+
+/// The record of the module that a remote call got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModulePin {
+    /// The source of the call in normal form, without what may be secret.
+    pub source: String,
+    /// The version that was selected, for a module of a registry.
+    pub version: Option<Version>,
+    /// The id of the commit, for a package of a repository.
+    pub commit: Option<String>,
+    /// The `h1:` hash of the package.
+    pub hash: Hash,
 }

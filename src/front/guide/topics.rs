@@ -41,7 +41,7 @@ topics! {
     "limits": "how large input may be, how slow a server";
     "matrix": "how init and plan are predicted";
     "mirror": "packages of lock files, for init without requests";
-    "modules": "how remote modules are found, fetched, kept and pinned";
+    "modules": "how remote modules are found, kept and pinned";
     "network": "registries, mirrors, credentials, proxies";
     "policy": "what may be locked: three ready policies";
     "project-file": ".lockctl.hcl: platforms, rules, policy";

@@ -16,6 +16,7 @@ mod cache;
 mod cache_import;
 mod carried;
 mod changed;
+mod changes;
 mod claims;
 mod claims_mirrors;
 mod cli_config;

@@ -2,7 +2,7 @@
 
 use crate::cli::Look;
 use crate::diag::counted;
-use crate::report::{Column, Row, Table, TextBlock, Tone};
+use crate::report::{Cell, Column, Row, Table, TextBlock, Tone};
 use crate::sources::release_contents::ReleaseChanges;
 
 /// Maximum number of names of a list that one screen shows.
@@ -29,7 +29,7 @@ fn of_release(release: &ReleaseChanges, look: Look) -> Vec<TextBlock> {
         .into_iter()
         .map(|(what, change, tone)| Row {
             tone: Some(tone),
-            ..Row::new(provider, [what.into(), change.into()])
+            ..Row::new(provider, [what.into(), change])
         });
     blocks.push(TextBlock::Table(Table::new(columns, rows).without_head()));
     if let Some(notes) = &release.notes {
@@ -48,7 +48,7 @@ fn of_release(release: &ReleaseChanges, look: Look) -> Vec<TextBlock> {
 }
 
 /// Lists what differs: the subject, the change in words, and its tone.
-fn rows(release: &ReleaseChanges, look: Look) -> Vec<(String, String, Tone)> {
+fn rows(release: &ReleaseChanges, look: Look) -> Vec<(String, Cell, Tone)> {
     let mut rows = Vec::new();
     for changes in release.names.iter().flatten() {
         let kind = changes.kind.name();
@@ -59,27 +59,27 @@ fn rows(release: &ReleaseChanges, look: Look) -> Vec<(String, String, Tone)> {
         ] {
             if !names.is_empty() {
                 let what = format!("{} {verb}", counted(names.len(), kind));
-                rows.push((what, shown(names, look), tone));
+                rows.push((what, shown(names, look).into(), tone));
             }
         }
     }
     if release.names.as_ref().is_some_and(Vec::is_empty) {
         rows.push((
             "resources".to_owned(),
-            "the same are documented".to_owned(),
+            "the same are documented".into(),
             Tone::Good,
         ));
     }
     if let Some([old, new]) = &release.licence {
         rows.push((
             "licence".to_owned(),
-            format!("{new} instead of {old}"),
+            format!("{new} instead of {old}").into(),
             Tone::Note,
         ));
     }
     if let Some([old, new]) = &release.protocols {
         let change = format!("{} instead of {}", new.join(", "), old.join(", "));
-        rows.push(("protocols".to_owned(), change, Tone::Note));
+        rows.push(("protocols".to_owned(), change.into(), Tone::Note));
     }
     for (verb, platforms, tone) in [
         ("removed", &release.removed_platforms, Tone::Warning),
@@ -87,11 +87,12 @@ fn rows(release: &ReleaseChanges, look: Look) -> Vec<(String, String, Tone)> {
     ] {
         if !platforms.is_empty() {
             let what = format!("{} {verb}", counted(platforms.len(), "platform"));
-            rows.push((what, shown(platforms, look), tone));
+            rows.push((what, shown(platforms, look).into(), tone));
         }
     }
     if let Some(url) = &release.compare {
-        rows.push(("compare".to_owned(), url.clone(), Tone::Good));
+        let page = Cell::linked(url.clone(), Some(url.clone()));
+        rows.push(("compare".to_owned(), page, Tone::Good));
     }
     rows
 }

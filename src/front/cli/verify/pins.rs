@@ -116,7 +116,7 @@ pub(super) fn installed(
 enum NamesWithDot {
     /// They must be there, as all others.
     Count,
-    /// Terraform and OpenTofu leave them out of the copy of a package (`modules` rules 5.12).
+    /// Terraform and OpenTofu leave them out of the copy of a package (`config` rules 5.12).
     MayLack,
 }
 

@@ -281,12 +281,16 @@ impl RemoteModules for ModuleStore<'_> {
         match request.source {
             RequestedSource::Remote(module) => {
                 let address = pin::address(module, request.pin);
-                let mut package = self.package(&address, NamedBy::Configuration, request.flavor)?;
+                let mut package = match self.kept(pin::question(module, request.pin).as_deref()) {
+                    Some(package) => package,
+                    None => self.package(&address, NamedBy::Configuration, request.flavor)?,
+                };
                 let dir = package
                     .tree
                     .expand(&module.sub, SubdirectoryPattern::Glob)
                     .map_err(|error| failure::subdirectory(error, &module.sub))?;
                 let hash = self.pinned(&mut package, &address, NamedBy::Configuration, request)?;
+                self.keep_pinned(module, &package, hash.as_ref());
                 Ok(FoundModule {
                     hash,
                     ..found(module, package, dir)

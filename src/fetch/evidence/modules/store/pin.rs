@@ -26,6 +26,22 @@ pub(super) fn address(module: &RemoteModule, pin: PinRequest<'_>) -> RemoteModul
     }
 }
 
+/// Returns the cache key of a package that a hash alone fixes: of an archive, whose address may hold other files later.
+pub(super) fn question(module: &RemoteModule, pin: PinRequest<'_>) -> Option<String> {
+    match pin {
+        PinRequest::Kept(pin) if !is_git(module) => Some(key(module, &pin.hash)),
+        _ => None,
+    }
+}
+
+fn key(module: &RemoteModule, hash: &Hash) -> String {
+    let package = RemoteModule {
+        sub: "".into(),
+        ..module.clone()
+    };
+    format!("{} {}", package.shown(), hash.as_str())
+}
+
 fn is_git(module: &RemoteModule) -> bool {
     module.forced_kind().0 == Some("git")
 }
@@ -79,6 +95,21 @@ impl ModuleStore<'_> {
         match pin {
             Some(pin) if pin.hash != hash => Err(moved(pin, package, &hash)),
             _ => Ok(Some(hash)),
+        }
+    }
+
+    /// Keeps a package by its hash, unless it is kept by its commit or is a directory of this machine.
+    pub(super) fn keep_pinned(
+        &self,
+        module: &RemoteModule,
+        package: &ModulePackage,
+        hash: Option<&Hash>,
+    ) {
+        if let Some(hash) = hash.filter(|_| !is_git(module) && package.place.is_none()) {
+            let question = key(module, hash);
+            if self.kept(Some(&question)).is_none() {
+                self.keep(&question, package.clone());
+            }
         }
     }
 

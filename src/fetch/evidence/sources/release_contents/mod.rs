@@ -4,9 +4,13 @@
 //! decides nothing. The documents are those of the public registries of Terraform (`/v2`) and OpenTofu
 //! (`api.opentofu.org`), and of GitHub's API. Each of them may fail by itself.
 
+mod documents;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+
+use documents::{GithubLicence, GithubRelease, Listed, Source, TofuRelease, VersionList};
 
 use super::net::{Ask, Net, Redirects};
 use super::read_json;
@@ -528,107 +532,4 @@ fn shown_notes(mut text: String) -> String {
     }
     text.truncate(end);
     text
-}
-
-/// The list of versions, as the protocol has it.
-#[derive(Deserialize)]
-struct VersionList {
-    #[serde(default)]
-    versions: Vec<ListedVersion>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ListedVersion {
-    version: String,
-    protocols: Vec<String>,
-    platforms: Vec<ListedPlatform>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ListedPlatform {
-    os: String,
-    arch: String,
-}
-
-/// A document of JSON:API, as Terraform's registry writes them.
-#[derive(Deserialize)]
-struct Listed<T> {
-    data: T,
-    #[serde(default)]
-    included: Vec<IncludedItem>,
-}
-
-#[derive(Deserialize)]
-struct Source {
-    #[serde(default)]
-    attributes: SourceAttributes,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct SourceAttributes {
-    source: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct IncludedItem {
-    #[serde(rename = "type")]
-    kind: String,
-    id: String,
-    attributes: IncludedAttributes,
-}
-
-/// The attributes of a version, or of a page.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct IncludedAttributes {
-    version: String,
-    category: String,
-    language: String,
-    slug: String,
-    #[serde(deserialize_with = "or_empty")]
-    subcategory: String,
-    title: String,
-}
-
-fn or_empty<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    Ok(Option::<String>::deserialize(from)?.unwrap_or_default())
-}
-
-/// A release, as the documentation of OpenTofu's registry describes it.
-#[derive(Deserialize)]
-struct TofuRelease {
-    #[serde(default)]
-    docs: Option<BTreeMap<String, serde_json::Value>>,
-    #[serde(default, alias = "licenses")]
-    license: Option<Vec<TofuLicence>>,
-    #[serde(default)]
-    link: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct TofuLicence {
-    #[serde(default)]
-    spdx: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct GithubLicence {
-    #[serde(default)]
-    license: Option<SpdxLicence>,
-}
-
-#[derive(Deserialize)]
-struct SpdxLicence {
-    #[serde(default)]
-    spdx_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct GithubRelease {
-    #[serde(default)]
-    body: Option<String>,
 }

@@ -1,0 +1,317 @@
+//! `changes` and `diff --changes`, with the documents of both public registries and of GitHub.
+//!
+//! The documents are made by their public description; no real one was recorded.
+
+use std::sync::Mutex;
+
+use lockctl::cli::{self, Io, World};
+use lockctl::os::{RealDisk, RealRun};
+use lockctl::world::mem::MemHttp;
+use lockctl::world::{HttpError, HttpResponse};
+
+use super::*;
+
+const TERRAFORM: &[(&str, &str)] = &[
+    (
+        "https://registry.terraform.io/v1/providers/acme/demo/versions",
+        r#"{"versions": [
+            {"version": "1.0.0", "protocols": ["5.0"], "platforms": [{"os": "linux", "arch": "amd64"}]},
+            {"version": "2.0.0", "protocols": ["6.0"],
+             "platforms": [{"os": "linux", "arch": "amd64"}, {"os": "linux", "arch": "arm64"}]},
+            {"version": "3.0.0-beta1", "protocols": ["6.0"]}]}"#,
+    ),
+    (
+        "https://registry.terraform.io/v2/providers/acme/demo?include=provider-versions",
+        r#"{"data": {"type": "providers", "id": "7", "attributes":
+             {"source": "https://github.com/acme/terraform-provider-demo"}},
+            "included": [{"type": "provider-versions", "id": "11", "attributes": {"version": "1.0.0"}},
+                         {"type": "provider-versions", "id": "12", "attributes": {"version": "2.0.0"}}]}"#,
+    ),
+    (
+        "https://registry.terraform.io/v2/provider-versions/11?include=provider-docs",
+        r#"{"data": {"type": "provider-versions", "id": "11"}, "included": [
+            {"type": "provider-docs", "id": "1", "attributes": {"category": "resources", "slug": "old", "title": "old", "language": "hcl", "subcategory": null}},
+            {"type": "provider-docs", "id": "2", "attributes": {"category": "resources", "slug": "kept", "title": "kept", "language": "hcl"}},
+            {"type": "provider-docs", "id": "3", "attributes": {"category": "guides", "slug": "start", "title": "Start", "language": "hcl"}}]}"#,
+    ),
+    (
+        "https://registry.terraform.io/v2/provider-versions/12?include=provider-docs",
+        r#"{"data": {"type": "provider-versions", "id": "12"}, "included": [
+            {"type": "provider-docs", "id": "4", "attributes": {"category": "resources", "slug": "kept", "title": "kept (Deprecated)", "language": "hcl"}},
+            {"type": "provider-docs", "id": "5", "attributes": {"category": "resources", "slug": "new", "title": "new", "language": "hcl"}},
+            {"type": "provider-docs", "id": "6", "attributes": {"category": "resources", "slug": "python", "title": "new", "language": "python"}},
+            {"type": "provider-docs", "id": "7", "attributes": {"category": "functions", "slug": "parse", "title": "parse", "language": "hcl"}},
+            {"type": "provider-docs", "id": "8", "attributes": {"category": "data-sources", "slug": "evil\u001b[2J", "title": "x", "language": "hcl"}}]}"#,
+    ),
+];
+
+const GITHUB: &[(&str, &str)] = &[
+    (
+        "https://api.github.com/repos/acme/terraform-provider-demo/license?ref=v1.0.0",
+        r#"{"license": {"spdx_id": "MPL-2.0"}}"#,
+    ),
+    (
+        "https://api.github.com/repos/acme/terraform-provider-demo/license?ref=v2.0.0",
+        r#"{"license": {"spdx_id": "BUSL-1.1"}}"#,
+    ),
+    (
+        "https://api.github.com/repos/acme/terraform-provider-demo/releases/tags/v2.0.0",
+        "{\"body\": \"BREAKING: `old` is gone.\\r\\nSee \\u001b[31mthe guide.\"}",
+    ),
+];
+
+const TOFU: &[(&str, &str)] = &[
+    (
+        "https://registry.opentofu.org/v1/providers/acme/demo/versions",
+        r#"{"versions": [{"version": "1.0.0"}, {"version": "2.0.0"}]}"#,
+    ),
+    (
+        "https://api.opentofu.org/registry/docs/providers/acme/demo/v1.0.0/index.json",
+        r#"{"id": "v1.0.0", "docs": {"index": {"name": "index"}, "resources": [{"name": "old", "title": "old"}],
+            "datasources": null}, "license": [{"spdx": "MPL-2.0"}],
+            "link": "https://github.com/acme/terraform-provider-demo/tree/v1.0.0"}"#,
+    ),
+    (
+        "https://api.opentofu.org/registry/docs/providers/acme/demo/v2.0.0/index.json",
+        r#"{"id": "v2.0.0", "docs": {"resources": [{"name": "old", "description": "Deprecated: use new."}],
+            "datasources": [{"name": "new"}]}, "license": null,
+            "link": "https://github.com/acme/terraform-provider-demo/tree/v2.0.0"}"#,
+    ),
+];
+
+/// A network of documents, and what was asked.
+struct Network {
+    documents: Vec<(String, String)>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Network {
+    fn of(documents: &[&[(&str, &str)]]) -> Self {
+        let owned = |(url, text): &(&str, &str)| ((*url).to_owned(), (*text).to_owned());
+        Self {
+            documents: documents.iter().copied().flatten().map(owned).collect(),
+            asked: Mutex::default(),
+        }
+    }
+
+    fn run(&self, lab: &Lab, args: &[&str]) -> Outcome {
+        let http = MemHttp::new(|request| {
+            let url = request.url.secret_text().to_owned();
+            let token = request.credentials.map_or("", |_| " with a token");
+            self.asked.lock().unwrap().push(format!("{url}{token}"));
+            match self.documents.iter().find(|(known, _)| *known == url) {
+                Some((_, text)) if text == "reset" => Err(HttpError::Broken {
+                    reason: "reset".to_owned(),
+                }),
+                Some((_, text)) => Ok(HttpResponse::of(200, &[], text.as_str())),
+                None => Ok(HttpResponse::of(404, &[], "")),
+            }
+        });
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let mut io = Io {
+            stdout: &mut stdout,
+            stderr: &mut stderr,
+        };
+        let world = World {
+            disk: &RealDisk,
+            env: &lab.env,
+            http: &http,
+            clock: &lab.clock,
+            run: &RealRun,
+            project_files: None,
+        };
+        let mut line = vec!["lockctl".into(), "-C".into(), lab.path("").into_os_string()];
+        line.extend(args.iter().map(std::ffi::OsString::from));
+        let code = cli::run(line, world, &mut io);
+        crate::schema::check(&stdout, args);
+        Outcome {
+            code,
+            stdout: String::from_utf8(stdout).unwrap(),
+            stderr: String::from_utf8(stderr).unwrap(),
+        }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut *self.asked.lock().unwrap())
+    }
+}
+
+fn lab() -> Lab {
+    let mut lab = Lab::new();
+    let cache = lab.path("cache");
+    lab.set("LOCKCTL_CACHE_DIR", cache);
+    lab
+}
+
+const RANGE: [&str; 3] = ["changes", "registry.terraform.io/acme/demo", "1.0.0..2.0.0"];
+
+#[test]
+fn one_screen_says_what_an_upgrade_brings() {
+    let (lab, network) = (lab(), Network::of(&[TERRAFORM, GITHUB]));
+    let outcome = network.run(&lab, &RANGE);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    outcome.stdout.reads(str![[r#"
+registry.terraform.io/acme/demo 1.0.0 → 2.0.0
+1 resource removed     old
+1 resource deprecated  kept
+1 resource added       new
+1 function added       parse
+licence                BUSL-1.1 instead of MPL-2.0
+protocols              6.0 instead of 5.0
+1 platform added       linux_arm64
+compare                https://github.com/acme/terraform-provider-demo/compare/v1.0.0...v2.0.0
+BREAKING: `old` is gone.
+See [31mthe guide.
+
+"#]]);
+    assert!(!outcome.stdout.contains('\u{1b}') && !outcome.stdout.contains("evil"));
+    // What is complete is kept: nothing is asked again, and nothing needs the network.
+    assert!(!network.asked().is_empty());
+    let again = network.run(&lab, &RANGE);
+    assert_eq!(
+        (&again.stdout, network.asked()),
+        (&outcome.stdout, Vec::new())
+    );
+    let offline = Network::of(&[]).run(&lab, &[&RANGE[..], &["--offline"]].concat());
+    assert_eq!(offline.stdout, outcome.stdout);
+    let other = [
+        "changes",
+        "registry.terraform.io/acme/demo",
+        "1.0.0..3.0.0",
+        "--offline",
+    ];
+    let refused = network.run(&lab, &other);
+    assert_eq!(
+        (refused.code, network.asked()),
+        (2, Vec::new()),
+        "{refused:?}"
+    );
+    assert!(
+        refused.stderr.contains("is not kept on this machine"),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn the_locked_version_is_compared_with_the_newest_release() {
+    let (mut lab, network) = (lab(), Network::of(&[TERRAFORM, GITHUB]));
+    lab.set("GITHUB_TOKEN", "word");
+    lab.write(
+        LOCK,
+        "provider \"registry.terraform.io/acme/demo\" {\n  version = \"1.0.0\"\n}\n",
+    );
+    let outcome = network.run(&lab, &["changes", "--format", "json"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let release = &json["releases"][0];
+    assert_eq!(
+        (&release["old"], &release["new"]),
+        (&"1.0.0".into(), &"2.0.0".into())
+    );
+    assert_eq!(
+        release["licence"],
+        serde_json::json!(["MPL-2.0", "BUSL-1.1"])
+    );
+    // The token goes to GitHub alone.
+    for asked in network.asked() {
+        let is_github = asked.starts_with("https://api.github.com/");
+        assert_eq!(asked.ends_with(" with a token"), is_github, "{asked}");
+    }
+    lab.write(
+        LOCK,
+        "provider \"registry.terraform.io/acme/demo\" {\n  version = \"2.0.0\"\n}\n",
+    );
+    let outcome = network.run(&lab, &["changes"]);
+    assert!(
+        outcome
+            .stderr
+            .contains("every provider is at its newest release"),
+        "{outcome:?}"
+    );
+    lab.set("GITHUB_API_URL", "no address");
+    let outcome = network.run(&lab, &["changes"]);
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.stderr.contains("GITHUB_API_URL"), "{outcome:?}");
+}
+
+#[test]
+fn the_registry_of_opentofu_states_licences_too() {
+    let (lab, network) = (lab(), Network::of(&[TOFU, GITHUB]));
+    let args = [
+        "changes",
+        "registry.opentofu.org/acme/demo",
+        "1.0.0..2.0.0",
+        "--format",
+        "markdown",
+    ];
+    let outcome = network.run(&lab, &args);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    outcome.stdout.reads(str![[r#"
+#### `registry.opentofu.org/acme/demo 1.0.0 → 2.0.0`
+
+| WHAT | CHANGE |
+|---|---|
+| **1 resource deprecated** | old |
+| 1 data source added | new |
+| licence | BUSL-1.1 instead of MPL-2.0 |
+| compare | https&#58;//github.com/acme/terraform-provider-demo/compare/v1.0.0...v2.0.0 |
+
+```
+BREAKING: `old` is gone.
+See [31mthe guide.
+```
+
+
+"#]]);
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_not_kept() {
+    let (lab, mut network) = (lab(), Network::of(&[TERRAFORM, GITHUB]));
+    let huge = "x".repeat((16 << 20) + 1);
+    for bad in ["", "{", "<html>", "[]", "{\"included\": 1}", "reset", &huge] {
+        network.documents[3].1 = bad.to_owned();
+        let outcome = network.run(&lab, &RANGE);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        assert!(
+            outcome.stdout.contains("BUSL-1.1"),
+            "the rest is shown: {outcome:?}"
+        );
+        assert!(outcome.stdout.contains("not known: "), "{outcome:?}");
+        let outcome = network.run(&lab, &[&RANGE[..], &["--offline"]].concat());
+        assert_eq!(outcome.code, 2, "{outcome:?}");
+    }
+    network.documents[0].1 = "{\"versions\": 1}".to_owned();
+    let outcome = network.run(&lab, &RANGE);
+    assert_eq!(outcome.code, 2, "{outcome:?}");
+    let private = ["changes", "example.com/acme/demo", "1.0.0..2.0.0"];
+    assert_eq!(network.run(&lab, &private).code, 2);
+    for bad in ["1.0.0", "a..b", "1.0.0..x"] {
+        assert_eq!(network.run(&lab, &["changes", "acme/demo", bad]).code, 2);
+    }
+}
+
+#[test]
+fn diff_shows_what_the_versions_that_moved_bring() {
+    let (lab, network) = (lab(), Network::of(&[TERRAFORM, GITHUB]));
+    for (name, version) in [("old.hcl", "1.0.0"), ("new.hcl", "2.0.0")] {
+        let text = format!(
+            "provider \"registry.terraform.io/acme/demo\" {{\n  version = \"{version}\"\n}}\n"
+        );
+        lab.write(name, text);
+    }
+    let diff = ["diff", "old.hcl", "new.hcl"];
+    assert!(!network.run(&lab, &diff).stdout.contains("BUSL"));
+    assert!(network.asked().is_empty());
+    let outcome = network.run(&lab, &[&diff[..], &["--changes"]].concat());
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(
+        outcome.stdout.contains("BUSL-1.1 instead of MPL-2.0"),
+        "{outcome:?}"
+    );
+    let json = network.run(
+        &lab,
+        &[&diff[..], &["--changes", "--format", "json"]].concat(),
+    );
+    assert!(json.stdout.contains("\"releases\""), "{json:?}");
+}
