@@ -268,7 +268,7 @@ fn what_cannot_move_is_named_and_nothing_is_written() {
     failing(&lab, &["x@2.0.0"]).reads(str![[r#"
 error: example.com/t/x 2.0.0 does not meet the constraints "~> 1.0"
   cause: "~> 1.0" at main.tf:3 does not allow 2.0.0
-  help: change the constraint, or choose a version that it allows
+  help: choose a version that it allows, or change the constraint, as --edit does
 
 "#]]);
     failing(&lab, &["x@1.3.0"]).reads(str![[r#"
@@ -280,7 +280,7 @@ error: example.com/t/x 1.3.0 is not offered
     failing(&lab, &["y@0.3.0-rc1"]).reads(str![[r#"
 error: example.com/t/y 0.3.0-rc1 is a pre-release, and no constraint names it exactly
   cause: required in main.tf:4 (">= 0.1.0")
-  help: change the constraint, or choose a version that it allows
+  help: choose a version that it allows, or change the constraint, as --edit does
 
 "#]]);
     require(&lab, ">= 1.1.0", ">= 0.1.0");

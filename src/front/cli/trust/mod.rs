@@ -41,7 +41,7 @@ use crate::world::Replaced;
     ("lockctl trust -r", "remember what is known of all roots below"),
     ("lockctl trust --upstream", "ask registries who signs what is locked"),
     ("lockctl trust -r --check", "exit with 1 if anything is new or differs"),
-    ("lockctl trust --update hashicorp/aws --reason \"announced on their blog\"", "accept a change"),
+    ("lockctl trust --update acme/box --reason \"new key\"", "accept a change"),
 ]))]
 pub(in crate::front::cli) struct TrustArgs {
     #[command(flatten)]

@@ -35,7 +35,10 @@ pub(super) fn explain(error: &SelectError, required: &Required<'_>, flavor: Flav
         }
         SelectError::Forbidden { wanted, .. } => (
             required.exclusion(provider, wanted),
-            Some("change the constraint, or choose a version that it allows".to_owned()),
+            Some(
+                "choose a version that it allows, or change the constraint, as --edit does"
+                    .to_owned(),
+            ),
         ),
         // The locked version is not allowed any more, and `--patch` or `--minor` excludes those that are
         // (`resolve` rules 2.5).

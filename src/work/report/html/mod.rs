@@ -174,20 +174,26 @@ fn summary(out: &mut Markup, overview: &Overview<'_>) {
     let unlocked = count(&|root| !root.is_locked);
     let advisories = all().filter(|cell| cell.marks.has_advisory()).count();
     out.raw("<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Summary</h2>\n<ul class=\"tiles\">\n");
-    for (number, words) in [
-        (roots.len(), "roots"),
-        (overview.providers.len(), "providers"),
-        (versions, "locked versions"),
-        (unlocked, "roots without a lock file"),
-        (single, "roots with an entry for one platform only"),
-        (all().count(), "entries"),
-        (major, "entries a major version behind"),
-        (advisories, "entries with an advisory"),
+    for (number, [singular, plural], rest) in [
+        (roots.len(), ["root", "roots"], ""),
+        (overview.providers.len(), ["provider", "providers"], ""),
+        (versions, ["locked version", "locked versions"], ""),
+        (unlocked, ["root", "roots"], " without a lock file"),
+        (
+            single,
+            ["root", "roots"],
+            " with an entry for one platform only",
+        ),
+        (all().count(), ["entry", "entries"], ""),
+        (major, ["entry", "entries"], " a major version behind"),
+        (advisories, ["entry", "entries"], " with an advisory"),
     ] {
+        let noun = if number == 1 { singular } else { plural };
         out.raw("<li><b>")
             .value(number)
             .raw("</b> ")
-            .raw(words)
+            .raw(noun)
+            .raw(rest)
             .raw("</li>\n");
     }
     out.raw("</ul>\n<p>");
