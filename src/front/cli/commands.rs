@@ -413,7 +413,7 @@ mod tests {
         );
         let tree = refused(&["lockctl", "tree", "--format", "markdown"]);
         assert!(
-            tree.contains("[possible values: human, json, mermaid, dot]"),
+            tree.contains("[possible values: human, json, mermaid, dot, svg]"),
             "{tree}"
         );
         for line in [

@@ -109,7 +109,7 @@ impl Graph {
         &self.nodes
     }
 
-    /// Returns the arrows.
+    /// Returns the arrows between boxes.
     #[must_use]
     pub fn edges(&self) -> &[Edge] {
         &self.edges

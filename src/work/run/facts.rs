@@ -39,7 +39,7 @@ pub(crate) struct UserFacts<'a> {
 
 /// A shared store, or the keys alone under which imported facts count.
 struct JoinedStore<'a> {
-    /// The URL.
+    /// The URL, as it was typed.
     name: String,
     facts: SharedFacts<'a>,
     keys: Vec<FactKey>,

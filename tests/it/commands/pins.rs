@@ -331,8 +331,8 @@ fn a_version_of_a_registry_is_kept_until_it_is_moved() {
     publish(&["1.0.0"]);
     let mut root = root(&[("net", "mods.test/acme/net/aws")]);
     let services = format!(
-        "host \"mods.test\" {{\n  services = {{ \"modules.v1\" = \"{}\" }}\n}}\n",
-        format!("{}/", server.url("").trim_end_matches('/'))
+        "host \"mods.test\" {{\n  services = {{ \"modules.v1\" = \"{}/\" }}\n}}\n",
+        server.url("").trim_end_matches('/')
     );
     root.write("cli.tfrc", services);
     root.lab.set("SSL_CERT_FILE", server.ca_file());

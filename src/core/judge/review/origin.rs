@@ -33,14 +33,14 @@ pub enum StepDown {
     OtherModule {
         /// The module that is remembered.
         from: String,
-        /// The module now.
+        /// The module of the new release.
         to: String,
     },
     /// The entry has fewer `zh:` hashes.
     FewerHashes {
         /// The number that is remembered.
         from: usize,
-        /// The number now.
+        /// The number of the new entry.
         to: usize,
     },
 }

@@ -216,17 +216,7 @@ fn check_lock(
     let locked_releases = &lock.document.lock.providers;
     let locked: Vec<&ProviderAddr> = locked_releases.keys().collect();
     let wanted = (checks.platforms)(&locked);
-    // The store is asked about each recorded `zh:`, which is left out where no check needs the facts.
-    let is_of_use = groups.wants(CheckGroup::Platforms) || groups.wants(CheckGroup::Packages);
-    let attributions = if is_of_use
-        || locked
-            .iter()
-            .any(|provider| checks.sources.has_answer(provider))
-    {
-        (checks.facts)(&lock.document.lock)
-    } else {
-        Attributions::new()
-    };
+    let attributions = attributions(&lock.document.lock, checks);
     // Before the platforms, because packages prove whose hashes are recorded.
     let mut facts = PackageFacts::default();
     if groups.wants(CheckGroup::Packages)
@@ -281,6 +271,18 @@ fn check_lock(
         check_shared(&shared, subject, &releases, checks, verdict);
     }
     facts
+}
+
+/// Asks the store about each recorded `zh:`; not at all if no check needs the facts.
+fn attributions(lock: &LockFile, checks: &mut WantedChecks<'_>) -> Attributions {
+    let groups = checks.groups;
+    let is_of_use = groups.wants(CheckGroup::Platforms) || groups.wants(CheckGroup::Packages);
+    let has_answer = |provider| checks.sources.has_answer(provider);
+    if is_of_use || lock.providers.keys().any(has_answer) {
+        (checks.facts)(lock)
+    } else {
+        Attributions::new()
+    }
 }
 
 /// Counts the `h1:` that nothing compares with a package of the release, though a registry answered about it.

@@ -31,7 +31,7 @@ struct StagedFile {
 /// The file because of which nothing is written.
 #[derive(Debug)]
 pub struct Unwritten {
-    /// Its path.
+    /// The path of the file.
     pub path: PathBuf,
     /// The error of the system; `None` if the file was changed meanwhile.
     pub cause: Option<io::Error>,

@@ -64,7 +64,7 @@ pub struct Settings {
 pub struct PinSettings {
     /// The pins that are kept, by the keys of their calls.
     pub kept: Arc<BTreeMap<String, ModulePin>>,
-    /// What is installed counts; else every module is the one that its pin names, and new pins are made.
+    /// Installed modules count; else every module is the one that its pin names, and new pins are made.
     pub reads_installed: bool,
 }
 

@@ -35,9 +35,9 @@ pub enum StorePlace {
 pub enum StoreService {
     /// Amazon S3, and everything that speaks its protocol.
     S3,
-    /// Google Cloud Storage.
+    /// The service Google Cloud Storage.
     Google,
-    /// Azure Blob Storage.
+    /// The service Azure Blob Storage.
     Azure,
 }
 

@@ -203,6 +203,8 @@ rules! {
         "a lock file has two blocks for one provider";
     ENTRIES_CARRIED_OVER = "entries-carried-over", Packages, Warning:
         "OpenTofu reads an entry of Terraform's registry as one of its own";
+    FACTS_CONTRADICT = "facts-contradict", Packages, Error:
+        "a signed fact about a package contradicts another fact";
     FILE_NOT_CANONICAL = "file-not-canonical", LockFile, Note:
         "a lock file is not in the form that the program writes";
     FILE_UNREADABLE = "file-unreadable", Files, Error:
@@ -213,8 +215,6 @@ rules! {
     HASH_NOT_WELL_FORMED = "hash-not-well-formed", LockFile, Warning:
         "a hash can never match, because its value does not fit its scheme",
         together "Hashes that can never match: {who}";
-    FACTS_CONTRADICT = "facts-contradict", Packages, Error:
-        "a signed fact about a package contradicts another fact";
     HASH_SCHEME_MISSING = "hash-scheme-missing", LockFile, Error:
         "a hash in a lock file has no scheme";
     HASH_UNKNOWN_UPSTREAM = "hash-unknown-upstream", Packages, Warning:

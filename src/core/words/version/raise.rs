@@ -18,7 +18,7 @@ use super::{Constraint, Constraints, Operator, Version};
 /// The form of a constraint that is rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConstraintForm {
-    /// That of its author; a constraint that allows the version stays.
+    /// The form of its author; a constraint that allows the version stays.
     Kept,
     /// The version itself, as in `6.2.3`.
     Pin,

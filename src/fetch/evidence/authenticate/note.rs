@@ -31,7 +31,7 @@ const MAX_SIGNATURES: usize = 16;
 pub struct Note<'t> {
     /// The note as it is written.
     pub whole: &'t str,
-    /// What is signed.
+    /// The part that is signed.
     pub text: &'t str,
     signatures: &'t str,
 }

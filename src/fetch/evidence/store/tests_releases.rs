@@ -175,7 +175,7 @@ fn a_release_that_is_damaged_old_or_misplaced_is_unknown() {
         ),
         (
             resealed(&good.replace("dated signature", "dated never")),
-            Some("line 6 is not a fact: it states no date"),
+            Some("line 7 is not a fact: it states no date"),
         ),
         (
             resealed(&good.replace("whole\n", "whole\nmore\n")),
@@ -212,6 +212,7 @@ fn an_export_has_a_line_for_each_statement() {
 zh:0101010101010101010101010101010101010101010101010101010101010101 h1:LacCdxxF23VdV0aMzffNNpAC15SxEjV3IxOcsSfRVk8= 2 registry.terraform.io/acme/demo 1.0.1 linux_amd64
 release registry.terraform.io/acme/demo 1.0.0 whole
 release registry.terraform.io/acme/demo 1.0.0 signed C874011F0AB405110D02105534365D9472D7468F
+release registry.terraform.io/acme/demo 1.0.0 expires C874011F0AB405110D02105534365D9472D7468F 3200000000
 release registry.terraform.io/acme/demo 1.0.0 dated signature 1600000000
 release registry.terraform.io/acme/demo 1.0.0 package zh:0101010101010101010101010101010101010101010101010101010101010101 linux_amd64
 release registry.terraform.io/acme/demo 1.0.0 package zh:0202020202020202020202020202020202020202020202020202020202020202 darwin_arm64

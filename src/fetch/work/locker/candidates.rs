@@ -35,7 +35,7 @@ pub(super) fn find<'a>(
             root.advance(|query, errors| {
                 let about = query.provider.clone();
                 let offer = offers.get(&Question { source, about });
-                choice(query, offer, &request)
+                choice(query, offer, request)
                     .map_err(|error| errors.push(error))
                     .ok()
             })

@@ -150,7 +150,7 @@ pub enum LockError {
     FactsContradict {
         provider: Box<ProviderAddr>,
         version: Version,
-        /// At least one.
+        /// The contradictions, at least one.
         conflicts: Vec<FactConflict>,
     },
     /// A package does not have the length that its registry states beside its hashes.

@@ -1,4 +1,4 @@
-//! What is locked, compared with the memory of the project file.
+//! Locked releases, compared with the memory of the project file.
 
 use std::collections::BTreeMap;
 

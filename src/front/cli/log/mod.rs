@@ -115,7 +115,7 @@ impl Command for LogArgs {
 }
 
 impl LogArgs {
-    /// Lists the changes.
+    /// Lists the changes of all lock files.
     pub(in crate::front::cli) fn changes(&self, session: &Session<'_>) -> CommandResult {
         let (provider, roots) = self.provider_and_roots();
         let opened = match LogRun::open(session, provider, &roots) {

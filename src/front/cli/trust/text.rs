@@ -30,11 +30,10 @@ pub(super) fn of_all(roots: &[RootResult], checks: bool, look: Look) -> Vec<Text
             row.modules.join(", ").into(),
             row.steps_down.join("; ").into(),
         ];
-        let row = Row {
+        Row {
             tone: Some(tone(row.state)),
             ..Row::new(&root.path, cells)
-        };
-        row
+        }
     });
     let columns = [
         Column::Key("MEMORY"),

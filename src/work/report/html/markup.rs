@@ -8,7 +8,7 @@ use crate::report::style::harmless;
 /// Maximum length of a foreign text, in characters: a longer one loses its middle.
 const MAX_CHARS: usize = 400;
 
-/// Markup under construction.
+/// The markup of a page under construction.
 ///
 /// Markup is known at compile time ([`Markup::raw`]); everything else passes through [`escaped`].
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ impl Markup {
         self
     }
 
-    /// Adds any text.
+    /// Adds any text, escaped.
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
         self.0.push_str(&escaped(text));
         self
@@ -86,7 +86,7 @@ impl Markup {
         self.raw(" ").raw(name).raw("=\"").text(value).raw("\"")
     }
 
-    /// Returns the text.
+    /// Returns the text of the page.
     #[must_use]
     pub(super) fn into_text(self) -> String {
         self.0

@@ -29,7 +29,7 @@ use overview::Overview;
 
 /// The input of a page.
 pub struct ReportPage<'a> {
-    /// The heading.
+    /// The heading of the page.
     pub title: &'a str,
     /// The date of the newest commit, or the stated one.
     pub date: Option<SystemTime>,
@@ -99,7 +99,7 @@ impl ReportPage<'_> {
     }
 }
 
-/// Renders a page.
+/// Renders a page as HTML.
 #[must_use]
 pub fn render(page: &ReportPage<'_>) -> String {
     let overview = Overview::of(page);

@@ -59,7 +59,7 @@ pub struct PinChangeRow {
     pub new: Option<PinRow>,
 }
 
-/// A pinned module.
+/// A pinned module of a file of pins.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Pin"))]
@@ -75,7 +75,7 @@ pub struct PinRow {
 }
 
 impl PinRow {
-    /// Describes a pin.
+    /// Describes the pin of a call.
     #[must_use]
     pub fn of(pin: &ModulePin) -> Self {
         Self {

@@ -25,6 +25,6 @@ pub struct EditRow {
     pub provider: ProviderAddr,
     /// The text before, without quotes.
     pub from: String,
-    /// The text after.
+    /// The text after it, without quotes.
     pub to: String,
 }

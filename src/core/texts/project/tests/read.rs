@@ -224,8 +224,9 @@ policy {
         &[
             "2 Missing reason: say why, as in reason = \"…\"",
             "2 Missing provider: write provider = \"hashicorp/aws\"",
-            "2 Unknown rule: it can be key-not-allowed, key-not-compared, policy-unused, \
-             provider-not-allowed, release-too-old, release-too-young, version-not-allowed, versions-differ",
+            "2 Unknown rule: it can be key-changed, key-not-allowed, key-not-compared, origin-changed, \
+             policy-unused, provider-not-allowed, release-too-old, release-too-young, signature-lost, \
+             version-not-allowed, versions-differ, zh-lost",
         ],
     );
 }
@@ -261,8 +262,7 @@ fn the_end_of_a_setting_is_a_day() {
 
 #[test]
 fn unknown_names_are_errors() {
-    const TOP: &str =
-        "platforms, flavor, roots, provider, rule, packages, store, trust, policy and audit";
+    const TOP: &str = "platforms, flavor, roots, provider, rule, packages, store, trust, policy, audit and modules";
     check(
         "\nplatfroms = []\n",
         &["2 Unsupported argument: did you mean platforms?"],
@@ -292,7 +292,7 @@ fn unknown_names_are_errors() {
         "trust {\n  signature = true\n}\n",
         &[
             "2 Unsupported argument: delete it: a trust block takes h1, h1_from, \
-           require_signature, imported_facts and fact_keys",
+           require_signature, imported_facts, fact_keys and provider",
         ],
     );
 }

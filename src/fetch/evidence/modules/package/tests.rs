@@ -443,7 +443,7 @@ proptest! {
             let _ = match kind {
                 0 => builder.directory(path),
                 1 => builder.file(path, kept(bytes)),
-                2 => builder.file(path, FileContent::of_passed(&bytes)),
+                2 => builder.file(path, FileContent::of_passed(bytes)),
                 _ => builder.link(path, bytes),
             };
         }

@@ -1,4 +1,4 @@
-//! What a release of a provider holds, as the documents of its registry and of its repository describe it.
+//! The contents of a release of a provider, as the documents of its registry and of its repository describe it.
 //!
 //! Nothing here is part of the registry protocol, and nothing is signed: it is for people who read about an upgrade, and
 //! decides nothing. The documents are those of the public registries of Terraform (`/v2`) and OpenTofu
@@ -51,9 +51,9 @@ pub struct ReleaseContents {
     pub names: Option<BTreeMap<ContentKind, BTreeSet<String>>>,
     /// The names whose page says that they are deprecated, each behind its kind.
     pub deprecated: BTreeSet<(ContentKind, String)>,
-    /// The plugin protocols.
+    /// The plugin protocols of the release.
     pub protocols: BTreeSet<String>,
-    /// The platforms.
+    /// The platforms that packages are offered for.
     pub platforms: BTreeSet<String>,
     /// The repository at GitHub, as in `hashicorp/terraform-provider-aws`.
     pub repository: Option<String>,
@@ -71,13 +71,13 @@ pub struct ReleaseContents {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ContentKind {
-    /// A managed resource.
+    /// A resource of a `resource` block.
     Resource,
-    /// A data source.
+    /// A resource of a `data` block.
     DataSource,
-    /// A function.
+    /// A function of the provider.
     Function,
-    /// An ephemeral resource.
+    /// A resource of an `ephemeral` block.
     EphemeralResource,
 }
 
@@ -120,9 +120,9 @@ impl ContentKind {
 pub struct ReleaseChanges {
     /// The provider, with its registry.
     pub provider: String,
-    /// The version before.
+    /// The version that was there before.
     pub old: String,
-    /// The version now.
+    /// The version that is compared with it.
     pub new: String,
     /// Resources, data sources and functions that differ; null if no document lists them.
     pub names: Option<Vec<NameChanges>>,
@@ -231,7 +231,7 @@ fn only_in(set: Option<&BTreeSet<String>>, other: &BTreeSet<String>) -> Vec<Stri
 
 /// The servers that are asked about releases.
 pub struct ReleaseDocuments<'a> {
-    /// Sends requests.
+    /// The network that requests go through.
     pub net: Net<'a>,
     /// GitHub's API, with a slash at its end.
     pub github: Url,

@@ -69,7 +69,7 @@ struct SharedState {
     /// The facts in them, by their `zh:`.
     facts: BTreeMap<Hash, Arc<StoredFact>>,
     conflicts: BTreeMap<String, Vec<FactConflict>>,
-    /// What this run found out about releases, by their keys.
+    /// The facts that this run found out about releases, by their keys.
     learned: BTreeMap<String, (ProviderAddr, Version, Learned)>,
     /// The reason why the store is not asked any more.
     failure: Option<String>,

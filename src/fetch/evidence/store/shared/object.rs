@@ -136,7 +136,7 @@ impl SharedRelease {
     }
 }
 
-/// What a run found out about a release.
+/// The facts about a release that a run found out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Learned {
     pub(super) facts: BTreeMap<Hash, Fact>,

@@ -2,6 +2,8 @@
 //! the programs itself, in the releases of Terraform 1.11 and `OpenTofu` 1.12; where it differs on
 //! purpose, `lockctl explain differences` says so.
 
+mod partners;
+
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::keyring::Keyring;
@@ -30,7 +32,7 @@ fn authenticate(
     })
 }
 
-const SUMS: &[u8] = include_bytes!("../../../../fixtures/keys/kinds/SHA256SUMS");
+const SUMS: &[u8] = include_bytes!("../../../../../fixtures/keys/kinds/SHA256SUMS");
 const ZIP: &str = "terraform-provider-tool_1.0.0_linux_amd64.zip";
 
 const YEAR_2017: u64 = 1_500_000_000;
@@ -494,7 +496,7 @@ fn a_release_of_hashicorp_is_signed_by_hashicorp() {
         sums_changed: None,
         signature: fixture(&format!("{name}.sig")).into(),
         keys: vec![SigningKey {
-            ascii_armor: include_str!("keys/hashicorp-release.asc").to_owned(),
+            ascii_armor: include_str!("../keys/hashicorp-release.asc").to_owned(),
             trust_signature: String::new(),
         }],
     };
@@ -513,89 +515,4 @@ fn a_release_of_hashicorp_is_signed_by_hashicorp() {
     assert_eq!(good.hashes.len(), 11);
     let good = authenticate(&evidence, &OPENTOFU, now).expect("good");
     assert_eq!(good.signer.to_string(), "signed, key ID 34365D9472D7468F");
-}
-
-/// The author key and the signatures of Terraform's own tests.
-fn author(trust_signature: &str) -> MatchedKey<'static> {
-    let key = Box::leak(Box::new(SigningKey {
-        ascii_armor: armored("hashicorp/author"),
-        trust_signature: trust_signature.to_owned(),
-    }));
-    let bytes = armor::public_key(&key.ascii_armor).expect("armor");
-    let document = fixture("hashicorp/author-document");
-    let signature = fixture("hashicorp/author-document.sig");
-    let keyring = Keyring::read(&bytes).expect("a key");
-    let verified = Detached::read(&signature, &document, YEAR_2024).check(&keyring);
-    MatchedKey {
-        key,
-        verified: verified.expect("good").expect("by this key"),
-        bytes,
-    }
-}
-
-#[track_caller]
-fn check_trust(trust_signature: &str, expected: Result<Class, &str>) {
-    let found = author(trust_signature);
-    let document = fixture("hashicorp/author-document");
-    let signature = fixture("hashicorp/author-document.sig");
-    let signature = Detached::read(&signature, &document, YEAR_2024);
-    let class = class(&found, &signature).map_err(|error| error.to_string());
-    assert_eq!(class, expected.map_err(str::to_owned), "{trust_signature}");
-}
-
-#[test]
-fn the_partners_key_makes_a_partner() {
-    check_trust("", Ok(Class::SelfSigned));
-    check_trust(&armored("hashicorp/author-trust"), Ok(Class::Partner));
-    check_trust(
-        &armored("hashicorp/other-trust"),
-        Err(
-            "the trust signature over key 37A6AB3BCF2C170A is not good: the signature does not match \
-             the document, although it names key 7D72D4268E4660FC",
-        ),
-    );
-    check_trust(
-        "garbage",
-        Err(
-            "the trust signature over key 37A6AB3BCF2C170A is not good: the signature is not \
-             readable: it is no text with ASCII armor",
-        ),
-    );
-    check_trust(
-        " ",
-        Err(
-            "the trust signature over key 37A6AB3BCF2C170A is not good: the signature is not \
-             readable: it is no text with ASCII armor",
-        ),
-    );
-    check_trust(
-        &armored("kinds/rsa2048"),
-        Err(
-            "the trust signature over key 37A6AB3BCF2C170A is not good: the signature is not \
-             readable: it holds something else than signatures",
-        ),
-    );
-}
-
-#[test]
-fn classes_are_spelled_as_the_program_spells_them() {
-    for (class, expected) in [
-        (Class::HashiCorp, "signed by HashiCorp"),
-        (
-            Class::Partner,
-            "signed by a HashiCorp partner, key ID 7D72D4268E4660FC",
-        ),
-        (Class::SelfSigned, "self-signed, key ID 7D72D4268E4660FC"),
-        (Class::Signed, "signed, key ID 7D72D4268E4660FC"),
-    ] {
-        let signer = Signer {
-            class,
-            key_id: "7D72D4268E4660FC".to_owned(),
-            fingerprint: String::new(),
-            subkey: None,
-            expires: None,
-            remarks: Vec::new(),
-        };
-        assert_eq!(signer.to_string(), expected);
-    }
 }
