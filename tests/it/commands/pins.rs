@@ -111,7 +111,12 @@ fn a_tag_that_moves_changes_nothing_until_it_is_wanted() {
     let moved = format!("it is at commit {second} now, and {first} is pinned");
     runs(&root, &["verify", "--upstream"], 1, &moved);
     runs(&root, &["verify", "--upstream"], 1, "error[module-moved]");
-    runs(&root, &["update", "--pins=other"], 0, "");
+    runs(
+        &root,
+        &["update", "--pins=other"],
+        2,
+        "no call of a remote module is named other",
+    );
     assert_eq!(root.lab.read(PINS), pinned, "no such call");
     runs(&root, &["update", "--pins", "--check"], 1, "would change");
     runs(
@@ -132,6 +137,18 @@ fn a_tag_that_moves_changes_nothing_until_it_is_wanted() {
         json.contains(&second) && json.contains("\"danger\""),
         "{json}"
     );
+}
+
+#[test]
+fn pins_move_only_where_there_are_pins() {
+    let lab = Lab::new();
+    lab.write("main.tf", "module \"net\" {\n  source = \"./net\"\n}\n");
+    lab.write("net/main.tf", "locals {\n  a = 1\n}\n");
+    for pins in ["--pins", "--pins=net"] {
+        lab.run(&["update", pins])
+            .exits(2)
+            .stderr_has("no root of this run pins its modules");
+    }
 }
 
 #[test]

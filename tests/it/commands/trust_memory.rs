@@ -96,6 +96,10 @@ fn another_key_is_a_step_down_until_it_is_accepted() {
     lab.run(&flavored("trust --update acme/demo")).exits(2);
     let reason = ["--reason", "a \"new\" key"];
     let accept = [&flavored("trust --update ACME/demo")[..], &reason].concat();
+    let other = [&flavored("trust --update acme/other")[..], &reason].concat();
+    lab.run(&other)
+        .exits(2)
+        .stderr_has("no lock file of this run has an entry for acme/other");
     lab.run(&accept).exits(0).stdout_has("1 accepted");
     memory(&lab).reads(str![[r##"
 # Ours.

@@ -8,6 +8,7 @@ use super::ending::{self, LockEnding};
 use super::in_use::RootVersions;
 use super::moves::{Moves, NamedInRoots};
 use super::opened::{LockOutcome, OpenRoot, sound};
+use super::pins::MovedPins;
 use super::remarks::UncoveredEntries;
 use super::rows::EvidenceRows;
 use super::{LockRequest, conversion, dropped, pins, remarks, wanted};
@@ -58,6 +59,7 @@ pub(super) struct LockJob<'r, 'a> {
     pub(super) uncovered: UncoveredEntries,
     /// The versions that the roots have locked so far.
     pub(super) locked: RootVersions,
+    pub(super) moved_pins: MovedPins<'r>,
 }
 
 impl<'r, 'a> LockJob<'r, 'a> {
@@ -88,6 +90,7 @@ impl<'r, 'a> LockJob<'r, 'a> {
             evidence: EvidenceRows::default(),
             uncovered: UncoveredEntries::default(),
             locked: RootVersions::default(),
+            moved_pins: MovedPins::new(request.pins),
         }
     }
 
@@ -237,6 +240,7 @@ impl Job for LockJob<'_, '_> {
         if self.converts {
             return self.open_converted(root, loaded, texts, result);
         }
+        self.moved_pins.see(root.pins.as_ref(), &loaded);
         let (pinned, pins) = (
             root.pins.clone(),
             pins::planned(root.pins.as_ref(), &loaded),

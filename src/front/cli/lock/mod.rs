@@ -148,7 +148,12 @@ pub(in crate::front::cli) fn run(
         jobs: job_count(args.jobs),
         ..RunInputs::of_locks(session, request.roots)
     };
-    let all = driver::over_roots(&mut job, inputs);
+    let mut all = driver::over_roots(&mut job, inputs);
+    if let Some(first) = all.results.first_mut() {
+        for failure in job.moved_pins.failures() {
+            first.fail(failure);
+        }
+    }
     let versions_in_use = job.locked.compare(&all.results);
     let mut result = all.into_result(request.command);
     result.versions_in_use = versions_in_use;

@@ -6,9 +6,66 @@ use crate::report::json::RootStatus;
 use crate::report::{Failure, RootResult};
 use crate::review::{PinChangeKind, pin_changes};
 use crate::run::World;
+use crate::workspace::PinUse;
 use crate::world::{Exclusive, Replaced, Replacement};
 
 use super::args::LockOptions;
+
+/// The pins that a run is to move, as far as no root has them.
+pub(super) struct MovedPins<'r> {
+    wanted: &'r PinUse,
+    unmatched: Vec<&'r str>,
+    /// A root of the run pins its modules.
+    has_pins: bool,
+}
+
+impl<'r> MovedPins<'r> {
+    pub(super) fn new(pins: &'r PinUse) -> Self {
+        Self {
+            wanted: pins,
+            unmatched: match pins {
+                PinUse::Moved(names) => names.iter().map(String::as_str).collect(),
+                PinUse::Read | PinUse::Kept => Vec::new(),
+            },
+            has_pins: false,
+        }
+    }
+
+    /// Takes note of the calls of a root.
+    pub(super) fn see(&mut self, text: Option<&PinText>, loaded: &Loaded) {
+        if text.is_none() {
+            return;
+        }
+        self.has_pins = true;
+        self.unmatched.retain(|name| {
+            let moved = PinUse::Moved(vec![(*name).to_owned()]);
+            !loaded
+                .remote_calls
+                .iter()
+                .any(|call| moved.moves(&call.key))
+        });
+    }
+
+    /// Says which pins could not be moved, because no root has them.
+    pub(super) fn failures(&self) -> Vec<Failure> {
+        if !matches!(self.wanted, PinUse::Moved(_)) {
+            return Vec::new();
+        }
+        if !self.has_pins {
+            return vec![
+                Failure::new("no root of this run pins its modules")
+                    .help("write `modules { lock = true }` to the project file"),
+            ];
+        }
+        self.unmatched
+            .iter()
+            .map(|name| {
+                Failure::new(format!("no call of a remote module is named {name}"))
+                    .help("`lockctl tree` lists the calls; write module.a.module.b as a.b")
+            })
+            .collect()
+    }
+}
 
 /// The pins that a root is to have.
 pub(super) fn planned(text: Option<&PinText>, loaded: &Loaded) -> Option<Pins> {

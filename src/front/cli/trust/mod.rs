@@ -3,7 +3,7 @@
 mod memory;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -93,6 +93,8 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
     let mut registries: BTreeMap<Flavor, Registries<'_>> = BTreeMap::new();
     let mut memories: BTreeMap<PathBuf, ProjectMemory> = BTreeMap::new();
     let mut places: Vec<(String, PathBuf)> = Vec::new();
+    // The addresses of --update that no root has locked so far.
+    let mut unmatched: Vec<&TypedAddr> = args.update.iter().collect();
     let mut all = driver::each(session, &args.roots, |root, texts, result| {
         let Some(text) = root.sound_lock_of(&args.roots, result)? else {
             return Ok(Replaced::Done);
@@ -123,7 +125,7 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
         let path = project_path(root, session.options);
         places.push((result.path.clone(), path.clone()));
         let memory = memories.entry(path).or_default();
-        let accepted = accepted(args, root, lock)?;
+        let accepted = accepted(args, root, lock, &mut unmatched)?;
         let builds = session.facts.builds(root, lock);
         for (provider, entry) in &lock.providers {
             if provider.is_builtin(root.flavor) {
@@ -147,6 +149,14 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
         Ok(Replaced::Done)
     });
     report(session, args, &memories, &mut all.results, &places);
+    if let Some(first) = all.results.first_mut() {
+        for typed in unmatched {
+            first.fail(
+                Failure::new(format!("no lock file of this run has an entry for {typed}"))
+                    .help("write the address as the lock file does, as in example.com/acme/tool"),
+            );
+        }
+    }
     all.into_result("trust")
 }
 
@@ -158,12 +168,22 @@ fn project_path(root: &Root, options: &Options) -> PathBuf {
     }
 }
 
-/// Returns the providers of a root whose changes are accepted.
-fn accepted(args: &TrustArgs, root: &Root, lock: &LockFile) -> Result<Vec<ProviderAddr>, Failure> {
-    let typed = args.update.iter();
-    typed
-        .map(|typed| typed.among(lock.providers.keys(), root.flavor))
-        .collect()
+/// Returns the providers of a root whose changes are accepted, and takes them out of `unmatched`.
+fn accepted(
+    args: &TrustArgs,
+    root: &Root,
+    lock: &LockFile,
+    unmatched: &mut Vec<&TypedAddr>,
+) -> Result<BTreeSet<ProviderAddr>, Failure> {
+    let mut accepted = BTreeSet::new();
+    for typed in &args.update {
+        let provider = typed.among(lock.providers.keys(), root.flavor)?;
+        if lock.providers.contains_key(&provider) {
+            unmatched.retain(|other| *other != typed);
+            accepted.insert(provider);
+        }
+    }
+    Ok(accepted)
 }
 
 /// Writes the project files, and adds the rows of each root.
