@@ -21,6 +21,7 @@ use crate::cli::lock::LockArgs;
 use crate::cli::log::LogArgs;
 use crate::cli::merge::MergeArgs;
 use crate::cli::outdated::OutdatedArgs;
+use crate::cli::replace::ReplaceArgs;
 use crate::cli::report::ReportArgs;
 use crate::cli::resolve::ResolveArgs;
 use crate::cli::sbom::SbomArgs;
@@ -106,6 +107,7 @@ macro_rules! commands {
 commands! {
     Lock(LockArgs) = "lock", [Prose, Events];
     Update(UpdateArgs) = "update", [Prose, Events];
+    Replace(ReplaceArgs) = "replace", [Prose, Events];
     Convert(ConvertArgs) = "convert", [Prose, Events];
     Trust(TrustArgs) = "trust", [Prose];
     Outdated(OutdatedArgs) = "outdated", [Prose, Events];

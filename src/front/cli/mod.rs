@@ -22,6 +22,7 @@ mod merge;
 mod mirror;
 mod outdated;
 mod project_revision;
+mod replace;
 mod report;
 mod resolve;
 mod sbom;
@@ -193,7 +194,11 @@ fn complete(shell: &str, args: &[OsString], world: World<'_>, io: &mut Io<'_>) -
 /// Returns true if a command line locks roots, which may take minutes.
 #[must_use]
 pub fn locks(args: &[OsString]) -> bool {
-    let is_locking = |arg: &OsString| ["lock", "update", "convert"].iter().any(|name| arg == name);
+    let is_locking = |arg: &OsString| {
+        ["lock", "update", "replace", "convert"]
+            .iter()
+            .any(|name| arg == name)
+    };
     args.iter().skip(1).any(is_locking)
 }
 

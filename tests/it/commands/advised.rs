@@ -161,7 +161,7 @@ pub(super) fn run(rule: &str, stage: &Stage, words: &[String], acting: bool, tal
                 "--installation",
             ];
             let has_source = args.iter().any(|arg| sources.contains(arg));
-            let takes_source = ["lock", "update", "convert"]
+            let takes_source = ["lock", "update", "replace", "convert"]
                 .iter()
                 .any(|command| args.contains(command));
             if takes_source && stage.has_packages && !has_source {
@@ -357,6 +357,7 @@ fn add_packages(lab: &Lab) {
     for provider in [
         "registry.terraform.io/hashicorp/null",
         "registry.opentofu.org/hashicorp/null",
+        "registry.terraform.io/integrations/github",
     ] {
         for version in ["3.2.1", "3.2.4"] {
             for platform in [

@@ -90,6 +90,7 @@ mod registry;
 mod registry_faults;
 mod registry_trust;
 mod repair;
+mod replace;
 mod report;
 mod report_browser;
 mod retries;

@@ -32,6 +32,7 @@ pub mod look_alike;
 pub mod matrix;
 mod memory;
 mod missing;
+mod moved;
 mod offline_policy;
 #[doc(hidden)]
 mod pins;

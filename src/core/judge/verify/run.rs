@@ -13,7 +13,7 @@ use super::source_checks::SourceChecks;
 use super::subject::CheckedLock;
 use super::{
     builds, carried, configuration, core_version, expiry, file, foreign, ignored, levels,
-    look_alike, matrix, memory, missing, pins, platforms, policy, signed, tracked,
+    look_alike, matrix, memory, missing, moved, pins, platforms, policy, signed, tracked,
 };
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions, CoverageProof};
@@ -312,6 +312,7 @@ fn check_file(
     }
     verdict.findings.extend(findings);
     verdict.findings.extend(look_alike::check(subject));
+    verdict.findings.extend(moved::check(subject));
     verdict.findings.extend(ignored::check(root));
 }
 

@@ -102,6 +102,12 @@ impl Advice {
         self.on_roots(&format!("lockctl why {provider}"))
     }
 
+    /// Returns the command that follows a provider that moved.
+    #[must_use]
+    pub fn replace(&self, old: &str, new: &str) -> RootCommand {
+        self.on_roots(&format!("lockctl replace {old} {new}"))
+    }
+
     /// Returns a command that has another argument before the roots.
     fn on_roots(&self, command: &str) -> RootCommand {
         RootCommand {

@@ -7,6 +7,7 @@ mod host;
 mod look_alike;
 mod mirror_url;
 pub mod module;
+mod moves;
 mod near_names;
 mod pattern;
 mod repository;

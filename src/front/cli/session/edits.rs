@@ -9,6 +9,7 @@ use crate::addr::ProviderAddr;
 use crate::config::Loaded;
 use crate::diag::{FileId, Span, Texts};
 use crate::hcl::edit::{literal, quoted, splice};
+use crate::lockfile;
 use crate::project::{self, ProjectPlace};
 use crate::report::Failure;
 use crate::report::json::{EditRow, FileEdits};
@@ -21,6 +22,8 @@ use crate::world::{Disk, Replaced, Unwritten, clean};
 #[derive(Default)]
 pub(in crate::front::cli) struct PlannedEdits {
     files: BTreeMap<PathBuf, EditedFile>,
+    /// Files that are written anew, with their bytes before and after.
+    rewritten: BTreeMap<PathBuf, (Vec<u8>, Vec<u8>)>,
 }
 
 /// A file that is edited.
@@ -29,10 +32,17 @@ struct EditedFile {
     /// The path from the top of the repository on, as in diffs of git.
     below_top: PathBuf,
     bytes: Vec<u8>,
-    edits: BTreeMap<(usize, usize), EditRow>,
+    edits: BTreeMap<(usize, usize), PlannedEdit>,
 }
 
-/// A text in quotes that may be edited.
+/// An edit of a place.
+struct PlannedEdit {
+    row: EditRow,
+    /// The text in the form of the file.
+    written: String,
+}
+
+/// A place in a file that may be edited.
 pub(in crate::front::cli) struct EditablePlace<'t> {
     path: PathBuf,
     below_top: PathBuf,
@@ -40,7 +50,7 @@ pub(in crate::front::cli) struct EditablePlace<'t> {
     bytes: &'t [u8],
     span: Span,
     line: usize,
-    /// The text without quotes.
+    /// The text without quotes; empty if the place need not be one.
     pub(in crate::front::cli) text: String,
 }
 
@@ -53,9 +63,32 @@ pub(in crate::front::cli) enum NotEditable {
 }
 
 impl<'t> EditablePlace<'t> {
-    /// Finds the text at a place in a module of a root; the file must be in the repository, or without one below
-    /// the working directory.
+    /// Finds the text in quotes at a place in a module of a root.
     pub(in crate::front::cli) fn find(
+        world: World<'_>,
+        root: &Path,
+        module: (&Loaded, &ModulePath),
+        texts: &'t Texts,
+        place: (FileId, Span),
+    ) -> Result<Self, NotEditable> {
+        let place = Self::any(world, root, module, texts, place)?;
+        let written = &place.bytes[place.span.start..place.span.end];
+        let written = std::str::from_utf8(written).unwrap_or_default();
+        let text = if place.is_json() {
+            let text: Option<String> = serde_json::from_str(written).ok();
+            text.filter(|text| !text.contains("${") && !text.contains("%{"))
+        } else {
+            literal(written)
+        };
+        Ok(Self {
+            text: text.ok_or(NotEditable::Computed)?,
+            ..place
+        })
+    }
+
+    /// Finds a place in a module of a root; the file must be in the repository, or without one below the working
+    /// directory.
+    pub(in crate::front::cli) fn any(
         world: World<'_>,
         root: &Path,
         (loaded, module): (&Loaded, &ModulePath),
@@ -79,14 +112,6 @@ impl<'t> EditablePlace<'t> {
         let below_top = real
             .strip_prefix(resolved(&top)?)
             .map_err(|_| NotEditable::Foreign)?;
-        let written = std::str::from_utf8(&bytes[span.start..span.end]).unwrap_or_default();
-        let is_json = shown.ends_with(".json");
-        let text = if is_json {
-            let text: Option<String> = serde_json::from_str(written).ok();
-            text.filter(|text| !text.contains("${") && !text.contains("%{"))
-        } else {
-            literal(written)
-        };
         Ok(Self {
             below_top: below_top.to_owned(),
             path,
@@ -94,14 +119,34 @@ impl<'t> EditablePlace<'t> {
             bytes,
             span,
             line: texts.position(file, span.start).line,
-            text: text.ok_or(NotEditable::Computed)?,
+            text: String::new(),
         })
+    }
+
+    /// Moves to another place of the file, before an offset.
+    pub(in crate::front::cli) fn at(self, offset: usize) -> Self {
+        Self {
+            span: Span::new(offset, offset),
+            ..self
+        }
+    }
+
+    fn is_json(&self) -> bool {
+        self.shown.ends_with(".json")
+    }
+
+    fn written(&self, text: &str) -> String {
+        if self.is_json() {
+            serde_json::to_string(text).expect("a text has a form in JSON")
+        } else {
+            quoted(text)
+        }
     }
 }
 
 impl PlannedEdits {
     pub(in crate::front::cli) fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.files.is_empty() && self.rewritten.is_empty()
     }
 
     /// Plans to replace a text.
@@ -117,6 +162,21 @@ impl PlannedEdits {
         if place.text == to {
             return Ok(());
         }
+        let written = place.written(&to);
+        self.insert(place, provider, to, written)
+    }
+
+    /// Plans to write a text over a place, in the form of the file.
+    ///
+    /// # Errors
+    /// If another root needs another text at the same place.
+    pub(in crate::front::cli) fn insert(
+        &mut self,
+        place: EditablePlace<'_>,
+        provider: &ProviderAddr,
+        to: String,
+        written: String,
+    ) -> Result<(), Failure> {
         let file = self.files.entry(place.path).or_insert_with(|| EditedFile {
             shown: place.shown.to_owned(),
             below_top: place.below_top,
@@ -132,15 +192,23 @@ impl PlannedEdits {
         };
         let key = (place.span.start, place.span.end);
         match file.edits.get(&key) {
-            Some(other) if other.to != row.to => Err(Failure::new(format!(
+            Some(other) if other.written != written => Err(Failure::new(format!(
                 "{}:{} is shared by roots that need {:?} and {:?}",
-                row.path, row.line, other.to, row.to
+                row.path, row.line, other.row.to, row.to
             ))
             .help("name the version, as in hashicorp/aws@6.2.0")),
             _ => {
-                file.edits.insert(key, row);
+                file.edits.insert(key, PlannedEdit { row, written });
                 Ok(())
             }
+        }
+    }
+
+    /// Plans to write a file anew.
+    pub(in crate::front::cli) fn rewrite(&mut self, path: &Path, old: &[u8], new: Vec<u8>) {
+        if old != new {
+            self.rewritten
+                .insert(path.to_owned(), (old.to_owned(), new));
         }
     }
 
@@ -149,15 +217,22 @@ impl PlannedEdits {
     /// # Errors
     /// If a file cannot be written, or was changed since it was read.
     pub(in crate::front::cli) fn write(&self, disk: &dyn Disk) -> Result<(), Failure> {
-        for (path, file) in &self.files {
-            let replaced = disk.replace(path, Some(&file.bytes), &file.edited());
+        let edited = self.files.iter().map(|(path, file)| {
+            let shown = Path::new(&file.shown);
+            (path, shown, &file.bytes, file.edited())
+        });
+        let rewritten = self.rewritten.iter();
+        let rewritten =
+            rewritten.map(|(path, (old, new))| (path, path.as_path(), old, new.clone()));
+        for (path, shown, old, new) in edited.chain(rewritten) {
+            let replaced = disk.replace(path, Some(old), &new);
             let cause = match replaced {
                 Ok(Replaced::Done) => continue,
                 Ok(Replaced::Changed) => None,
                 Err(cause) => Some(cause),
             };
             return Err(nothing_written(&Unwritten {
-                path: file.shown.clone().into(),
+                path: shown.to_owned(),
                 cause,
                 left: Vec::new(),
             }));
@@ -169,14 +244,15 @@ impl PlannedEdits {
     pub(in crate::front::cli) fn report(&self) -> FileEdits {
         let mut report = FileEdits::default();
         for file in self.files.values() {
-            report.rows.extend(file.edits.values().cloned());
-            let (old, new) = (String::from_utf8_lossy(&file.bytes), file.edited());
-            let new = String::from_utf8_lossy(&new);
-            let diff = TextDiff::from_lines(&*old, &*new);
-            let name = file.below_top.display();
-            let names = (format!("a/{name}"), format!("b/{name}"));
-            let mut unified = diff.unified_diff();
-            report.diff += &unified.header(&names.0, &names.1).to_string();
+            let rows = file.edits.values().map(|edit| edit.row.clone());
+            report.rows.extend(rows);
+            report.diff += &unified(&file.below_top, &file.bytes, &file.edited());
+        }
+        for (path, (old, new)) in &self.rewritten {
+            // What changes in a lock file is explained.
+            if path.file_name() != Some(lockfile::FILE_NAME.as_ref()) {
+                report.diff += &unified(path, old, new);
+            }
         }
         report
     }
@@ -184,17 +260,23 @@ impl PlannedEdits {
 
 impl EditedFile {
     fn edited(&self) -> Vec<u8> {
-        let is_json = self.shown.ends_with(".json");
-        let edits = self.edits.iter().map(|((start, end), row)| {
-            let text = if is_json {
-                serde_json::to_string(&row.to).expect("a text has a form in JSON")
-            } else {
-                quoted(&row.to)
-            };
-            (Span::new(*start, *end), text)
-        });
+        let edits = self.edits.iter();
+        let edits =
+            edits.map(|((start, end), edit)| (Span::new(*start, *end), edit.written.clone()));
         splice(&self.bytes, edits.collect())
     }
+}
+
+/// Returns a diff as `git apply` reads it.
+fn unified(path: &Path, old: &[u8], new: &[u8]) -> String {
+    let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
+    let diff = TextDiff::from_lines(&*old, &*new);
+    let names = [
+        format!("a/{}", path.display()),
+        format!("b/{}", path.display()),
+    ];
+    let mut unified = diff.unified_diff();
+    unified.header(&names[0], &names[1]).to_string()
 }
 
 /// Returns the failure of files that are written together or not at all.

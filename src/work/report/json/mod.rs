@@ -79,9 +79,13 @@ pub struct JsonDocument<'a> {
     /// roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub versions_in_use: Option<&'a [ProviderInUse]>,
-    /// The places in configuration that are, or would be, edited, by file and line; only of `update --edit`.
+    /// The places in configuration that are, or would be, edited, by file and line; only of `update --edit`
+    /// and `replace`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edits: Option<&'a [EditRow]>,
+    /// The commands that change the states, in the order of the roots; only of `replace`.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub state_commands: &'a [String],
     /// The facts that are kept about packages; only of `cache`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<&'a StoreReport>,
@@ -194,6 +198,10 @@ impl<'a> JsonDocument<'a> {
             symptoms,
             versions_in_use: in_use.map(|all| &*all.differing),
             edits: result.edits.as_ref().map(|edits| &*edits.rows),
+            state_commands: result
+                .edits
+                .as_ref()
+                .map_or(&[], |edits| &*edits.state_commands),
             store,
             bundle: result.bundle.as_ref(),
             not_locked: result.not_locked.as_deref().unwrap_or_default(),

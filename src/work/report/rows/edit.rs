@@ -11,6 +11,8 @@ pub struct FileEdits {
     pub rows: Vec<EditRow>,
     /// A unified diff of all files.
     pub diff: String,
+    /// The commands that are left to be typed, in the order of the roots.
+    pub state_commands: Vec<String>,
 }
 
 /// A place in a file that is, or would be, edited.
@@ -23,7 +25,7 @@ pub struct EditRow {
     pub line: usize,
     /// The provider, with its registry.
     pub provider: ProviderAddr,
-    /// The text before, without quotes.
+    /// The text before, without quotes; empty if it is added.
     pub from: String,
     /// The text after it, without quotes.
     pub to: String,

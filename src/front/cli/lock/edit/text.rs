@@ -8,6 +8,9 @@ use crate::report::{Column, CommandResult, RootNames, Row, Table, TextBlock};
 /// Maximum number of lines of a diff; of a longer one the first are shown.
 const MAX_LINES: usize = 30;
 
+/// Maximum number of commands that are shown.
+const MAX_COMMANDS: usize = 10;
+
 const COLUMNS: &[Column] = &[Column::Key("PROVIDER"), Column::Key("EDIT")];
 
 /// Shows the edits, equal ones together with their files, and the diff where nothing is written.
@@ -21,7 +24,11 @@ pub(in crate::front::cli) fn blocks(
     };
     let name = provider::naming(result.roots());
     let rows = edits.rows.iter().map(|row| {
-        let edit = format!("{} → {}", row.from, row.to);
+        let edit = if row.from.is_empty() {
+            row.to.clone()
+        } else {
+            format!("{} → {}", row.from, row.to)
+        };
         let cells = [name(&row.provider).into(), edit.clone().into()];
         ((name(&row.provider), edit), Row::new(&row.path, cells))
     });
@@ -32,6 +39,36 @@ pub(in crate::front::cli) fn blocks(
         if lines.len() > MAX_LINES && !look.verbose {
             let more = lines.split_off(MAX_LINES).len();
             lines.push(format!("… {} more (-v shows all)", counted(more, "line")));
+        }
+        blocks.push(TextBlock::Lines(lines));
+    }
+    let commands = &edits.state_commands;
+    if !commands.is_empty() {
+        let shown = if look.verbose {
+            commands.len()
+        } else {
+            MAX_COMMANDS
+        };
+        let mut lines = vec![format!(
+            "{} to be typed, for the {}:",
+            counted(commands.len(), "command"),
+            if commands.len() == 1 {
+                "state"
+            } else {
+                "states"
+            }
+        )];
+        lines.extend(
+            commands
+                .iter()
+                .take(shown)
+                .map(|command| format!("  {command}")),
+        );
+        if commands.len() > shown {
+            lines.push(format!(
+                "  … {} more (-v shows all)",
+                commands.len() - shown
+            ));
         }
         blocks.push(TextBlock::Lines(lines));
     }

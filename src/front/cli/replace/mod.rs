@@ -1,0 +1,116 @@
+//! `lockctl replace`: a provider that moved to another address, followed in all files.
+
+mod job;
+
+use std::path::Path;
+use std::rc::Rc;
+
+use clap::Args;
+use job::{ReplaceJob, ReplacedRoots};
+
+use crate::cli::lock::{self, LockCommand, LockOptions, LockRequest, Moves, NamedProvider};
+use crate::cli::{CLEAN, FINDINGS};
+use crate::driver::{self, RunInputs};
+use crate::report::{CommandResult, Sentence};
+use crate::resolve::Goal;
+use crate::run::options::{Options, RootArgs, examples, job_count};
+use crate::run::session::Session;
+use crate::run::typed_addr::TypedAddr;
+use crate::run::user::modules::{AutoModules, UserModules};
+use crate::workspace::PinUse;
+
+/// Follow a provider that moved to another address
+///
+/// Each `source` in the modules of this repository, each lock entry and each setting of the project file names the
+/// new address. The locked version stays if it is offered there, and its hashes are proven there. All files are
+/// written together or not at all. The commands that change the states are printed, not run.
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl replace terraform-providers/azuread hashicorp/azuread -r", "in all roots below"),
+    ("lockctl replace acme/tool registry.example.com/acme/tool --dry-run", "show what would change"),
+]))]
+pub(in crate::front::cli) struct ReplaceArgs {
+    /// The provider as files name it now, as in terraform-providers/azuread
+    #[arg(value_name = "OLD")]
+    old: TypedAddr,
+    /// The provider that takes its place, as in hashicorp/azuread
+    #[arg(value_name = "NEW")]
+    new: TypedAddr,
+    #[command(flatten)]
+    roots: RootArgs,
+    #[command(flatten)]
+    options: LockOptions,
+}
+
+impl LockCommand for ReplaceArgs {
+    fn options(&self) -> &LockOptions {
+        &self.options
+    }
+
+    fn lock(&self, session: &Rc<Session<'_>>) -> CommandResult {
+        let modules = UserModules::new(session, &self.options.configuration, AutoModules::Fetched);
+        let mut job = ReplaceJob::new(session, &self.options, &self.old, &self.new);
+        let inputs = RunInputs {
+            reading: Some(modules.reading()),
+            jobs: job_count(self.options.jobs),
+            ..RunInputs::of_locks(session, &self.roots)
+        };
+        let planned = driver::over_roots(&mut job, inputs);
+        let ReplacedRoots {
+            edits,
+            state_commands,
+            remarks,
+            ..
+        } = job.replaced;
+        let planned = planned.into_result("replace");
+        if planned.exit != CLEAN {
+            return planned;
+        }
+        let moves = Moves {
+            goal: Goal::Keep,
+            others: None,
+            named: vec![NamedProvider {
+                addr: self.new.clone(),
+                version: None,
+            }],
+            min_age: None,
+        };
+        let request = LockRequest {
+            command: "replace",
+            roots: &self.roots,
+            changed: None,
+            options: &self.options,
+            moves: Some(&moves),
+            converts: false,
+            pins: &PinUse::Kept,
+        };
+        let mut result = lock::edit::write_with(session, request, &edits);
+        let is_done = result.exit == CLEAN || self.options.check && result.exit == FINDINGS;
+        if is_done {
+            let edits = result.edits.get_or_insert_default();
+            edits.state_commands = state_commands;
+            result
+                .remarks
+                .extend(remarks.into_iter().map(Sentence::note));
+        }
+        result
+    }
+
+    fn check_arguments(&self, options: &Options) -> Result<(), String> {
+        if self.old.as_str() == self.new.as_str() {
+            return Err("OLD and NEW are the same provider".to_owned());
+        }
+        // A hash of the new address must be proven: none of the old one says anything about it.
+        options.check_offline("replace", self.options.source.fs_mirror.is_none())
+    }
+}
+
+/// Returns the command that changes the state of a root; it asks before it writes.
+fn state_command(program: &str, dir: &Path, old: &str, new: &str) -> String {
+    let chdir = if dir == Path::new(".") {
+        String::new()
+    } else {
+        format!(" -chdir={}", dir.display())
+    };
+    format!("{program}{chdir} state replace-provider {old} {new}")
+}
