@@ -3,7 +3,7 @@
 use super::subject::CheckedLock;
 use crate::diag::{Diagnostic, Finding, rules};
 
-/// Reports locked providers whose registry names another address in their place.
+/// Reports locked providers that are known to have another address now.
 pub(super) fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for provider in subject.document.lock.providers.keys() {

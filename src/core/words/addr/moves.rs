@@ -6,12 +6,11 @@ use crate::flavor::{Flavor, Program};
 /// The namespace of all providers that Terraform 0.12 installed; nothing is published there any more.
 const FORMER_NAMESPACE: &str = "terraform-providers";
 
-/// New addresses of providers that were in the namespaces `hashicorp` and `terraform-providers`, by type, sorted.
+/// The namespaces of providers that were in `hashicorp` and `terraform-providers`, by type, sorted.
 ///
-/// Source: the warnings of the registry ("this provider has moved to …"), and its answers to addresses of Terraform
-/// 0.12.
+/// These are the partners to whom HashiCorp handed providers over when the public registry opened. No registry was
+/// asked: a move that is not in the list is not named.
 const MOVED: &[(&str, &str)] = &[
-    ("alicloud", "aliyun"),
     ("azuredevops", "microsoft"),
     ("cloudflare", "cloudflare"),
     ("datadog", "datadog"),
@@ -28,7 +27,6 @@ const MOVED: &[(&str, &str)] = &[
     ("linode", "linode"),
     ("mongodbatlas", "mongodb"),
     ("newrelic", "newrelic"),
-    ("oci", "oracle"),
     ("okta", "okta"),
     ("openstack", "terraform-provider-openstack"),
     ("opsgenie", "opsgenie"),
@@ -71,7 +69,7 @@ const OF_HASHICORP: &[&str] = &[
 ];
 
 impl ProviderAddr {
-    /// Returns the address that the registry of Terraform names in place of this one, if it is known.
+    /// Returns the address in the registry of Terraform that took the place of this one, if a move is known.
     ///
     /// ```
     /// use lockctl_core::{addr::ProviderAddr, flavor::Flavor};

@@ -324,7 +324,7 @@ rules! {
     PROJECT_ODD = "project-odd", Settings, Note:
         "a project file names a platform that is rarely released for";
     PROVIDER_MOVED = "provider-moved", LockFile, Note:
-        "a provider has another address now, as its registry states";
+        "a provider is known to have another address now";
     PROVIDER_NOT_ALLOWED = "provider-not-allowed", Policy, Error:
         "a provider is not allowed by the policy of the project file";
     PROVIDER_NOT_LOCKED = "provider-not-locked", Requirements, Error:
