@@ -23,7 +23,7 @@ use crate::workspace::PinUse;
 ///
 /// Each `source` in the modules of this repository, each lock entry and each setting of the project file names the
 /// new address. The locked version stays if it is offered there, and its hashes are proven there. All files are
-/// written together or not at all. The commands that change the states are printed, not run.
+/// written together or not at all. The commands that change the states are printed, to be run after `init`.
 #[derive(Clone, Debug, Args)]
 #[command(before_help = examples(&[
     ("lockctl replace terraform-providers/azuread hashicorp/azuread -r", "in all roots below"),
@@ -105,7 +105,8 @@ impl LockCommand for ReplaceArgs {
     }
 }
 
-/// Returns the command that changes the state of a root; it asks before it writes.
+/// Returns the command that changes the state of a root; it asks before it writes. The programs refuse it until the
+/// package of the new address is installed (seen with Terraform 1.11.4).
 fn state_command(program: &str, dir: &Path, old: &str, new: &str) -> String {
     let chdir = if dir == Path::new(".") {
         String::new()

@@ -50,7 +50,7 @@ pub(in crate::front::cli) fn blocks(
             MAX_COMMANDS
         };
         let mut lines = vec![format!(
-            "{} to be typed, for the {}:",
+            "{} to be typed after `init`, for the {}:",
             counted(commands.len(), "command"),
             if commands.len() == 1 {
                 "state"
