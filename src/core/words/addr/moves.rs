@@ -8,8 +8,8 @@ const FORMER_NAMESPACE: &str = "terraform-providers";
 
 /// The namespaces of providers that were in `hashicorp` and `terraform-providers`, by type, sorted.
 ///
-/// These are the partners to whom HashiCorp handed providers over when the public registry opened. No registry was
-/// asked: a move that is not in the list is not named.
+/// The list was written from general knowledge, not read from a registry. Most are partners of HashiCorp, some are
+/// community maintainers. A move that is not in the list is not named.
 const MOVED: &[(&str, &str)] = &[
     ("azuredevops", "microsoft"),
     ("cloudflare", "cloudflare"),
