@@ -65,6 +65,12 @@ impl<'s> FaultyBlocks<'s> {
         }
     }
 
+    /// Returns what this side alone shows of each block of an address that is at fault.
+    fn readable(&self, addr: &ProviderAddr) -> Vec<Option<ProviderLock>> {
+        let blocks = self.blocks.get(addr).into_iter().flatten();
+        blocks.map(|block| block.entry(None)).collect()
+    }
+
     /// Returns all entries, those at fault included: what cannot be read of one is as on the `other` side.
     fn completed(
         &self,
@@ -80,6 +86,13 @@ impl<'s> FaultyBlocks<'s> {
         let mut lock = document.lock.clone();
         for (addr, own) in &self.blocks {
             let counterpart = other.entry(addr);
+            // Blocks that the other side has as well are no difference, however they differ from each other.
+            if self.readable(addr) == other.readable(addr) {
+                if let Some(entry) = counterpart {
+                    lock.providers.insert((*addr).clone(), entry);
+                }
+                continue;
+            }
             let side = |lock: &ProviderLock| ProviderSide {
                 addr: (*addr).clone(),
                 lock: lock.clone(),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::addr::ProviderAddr;
-use crate::diag::{Texts, has_errors};
+use crate::diag::{FileId, Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes};
 use crate::lockfile::{self, LockFile, ProviderLock};
@@ -406,4 +406,23 @@ fn names_are_the_words_of_the_json_output() {
     ] {
         check(upgrade, upgrade.name());
     }
+}
+
+#[test]
+fn a_file_with_faulty_blocks_of_one_address_equals_itself() {
+    let block = |version: &str, more: &str| {
+        format!(
+            "provider \"example.com/t/a\" {{\n  version = \"{version}\"\n  {more}\n  hashes = 5\n}}\n"
+        )
+    };
+    let text = [
+        block("1.1.0", ""),
+        block("1.1.0", "constraints = \"~> 0.1\""),
+        block("2.1.0", ""),
+    ];
+    let side = LockSide::read(FileId::ALONE, text.concat().into_bytes(), FLAVOR);
+    assert!(has_errors(&side.diagnostics));
+    assert!(review(Some(&side), Some(&side)).is_empty());
+    let fewer = LockSide::read(FileId::ALONE, text[..2].concat().into_bytes(), FLAVOR);
+    assert!(!review(Some(&side), Some(&fewer)).is_empty());
 }
