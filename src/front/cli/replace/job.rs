@@ -95,7 +95,7 @@ impl Job for ReplaceJob<'_, '_> {
         let Some(loaded) = loaded else {
             return Err(root.no_configuration());
         };
-        // A state with an address of Terraform 0.12 is what this command is for.
+        // The printed command changes the state that a requirement comes from; other faults of states stop the run.
         let faults = loaded.diagnostics.iter();
         result.faults(
             faults.filter(|fault| {
