@@ -67,8 +67,12 @@ impl<'s> FaultyBlocks<'s> {
 
     /// Returns what this side alone shows of each block of an address that is at fault.
     fn readable(&self, addr: &ProviderAddr) -> Vec<Option<ProviderLock>> {
-        let blocks = self.blocks.get(addr).into_iter().flatten();
-        blocks.map(|block| block.entry(None)).collect()
+        self.blocks
+            .get(addr)
+            .into_iter()
+            .flatten()
+            .map(|block| block.entry(None))
+            .collect()
     }
 
     /// Returns all entries, those at fault included: what cannot be read of one is as on the `other` side.

@@ -96,9 +96,8 @@ impl Job for ReplaceJob<'_, '_> {
             return Err(root.no_configuration());
         };
         // The printed command changes the state that a requirement comes from; other faults of states stop the run.
-        let faults = loaded.diagnostics.iter();
         result.faults(
-            faults.filter(|fault| {
+            loaded.diagnostics.iter().filter(|fault| {
                 !is_of_state(fault.primary.as_ref().map(|label| label.file), &loaded)
             }),
         );
