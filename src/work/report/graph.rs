@@ -88,7 +88,7 @@ pub enum GraphLanguage {
 const MERMAID_EDGES: usize = 500;
 /// Maximum number of characters that Mermaid reads unless its settings say otherwise.
 const MERMAID_CHARS: usize = 50_000;
-/// Maximum number of arrows of a picture: nobody can follow more.
+/// Maximum number of arrows of a picture: more cannot be followed.
 const SVG_EDGES: usize = 400;
 
 impl Graph {

@@ -151,7 +151,7 @@ fn refused(
 }
 
 /// Reports entries of a policy that concern none of the locked providers. Exemptions are judged only if it is known
-/// which findings they turned off. An entry of `deny` is there for what nobody locks.
+/// which findings they turned off. An entry of `deny` is there for what no root locks.
 pub(super) fn unused(
     project: &Project,
     locked: &BTreeSet<(Flavor, &ProviderAddr)>,

@@ -133,7 +133,7 @@ impl FactSigner {
             return Err(SignerError::Form);
         };
         let signer = Self::new(name, seed)?;
-        // A private key that was cut or mixed up would sign what nobody accepts.
+        // A private key that was cut or mixed up would sign what no reader accepts.
         if signer.key.shown() == format!("{name}+{id}") {
             Ok(signer)
         } else {

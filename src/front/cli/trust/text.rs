@@ -106,7 +106,7 @@ fn tone(state: MemoryState) -> Tone {
 fn signers(row: &TrustedProvider, verbose: bool) -> String {
     match row.signed_by.as_deref() {
         None => "not known".to_owned(),
-        Some([]) => "nobody".to_owned(),
+        Some([]) => "no key".to_owned(),
         Some(keys) => {
             let shown = keys.iter().map(|key| {
                 let start = key.len().saturating_sub(ID_DIGITS);
