@@ -79,6 +79,17 @@ const TOFU: &[(&str, &str)] = &[
     ),
 ];
 
+const DISCOVERY: &[(&str, &str)] = &[
+    (
+        "https://registry.terraform.io/.well-known/terraform.json",
+        r#"{"providers.v1": "/v1/providers/"}"#,
+    ),
+    (
+        "https://registry.opentofu.org/.well-known/terraform.json",
+        r#"{"providers.v1": "/v1/providers/"}"#,
+    ),
+];
+
 /// A network of documents, and what was asked.
 struct Network {
     documents: Vec<(String, String)>,
@@ -89,7 +100,13 @@ impl Network {
     fn of(documents: &[&[(&str, &str)]]) -> Self {
         let owned = |(url, text): &(&str, &str)| ((*url).to_owned(), (*text).to_owned());
         Self {
-            documents: documents.iter().copied().flatten().map(owned).collect(),
+            documents: documents
+                .iter()
+                .copied()
+                .flatten()
+                .chain(DISCOVERY)
+                .map(owned)
+                .collect(),
             asked: Mutex::default(),
         }
     }
@@ -103,7 +120,10 @@ impl Network {
                 Some((_, text)) if text == "reset" => Err(HttpError::Broken {
                     reason: "reset".to_owned(),
                 }),
-                Some((_, text)) => Ok(HttpResponse::of(200, &[], text.as_str())),
+                Some((_, text)) => {
+                    let json = [("content-type", "application/json")];
+                    Ok(HttpResponse::of(200, &json, text.as_str()))
+                }
                 None => Ok(HttpResponse::of(404, &[], "")),
             }
         });
@@ -261,6 +281,40 @@ BREAKING: `old` is gone.
 See [31mthe guide.
 ```
 
+
+"#]]);
+}
+
+#[test]
+fn a_private_registry_is_asked_as_init_asks_it() {
+    let versions = (
+        "https://elsewhere.example/api/acme/demo/versions",
+        r#"{"versions": [{"version": "1.0.0", "protocols": ["5.0"]}, {"version": "2.0.0", "protocols": ["6.0"]}]}"#,
+    );
+    let (mut lab, network) = (lab(), Network::of(&[&[versions]]));
+    lab.write(
+        "cli.tfrc",
+        "host \"example.com\" {\n  services = { \"providers.v1\" = \"https://elsewhere.example/api/\" }\n}\n\
+         credentials \"example.com\" {\n  token = \"word\"\n}\n",
+    );
+    let config = lab.path("cli.tfrc");
+    lab.set("TF_CLI_CONFIG_FILE", config);
+    let outcome = network.run(&lab, &["changes", "example.com/acme/demo", "1.0.0.."]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.stdout.contains("5.0"), "{outcome:?}");
+    assert!(outcome.stdout.contains("6.0"), "{outcome:?}");
+    assert_eq!(network.asked(), [format!("{} with a token", versions.0)]);
+    let unknown = network.run(&lab, &["changes", "example.com/acme/other", "1.0.0.."]);
+    assert_eq!(unknown.code, 2, "{unknown:?}");
+    assert!(unknown.stderr.contains("example.com"), "{unknown:?}");
+}
+
+#[test]
+fn without_a_lock_file_a_provider_must_be_named() {
+    let outcome = lab().run(&["changes"]).exits(2);
+    outcome.stderr.reads(str![[r#"
+error: there is no .terraform.lock.hcl
+  help: name a provider and two versions
 
 "#]]);
 }

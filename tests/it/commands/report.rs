@@ -87,6 +87,14 @@ error: no/such/page.html cannot be written
 }
 
 #[test]
+fn a_page_about_nothing_is_not_written() {
+    let lab = Lab::new();
+    lab.write("page.html", "the page of yesterday");
+    lab.run(&["report", "--out", "page.html"]).exits(2);
+    assert_eq!(lab.read("page.html"), "the page of yesterday");
+}
+
+#[test]
 fn the_history_says_who_moved_a_provider() {
     let Some(repo) = repository() else { return };
     repo.write(&format!("a/{LOCK}"), entry("hashicorp/aws", "5.2.0"));

@@ -1,7 +1,7 @@
 //! Failures of git, and output of it that cannot be used.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::world::Ended;
 
@@ -21,7 +21,7 @@ pub enum GitError {
         cause: io::Error,
     },
     /// The directory is in no repository.
-    #[error("{} is in no git repository", dir.display())]
+    #[error("{} is in no git repository", named(dir))]
     NoRepository {
         /// The directory that was searched upwards.
         dir: PathBuf,
@@ -98,5 +98,14 @@ impl GitError {
                 (None, None) => "it was ended by a signal".to_owned(),
             },
         }
+    }
+}
+
+/// Names a directory in a sentence.
+fn named(dir: &Path) -> String {
+    if dir == Path::new(".") {
+        "the working directory".to_owned()
+    } else {
+        dir.display().to_string()
     }
 }

@@ -12,6 +12,7 @@ use crate::addr::{ProviderAddr, Url};
 use crate::cli::{CLEAN, Command, FAILED, Look, MarkdownText};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, Program};
+use crate::guide::advice;
 use crate::lockfile;
 use crate::report::{CommandResult, Failure, ResultSubject, Sentence, TextBlock};
 use crate::review::LockSide;
@@ -128,6 +129,7 @@ impl ChangesArgs {
         let (disk, options) = (session.world.disk, session.options);
         let path = options.below(Path::new(lockfile::FILE_NAME));
         let bytes = root::read_lock(disk, &path)?;
+        let lacks_file = bytes.is_none();
         let dir = options.below(Path::new("."));
         let flavor = flavor_of(options.flavor, disk, &dir, bytes.as_deref());
         let file = Texts::default().add(path.display().to_string(), Vec::new());
@@ -135,7 +137,12 @@ impl ChangesArgs {
         let locked = lock.unwrap_or_default().providers;
         let Some(typed) = &self.addr else {
             if locked.is_empty() {
-                let title = format!("{} locks no provider", path.display());
+                let path = path.display();
+                let title = if lacks_file {
+                    format!("there is no {path}")
+                } else {
+                    format!("{path} locks no provider")
+                };
                 return Err(Failure::new(title).help("name a provider and two versions"));
             }
             let entries = locked.into_iter();
@@ -211,9 +218,21 @@ impl<'s, 'a> ReleaseReader<'s, 'a> {
                 })
                 .help("run it once without --offline, or name two versions that are kept"));
         }
-        let mut listed = self.documents.versions(provider).map_err(|cause| {
-            Failure::new(format!("the versions of {provider} could not be read")).because(cause)
-        })?;
+        // As `init` asks: with service discovery, the credentials of the host, and the addresses that the CLI
+        // configuration names for it.
+        let flavor = Flavor::newest(Program::Terraform);
+        let listed = self
+            .session
+            .of(flavor)
+            .registry()
+            .listings(provider)
+            .map_err(|error| {
+                let failure = Failure::from_error(&error);
+                match advice::network::source(&error, flavor) {
+                    Some(help) => failure.help(help),
+                    None => failure,
+                }
+            })?;
         let newest = listed.keys().rfind(|version| !version.is_prerelease());
         let Some(new) = new.or(newest).cloned() else {
             return Ok(None);
@@ -225,10 +244,13 @@ impl<'s, 'a> ReleaseReader<'s, 'a> {
         for version in [old, &new] {
             let contents = match self.kept(provider, version) {
                 Some(_) => continue,
-                None => listed.remove(version).unwrap_or_else(|| ReleaseContents {
-                    unread: vec![format!("the registry lists no version {version}")],
-                    ..ReleaseContents::default()
-                }),
+                None => listed.get(version).map_or_else(
+                    || ReleaseContents {
+                        unread: vec![format!("the registry lists no version {version}")],
+                        ..ReleaseContents::default()
+                    },
+                    ReleaseContents::listed,
+                ),
             };
             wanted.insert(version.clone(), contents);
         }

@@ -164,6 +164,12 @@ impl ReportArgs {
         });
         collected.add_advisories(session);
         checked.command = "report";
+        let is_unseen = |root: &RootResult| root.check().is_none();
+        if checked.roots().iter().all(is_unseen) {
+            // A page about nothing would only replace one that shows something.
+            checked.exit = FAILED;
+            return checked;
+        }
         let page = match self.page(session, date, &checked, &collected) {
             Ok(page) => page,
             Err(failure) => return CommandResult::failed("report", [failure]),

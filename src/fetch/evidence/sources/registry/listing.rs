@@ -26,10 +26,12 @@ pub(super) struct ProviderListing {
 }
 
 /// The list's entry about a version.
-#[derive(Debug, Default)]
-pub(super) struct VersionListing {
-    pub(super) protocols: Vec<String>,
-    pub(super) platforms: Vec<Platform>,
+#[derive(Clone, Debug, Default)]
+pub struct VersionListing {
+    /// The plugin protocols, as the registry states them.
+    pub protocols: Vec<String>,
+    /// The platforms, sorted.
+    pub platforms: Vec<Platform>,
 }
 
 /// Reads a list of versions; missing numbers are zero, and duplicates become one.

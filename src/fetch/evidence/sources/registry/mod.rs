@@ -8,12 +8,14 @@ mod documents;
 mod listing;
 mod published;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::Value;
 
 use self::documents::{LegacyProvider, PackageDocument, VersionList};
+pub use self::listing::VersionListing;
 use self::listing::{ProviderListing, listing, supported};
 use self::published::PublishedDates;
 use super::discovery::{Discovery, Service};
@@ -126,6 +128,19 @@ impl<'a> Registry<'a> {
             200 | 404 => Ok(answer),
             _ => Err(self.discovery.refusal(host, answer, &base)),
         }
+    }
+
+    /// Returns every version of a provider with what the list of its registry states about it.
+    ///
+    /// # Errors
+    /// As [`Source::versions`].
+    pub fn listings(
+        &self,
+        provider: &ProviderAddr,
+    ) -> Result<BTreeMap<Version, VersionListing>, SourceError> {
+        self.listing(provider)
+            .map(|listing| listing.versions.clone())
+            .map_err(|fault| error(About::versions(provider), provider, fault))
     }
 
     fn listing(&self, provider: &ProviderAddr) -> Shared<Arc<ProviderListing>> {

@@ -4,28 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// The list of versions, as the protocol has it.
-#[derive(Deserialize)]
-pub(super) struct VersionList {
-    #[serde(default)]
-    pub(super) versions: Vec<ListedVersion>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct ListedVersion {
-    pub(super) version: String,
-    pub(super) protocols: Vec<String>,
-    pub(super) platforms: Vec<ListedPlatform>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct ListedPlatform {
-    pub(super) os: String,
-    pub(super) arch: String,
-}
-
 /// A document of JSON:API, as Terraform's registry writes them.
 #[derive(Deserialize)]
 pub(super) struct Listed<T> {

@@ -10,10 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use documents::{GithubLicence, GithubRelease, Listed, Source, TofuRelease, VersionList};
+use documents::{GithubLicence, GithubRelease, Listed, Source, TofuRelease};
 
 use super::net::{Ask, Net, Redirects};
 use super::read_json;
+use super::registry::VersionListing;
 use crate::addr::{ProviderAddr, Url};
 use crate::flavor::{Flavor, Program};
 use crate::version::Version;
@@ -156,6 +157,24 @@ pub struct NameChanges {
     pub deprecated: Vec<String>,
 }
 
+impl ReleaseContents {
+    /// Returns what the list of versions states about a release.
+    #[must_use]
+    pub fn listed(listing: &VersionListing) -> Self {
+        Self {
+            protocols: listing
+                .protocols
+                .iter()
+                .filter(|text| is_plain(text))
+                .take(MAX_NAMES)
+                .cloned()
+                .collect(),
+            platforms: listing.platforms.iter().map(ToString::to_string).collect(),
+            ..Self::default()
+        }
+    }
+}
+
 impl ReleaseChanges {
     /// Compares the contents of two versions of a provider.
     #[must_use]
@@ -240,45 +259,6 @@ pub struct ReleaseDocuments<'a> {
 }
 
 impl ReleaseDocuments<'_> {
-    /// Returns the versions of a provider that its registry lists, with protocols and platforms.
-    ///
-    /// # Errors
-    /// If the list could not be read.
-    pub fn versions(
-        &self,
-        provider: &ProviderAddr,
-    ) -> Result<BTreeMap<Version, ReleaseContents>, String> {
-        let host = provider.hostname().ascii();
-        // The path is that of the two public registries; others state theirs, and document nothing beside it.
-        let base = format!("https://{host}/v1/providers/");
-        let path = [provider.namespace(), provider.type_name(), "versions"];
-        let list: Option<VersionList> = self.get(&base, &path, "", None)?;
-        let list = list.ok_or_else(|| format!("{host} does not know it"))?;
-        let mut versions = BTreeMap::new();
-        for listed in list.versions {
-            let Ok(version) = listed.version.parse::<Version>() else {
-                continue;
-            };
-            let platforms = listed.platforms.iter();
-            let contents = ReleaseContents {
-                protocols: listed
-                    .protocols
-                    .into_iter()
-                    .filter(|text| is_plain(text))
-                    .take(MAX_NAMES)
-                    .collect(),
-                platforms: platforms
-                    .take(MAX_NAMES)
-                    .map(|platform| format!("{}_{}", platform.os, platform.arch))
-                    .filter(|text| is_plain(text))
-                    .collect(),
-                ..ReleaseContents::default()
-            };
-            versions.insert(version, contents);
-        }
-        Ok(versions)
-    }
-
     /// Adds what the documents of the registry and of GitHub state to the contents of some versions of a provider.
     pub fn complete(
         &self,
