@@ -16,6 +16,7 @@ use super::net::{Ask, Net, Redirects};
 use super::read_json;
 use super::registry::VersionListing;
 use crate::addr::{ProviderAddr, Url};
+use crate::diag;
 use crate::flavor::{Flavor, Program};
 use crate::version::Version;
 use crate::world::Credentials;
@@ -446,10 +447,11 @@ impl ReleaseDocuments<'_> {
             redirects: Redirects::NoDowngrade,
         };
         // Nothing depends on it, so nothing is repeated.
-        let answer = self
-            .net
-            .optional_document(&ask)
-            .map_err(|error| error.to_string())?;
+        let answer = self.net.optional_document(&ask).map_err(|error| {
+            let mut reasons = vec![error.to_string()];
+            reasons.extend(diag::causes(&error));
+            reasons.join(": ")
+        })?;
         match answer.status {
             200 => read_json(&answer.body)
                 .map(Some)
