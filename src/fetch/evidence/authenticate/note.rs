@@ -78,6 +78,12 @@ impl<'t> Note<'t> {
         notes
     }
 
+    /// Returns whether lines with signatures follow the text; they are not checked.
+    #[must_use]
+    pub fn has_signatures(&self) -> bool {
+        self.signatures.lines().any(|line| line.starts_with(SIGNED))
+    }
+
     /// Returns the first of these keys that signed the note.
     #[must_use]
     pub fn signer<'k>(&self, keys: impl IntoIterator<Item = &'k FactKey>) -> Option<&'k FactKey> {

@@ -158,20 +158,19 @@ impl Learned {
         (!new.facts.is_empty() || new.release.is_some()).then_some(new)
     }
 
-    /// Makes the object with what this adds under a key; the notes of other keys stay as they are.
+    /// Makes the object with what this adds under a key; the notes of other keys stay as they are, and what
+    /// nobody signed goes.
     pub(super) fn object(&self, before: &[u8], signer: &FactSigner, now: SystemTime) -> String {
         let before = std::str::from_utf8(before).unwrap_or_default();
         let own = [signer.key().clone()];
-        let (mut text, mut earlier) = (String::new(), Vec::new());
+        let (mut others, mut earlier) = (String::new(), Vec::new());
         for note in Note::split(before) {
             match note.signer(&own).map(|_| import(note.text)) {
                 Some(Ok(stated)) => earlier.push(stated),
-                _ => text += note.whole,
+                // Whoever may write could fill the object with text that no key vouches for.
+                _ if note.has_signatures() => others += note.whole,
+                _ => {}
             }
-        }
-        // What comes next would continue a last line without an end.
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.clear();
         }
         let mut all = self.clone();
         for stated in earlier {
@@ -192,7 +191,8 @@ impl Learned {
                 }
             }
         }
-        text + &note(&export(all.facts.values(), &all.release, []), signer, now)
+        // The new note comes first: a text before it that lacks its end would become a part of it.
+        note(&export(all.facts.values(), &all.release, []), signer, now) + &others
     }
 }
 

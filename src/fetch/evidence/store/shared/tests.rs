@@ -349,6 +349,39 @@ fn objects_of_others_are_no_facts_about_a_release() {
 }
 
 #[test]
+fn facts_count_whatever_else_the_object_holds() {
+    let (ci, other) = (private("ci"), private("other"));
+    let (provider, version) = release();
+    let key = key(&provider, &version);
+    let signed = note(
+        &crate::store::export([&fact(2)], [], []),
+        &signer(&other),
+        UNIX_EPOCH,
+    );
+    for (before, known) in [
+        ("zh:00\nzh:11\n", vec![1]),
+        ("no note", vec![1]),
+        ("no note\n\n", vec![1]),
+        ("\n", vec![1]),
+        ("\n\n— ", vec![1]),
+        ("— ci AAAA\n", vec![1]),
+        (&signed, vec![1, 2]),
+        (signed.trim_end(), vec![1, 2]),
+        (&format!("{signed}no note"), vec![1, 2]),
+        (&format!("{signed}\n{signed}"), vec![1, 2]),
+    ] {
+        let shared = MemShared::default();
+        lock(&shared.objects).insert(key.clone(), before.as_bytes().to_vec());
+        add(&shared, &ci, &[fact(1)]);
+        assert_eq!(read(&shared, &[&ci, &other]).0, known, "after {before:?}");
+        // A second run finds nothing to add.
+        let object = lock(&shared.objects)[&key].clone();
+        add(&shared, &ci, &[fact(1)]);
+        assert_eq!(lock(&shared.objects)[&key], object, "after {before:?}");
+    }
+}
+
+#[test]
 fn what_nobody_adds_to_is_collected() {
     let (shared, ci) = (MemShared::default(), private("ci"));
     add(&shared, &ci, &[fact(1)]);
