@@ -81,6 +81,7 @@ const HOMES: &[(&str, &str)] = &[
     ("sha1", "expr hash"),
     ("sha2", "expr hash"),
     ("signal_hook", "signals"),
+    ("sigstore_verify", "authenticate"),
     ("similar", "cli"),
     ("tar", "mirror modules"),
     ("tempfile", "os"),

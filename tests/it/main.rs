@@ -15,6 +15,7 @@ mod action_diff;
 mod action_install;
 mod action_push;
 mod archives;
+mod attested;
 mod build_information;
 mod cases;
 mod commands;
@@ -48,6 +49,8 @@ mod threats;
 mod torture;
 mod versions;
 
+#[path = "../support/attestations.rs"]
+mod attestations;
 #[path = "../support/copy.rs"]
 mod copy;
 #[path = "../support/corpus.rs"]

@@ -1,6 +1,7 @@
 //! Packages as a source offers them: identity, location, and the evidence for their hashes.
 
 mod age;
+mod attested_build;
 pub mod calendar;
 mod checksums;
 mod claims;
@@ -22,6 +23,7 @@ use crate::version::Version;
 pub use age::{
     AgePolicy, DateSource, MinAge, MinAgeError, ReleaseDate, ReleaseDates, Undated, Youth,
 };
+pub use attested_build::AttestedBuild;
 pub use checksums::{ChecksumList, ChecksumListFault, LineFault};
 pub use claims::{ClaimPolicy, ClaimedPackage, Claims, H1Trust};
 pub use fact::{Fact, PackedFile};

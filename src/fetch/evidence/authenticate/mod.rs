@@ -26,6 +26,7 @@ use crate::package::calendar::span;
 use crate::package::{ChecksumList, Evidence, KeyId, SignerKey, SigningKey};
 
 mod armor;
+mod attestation;
 mod claims;
 mod error;
 mod keyring;
@@ -42,6 +43,9 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
+pub use attestation::{
+    AttestationError, AttestationRoots, AttestedPackages, MAX_ROOTS_BYTES, RootsError,
+};
 pub use claims::check_claims;
 pub use error::{AuthError, KeyFault, SignatureFault};
 pub use note::{FactSigner, Note, SignerError};
