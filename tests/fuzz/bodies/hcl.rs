@@ -1,7 +1,8 @@
 //! Native syntax: places are in the text, and one item does not change how another one is read.
 
 use lockctl::diag::{FileId, Span};
-use lockctl::hcl::tree::{Body, Item};
+use lockctl::hcl::edit::{BlockName, HclEditor};
+use lockctl::hcl::tree::{Block, Body, Item};
 use lockctl::hcl::{parse, template};
 
 use super::{Budget, diagnostics};
@@ -23,6 +24,7 @@ pub fn run(data: &[u8]) {
     if problems.is_empty() {
         check_each(data, &body);
         check_longer(data, &body);
+        check_edited(data, &body);
     }
 }
 
@@ -121,4 +123,48 @@ fn check_longer(text: &[u8], body: &Body) {
         "{:?}",
         String::from_utf8_lossy(&faulty)
     );
+}
+
+/// Checks that an edit of a block changes nothing else, and can be taken back.
+fn check_edited(text: &[u8], body: &Body) {
+    let Some(block) = body.blocks().next() else {
+        return;
+    };
+    let labels: Vec<&str> = block.labels.iter().map(|label| &*label.text).collect();
+    let path = [BlockName {
+        kind: &block.kind.text,
+        labels: &labels,
+    }];
+    let mut editor = HclEditor::open(text.to_vec()).expect("there is no problem");
+    if let Some(first) = block.body.attributes().next() {
+        let span = first.value.span;
+        editor
+            .set(&path, &first.name.text, "zz")
+            .expect("a text may stand where a value does");
+        let edited = editor.clone().into_bytes();
+        assert!(edited.starts_with(&text[..span.start]));
+        assert!(edited.ends_with(&text[span.end..]));
+    }
+    let Ok(()) = editor.set(&path, "zz_more", true) else {
+        return;
+    };
+    let added = names(editor.block(&path).expect("the block is still there"));
+    assert!(editor.remove(&path, "zz_more").expect("it can be removed"));
+    let left = names(editor.block(&path).expect("the block is still there"));
+    assert_eq!(left, names(block));
+    assert_eq!(added.len(), left.len() + 1);
+    assert_eq!(
+        editor.body().items.len(),
+        body.items.len(),
+        "no other item changed: {:?}",
+        String::from_utf8_lossy(text)
+    );
+}
+
+fn names(block: &Block) -> Vec<String> {
+    block
+        .body
+        .attributes()
+        .map(|attribute| attribute.name.text.clone())
+        .collect()
 }

@@ -28,6 +28,7 @@ pub mod lock_file;
 pub mod merge;
 pub mod modules_json;
 pub mod openpgp;
+pub mod pins;
 pub mod project;
 pub mod renderers;
 pub mod servers;
@@ -66,6 +67,7 @@ pub const TARGETS: &[Target] = &[
     target("modules_json", modules_json::run),
     target("oci", servers::oci::run),
     target("openpgp", openpgp::run),
+    target("pins", pins::run),
     target("project", project::run),
     target("registry", servers::registry::run),
     target("renderers", renderers::run),
