@@ -34,7 +34,7 @@ const WINGS: &[(&str, &str)] = &[
         "net authenticate sources store modules acquire packages",
     ),
     ("fetch/work", "locker mirror upstream"),
-    ("work", "report run driver audit mirroring sbom"),
+    ("work", "report run advice driver audit mirroring sbom"),
     ("front", "guide completion signals cli"),
 ];
 
@@ -82,7 +82,7 @@ const HOMES: &[(&str, &str)] = &[
     ("sha2", "expr hash"),
     ("signal_hook", "signals"),
     ("sigstore_verify", "authenticate"),
-    ("similar", "cli"),
+    ("similar", "run"),
     ("tar", "mirror modules"),
     ("tempfile", "os"),
     ("terminal_size", "os"),

@@ -1,6 +1,8 @@
 //! Jobs over roots, and what they found out.
 
 #[doc(hidden)]
+pub mod advice;
+#[doc(hidden)]
 pub mod audit;
 #[doc(hidden)]
 pub mod driver;

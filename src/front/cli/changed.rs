@@ -5,9 +5,9 @@ use std::path::Path;
 
 use clap::Args;
 
+use crate::advice;
 use crate::driver::ChangedFiles;
 use crate::git::{GitError, Repository};
-use crate::guide::advice;
 use crate::report::Failure;
 use crate::run::options::RootArgs;
 use crate::run::session::Session;

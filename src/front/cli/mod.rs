@@ -21,12 +21,12 @@ mod log;
 mod merge;
 mod mirror;
 mod outdated;
+mod print;
 mod project_revision;
 mod replace;
 mod report;
 mod resolve;
 mod sbom;
-mod session;
 mod show;
 mod suggestion;
 mod tree;
@@ -47,7 +47,7 @@ use crate::completion::{self, Completion};
 use crate::driver::contained;
 use crate::report::graph::Graph;
 use crate::report::reading::Total;
-use crate::report::{CommandResult, EscapedIn, Failure, LogWriter, TextBlock, harmless_text};
+use crate::report::{CommandResult, EscapedIn, Failure, LogWriter, Look, TextBlock, harmless_text};
 use crate::run::formats::Format;
 use crate::run::options::{Configuration, Options};
 use crate::run::progress::Progress;
@@ -120,7 +120,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         }
         failed
     });
-    let printed = contained(|| Ok(session::print::print(&result, command, common, world, io)))
+    let printed = contained(|| Ok(print::print(&result, command, common, world, io)))
         .unwrap_or_else(|failure| Err(io::Error::other(failure.title)));
     let code = exit_code(result.exit, printed, io);
     if is_driver && code == FAILED {
@@ -253,19 +253,6 @@ pub(in crate::front::cli) enum MarkdownText {
     Findings,
     /// The text for standard output.
     Blocks,
-}
-
-/// The amount of detail that people want to see.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::front::cli) struct Look {
-    /// Notes, hashes and all that repeats itself are shown one by one.
-    pub(in crate::front::cli) verbose: bool,
-    /// Of several roots, only failures are shown, except by commands that change and judge nothing.
-    pub(in crate::front::cli) quiet: bool,
-    /// The text becomes Markdown.
-    pub(in crate::front::cli) markdown: bool,
-    /// The width of text, in columns.
-    pub(in crate::front::cli) columns: usize,
 }
 
 /// Returns the files of the directory that nothing may be read outside of, if one was named.

@@ -5,9 +5,9 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::advice;
 use crate::cli::World;
 use crate::git::{GitError, Repository, Revision, Tree};
-use crate::guide::advice;
 use crate::project;
 use crate::report::{Failure, Sentence};
 use crate::run::options::Options;

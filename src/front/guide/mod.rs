@@ -1,7 +1,6 @@
 //! The guide: pages, what to type after a failure, and the way from what a user sees to the page that explains it.
 //!
-//! [`topics`] are the pages beside those of the rules. [`advice`] makes failures of errors: an error holds values,
-//! and its room knows no flags. [`search`] finds words in the pages of rules and topics. [`output::messages`] reads the output of
+//! [`topics`] are the pages beside those of the rules. [`search`] finds words in the pages of rules and topics. [`output::messages`] reads the output of
 //! `terraform` or `tofu`, [`known`] is the table of the errors about providers and lock files that they
 //! print, and [`recognised::explain`] puts both together.
 //!
@@ -11,7 +10,6 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
-pub(crate) mod advice;
 pub mod known;
 pub(crate) mod output;
 pub(crate) mod recognised;

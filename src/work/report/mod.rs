@@ -108,6 +108,19 @@ impl TextBlock {
     }
 }
 
+/// The amount of detail that people want to see.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    /// Notes, hashes and all that repeats itself are shown one by one.
+    pub(crate) verbose: bool,
+    /// Of several roots, only failures are shown, except by commands that change and judge nothing.
+    pub(crate) quiet: bool,
+    /// The text becomes Markdown.
+    pub(crate) markdown: bool,
+    /// The width of text, in columns.
+    pub(crate) columns: usize,
+}
+
 /// The tone of a sentence, from good to bad news.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {

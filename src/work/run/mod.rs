@@ -3,16 +3,21 @@
 
 pub(crate) mod builds;
 pub(crate) mod commands;
+pub(crate) mod computed;
 pub(crate) mod contents;
 pub(crate) mod contradiction;
+pub(crate) mod edits;
 pub(crate) mod facts;
 mod failure;
 pub(crate) mod formats;
+pub(crate) mod holding;
 pub(crate) mod ignored;
 pub(crate) mod line_ends;
 pub(crate) mod options;
+pub(crate) mod paths;
 pub(crate) mod platforms;
 pub(crate) mod progress;
+pub(crate) mod provider;
 pub(crate) mod root;
 pub(crate) mod session;
 pub(crate) mod shared_keys;

@@ -5,9 +5,9 @@ mod text;
 use std::rc::Rc;
 
 use crate::audit::run::{self, AuditArgs};
-use crate::cli::{Command, Look};
+use crate::cli::Command;
 use crate::report::reading::Total;
-use crate::report::{CommandResult, TextBlock};
+use crate::report::{CommandResult, Look, TextBlock};
 use crate::run::options::Configuration;
 use crate::run::session::Session;
 

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::GoVersion;
-use crate::cli::Look;
-use crate::cli::session::provider::naming;
 use crate::diag::{counted, counted_as};
 use crate::report::json::{
     AdvisoryRow, AdvisoryStatus, AuditedAdvisory, AuditedProvider, Provider,
 };
 use crate::report::{
-    Cell, Column, CommandResult, RootNames, RootResult, Row, Table, TextBlock, Tone,
+    Cell, Column, CommandResult, Look, RootNames, RootResult, Row, Table, TextBlock, Tone,
 };
+use crate::run::provider::naming;
 
 /// The columns about providers themselves.
 const PROVIDERS: &[Column] = &[

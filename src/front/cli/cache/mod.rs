@@ -14,14 +14,14 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 
 use crate::addr::StoreUrl;
-use crate::cli::{Command, Look, World};
+use crate::cli::{Command, World};
 use crate::diag::counted;
 use crate::package::calendar::timestamp;
 use crate::package::{FactKey, MinAge};
 use crate::report::json::{
     CachedAdvisories, CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats,
 };
-use crate::report::{CommandResult, Failure, ResultSubject, TextBlock};
+use crate::report::{CommandResult, Failure, Look, ResultSubject, TextBlock};
 use crate::run::options::{Options, examples};
 use crate::run::session::Session;
 use crate::run::user::caches::{self, VARIABLE};

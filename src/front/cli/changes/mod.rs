@@ -9,12 +9,12 @@ use std::rc::Rc;
 use clap::Args;
 
 use crate::addr::{ProviderAddr, Url};
-use crate::cli::{CLEAN, Command, FAILED, Look, MarkdownText};
+use crate::advice;
+use crate::cli::{CLEAN, Command, FAILED, MarkdownText};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, Program};
-use crate::guide::advice;
 use crate::lockfile;
-use crate::report::{CommandResult, Failure, ResultSubject, Sentence, TextBlock};
+use crate::report::{CommandResult, Failure, Look, ResultSubject, Sentence, TextBlock};
 use crate::review::LockSide;
 use crate::run::options::examples;
 use crate::run::root;

@@ -1,8 +1,7 @@
 //! The text of `lockctl changes`, and of `diff --changes`.
 
-use crate::cli::Look;
 use crate::diag::counted;
-use crate::report::{Cell, Column, Row, Table, TextBlock, Tone};
+use crate::report::{Cell, Column, Look, Row, Table, TextBlock, Tone};
 use crate::sources::release_contents::ReleaseChanges;
 
 /// Maximum number of names of a list that one screen shows.

@@ -14,12 +14,14 @@ use configuration::Configured;
 
 use crate::addr::ProviderAddr;
 use crate::audit::run::known_advisories;
+use crate::cli::Command;
 use crate::cli::changes::{self, ReleaseReader};
-use crate::cli::{Command, Look};
 use crate::diag::Texts;
 use crate::locker::TrustedFacts;
 use crate::report::json::RootStatus;
-use crate::report::{self, CommandResult, Failure, FileResult, ResultSubject, Sentence, TextBlock};
+use crate::report::{
+    self, CommandResult, Failure, FileResult, Look, ResultSubject, Sentence, TextBlock,
+};
 use crate::review::{
     FileComparison, FileReview, LockSide, ProviderSide, ReleaseOrigin, Risk, verdict,
 };

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use crate::advice;
 use crate::cli::World;
 use crate::cli::diff::configuration::Configured;
 use crate::cli::diff::{DiffArgs, configuration};
 use crate::diag::Texts;
 use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Status, TreeEntry};
-use crate::guide::advice;
 use crate::lockfile;
 use crate::pins::{self, Pins};
 use crate::project::{ProjectPlace, Projects};

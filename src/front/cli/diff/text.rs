@@ -3,17 +3,17 @@
 use std::cmp::Reverse;
 
 use crate::addr::ProviderAddr;
-use crate::cli::session::provider;
-use crate::cli::{Look, changes};
+use crate::cli::changes;
 use crate::hash::{Hash, Scheme};
 use crate::platform;
 use crate::report::{
-    Cell, Column, CommandResult, ResultSubject, RootNames, Row, Table, TextBlock, Tone,
+    Cell, Column, CommandResult, Look, ResultSubject, RootNames, Row, Table, TextBlock, Tone,
 };
 use crate::review::{
     Cause, ChangeKind, ExplainedChange, FileCause, FileComparison, ProviderSide, Risk,
     registry_page,
 };
+use crate::run::provider;
 
 const COLUMNS: &[Column] = &[
     Column::Key("RISK"),

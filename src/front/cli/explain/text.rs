@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::cli::Look;
 use crate::diag::{Area, Level, RULES, named};
 use crate::guide::{TOPICS, Topic};
 use crate::report::json::PageMatchRow;
-use crate::report::{CommandResult, ResultSubject, TextBlock, page, reading};
+use crate::report::{CommandResult, Look, ResultSubject, TextBlock, page, reading};
 
 /// Minimum width of the column of meanings.
 const MIN_MEANING: usize = 20;

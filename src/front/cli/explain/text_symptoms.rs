@@ -1,9 +1,8 @@
 //! The text of `lockctl explain -`: each error with what it means and what to do.
 
-use crate::cli::Look;
 use crate::diag::Severity;
 use crate::report::json::{FindingRow, SymptomEntry, SymptomRow};
-use crate::report::{TextBlock, page, reading};
+use crate::report::{Look, TextBlock, page, reading};
 
 /// Indentation of everything below the title.
 const INDENT: &str = "  ";

@@ -8,14 +8,14 @@ use std::rc::Rc;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::{Command, Look, World};
+use crate::advice;
+use crate::cli::{Command, World};
 use crate::diag::Texts;
 use crate::git::{self, ConfigScope, EffectiveSetting, GitError, SettingKind, Wiring, WiringGoal};
-use crate::guide::advice;
 use crate::lockfile::{self, LockFile};
 use crate::report::json::{self, RootStatus};
 use crate::report::{
-    CommandResult, Failure, ResultSubject, RootDetail, RootResult, Sentence, TextBlock,
+    CommandResult, Failure, Look, ResultSubject, RootDetail, RootResult, Sentence, TextBlock,
     harmless_text,
 };
 use crate::review;

@@ -9,12 +9,14 @@ use clap::Args;
 
 use crate::acquire::{self, PackageHashes};
 use crate::archive::{ArchiveError, FileDigest};
-use crate::cli::{CLEAN, Command, FAILED, Look};
+use crate::cli::{CLEAN, Command, FAILED};
 use crate::hash::hex_of_digest;
 use crate::package::Local;
 use crate::parallel;
 use crate::report::json::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
-use crate::report::{CommandResult, Failure, PackageResult, ResultSubject, Sentence, TextBlock};
+use crate::report::{
+    CommandResult, Failure, Look, PackageResult, ResultSubject, Sentence, TextBlock,
+};
 use crate::run::options::examples;
 use crate::run::session::Session;
 use crate::world::{FileKind, Files};

@@ -8,13 +8,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
-use crate::cli::session::provider;
 use crate::diag::{counted, counted_as};
 use crate::flavor::Program;
 use crate::locker::Locked;
 use crate::report::json::{ProviderInUse, RootStatus, VersionInUse, VersionsInUse};
 use crate::report::{Column, CommandResult, RootResult, Row, Table, TextBlock, Tone};
 use crate::resolve::Goals;
+use crate::run::provider;
 use crate::run::root::Root;
 use crate::version::Version;
 

@@ -25,10 +25,10 @@ use std::rc::Rc;
 use job::LockJob;
 use text::Tense;
 
-use crate::cli::{Command, Look, MarkdownText};
+use crate::cli::{Command, MarkdownText};
 use crate::driver::{self, ChangedFiles, RunInputs};
 use crate::report::reading::Total;
-use crate::report::{CommandResult, Sentence, TextBlock};
+use crate::report::{CommandResult, Look, Sentence, TextBlock};
 use crate::run::options::{Configuration, Options, RootArgs, job_count};
 use crate::run::platforms::{self, PlatformArg};
 use crate::run::session::Session;

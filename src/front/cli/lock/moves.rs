@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
-use crate::cli::session::provider;
 use crate::config::Loaded;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::package::MinAge;
 use crate::report::Failure;
 use crate::resolve::{Goal, Goals};
+use crate::run::provider;
 use crate::run::root::Root;
 use crate::run::typed_addr::TypedAddr;
 use crate::version::Version;

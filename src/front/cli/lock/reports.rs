@@ -3,9 +3,9 @@
 use super::job::LockJob;
 use super::opened::OpenRoot;
 use super::remarks;
+use crate::advice;
+use crate::advice::required::Required;
 use crate::diag::Texts;
-use crate::guide::advice;
-use crate::guide::advice::required::Required;
 use crate::locker::{LockError, Locked};
 use crate::report::RootResult;
 use crate::run::root::Root;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::guide::advice;
+use crate::advice;
 use crate::hash::Hash;
 use crate::locker::{self, ContradictedBy, Locked, ProviderOutcome};
 use crate::package::calendar::timestamp;

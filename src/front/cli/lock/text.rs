@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{LockOptions, dropped, in_use};
+use crate::cli::diff;
 use crate::cli::diff::text::Details;
-use crate::cli::session::provider;
-use crate::cli::{Look, diff};
 use crate::diag::{counted, counted_as};
 use crate::flavor::Flavor;
 use crate::locker::{ContradictedBy, NotConverted};
@@ -13,9 +12,10 @@ use crate::package::Provenance;
 use crate::report::json::{ConvertedProvider, LockedHash, LockedProvider, Provider, RootStatus};
 use crate::report::reading::{self, Total};
 use crate::report::{
-    Cell, Column, CommandResult, RootNames, RootResult, Row, Sentence, Table, TextBlock, Tone,
+    Cell, Column, CommandResult, Look, RootNames, RootResult, Row, Sentence, Table, TextBlock, Tone,
 };
 use crate::review::FileComparison;
+use crate::run::provider;
 use crate::run::unseen::some_of;
 use crate::version::{VersionStep, step};
 

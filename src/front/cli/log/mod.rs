@@ -12,17 +12,17 @@ use std::rc::Rc;
 use clap::Args;
 use opened::LogRun;
 
-use crate::cli::session::paths;
-use crate::cli::session::provider::naming;
-use crate::cli::{Command, Look};
+use crate::cli::Command;
 use crate::git::{Commit, CommittedChange, FileCommit, ObjectId, TreeEntry};
 use crate::report::graph::GraphLanguage;
 use crate::report::html::history_svg;
 use crate::report::json::{EntrySide, PastChange, Provider};
-use crate::report::{CommandResult, ResultSubject, TextBlock};
+use crate::report::{CommandResult, Look, ResultSubject, TextBlock};
 use crate::review::{HistoryChange, HistoryStep, ProviderSide};
 use crate::run::formats::Format;
 use crate::run::options::{RootArgs, examples, is_path};
+use crate::run::paths;
+use crate::run::provider::naming;
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
 

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::versions::VersionContents;
 use super::{row, step};
+use crate::advice;
 use crate::cli::World;
 use crate::diag::Texts;
 use crate::driver::{self, RootResults};
 use crate::flavor::{Flavor, Program};
 use crate::git::{self, Commit, CommittedChange, FileCommit, GitError, ObjectId, Repository};
-use crate::guide::advice;
 use crate::report::json::Provider;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::review::HistoryFilter;

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::addr::ProviderAddr;
-use crate::cli::Look;
-use crate::cli::session::provider;
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::json::{EntrySide, PastChange, Provider, RootStatus};
-use crate::report::{Column, RootResult, Row, Table, TextBlock, Tone};
+use crate::report::{Column, Look, RootResult, Row, Table, TextBlock, Tone};
 use crate::review::Risk;
+use crate::run::provider;
 
 const COLUMNS: &[Column] = &[
     Column::Key(""),

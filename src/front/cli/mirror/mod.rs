@@ -4,10 +4,10 @@ mod text;
 
 use std::rc::Rc;
 
-use crate::cli::{Command, Look, MarkdownText};
+use crate::cli::{Command, MarkdownText};
 use crate::mirroring::{self, MirrorArgs};
 use crate::report::reading::Total;
-use crate::report::{CommandResult, TextBlock};
+use crate::report::{CommandResult, Look, TextBlock};
 use crate::run::options::Options;
 use crate::run::session::Session;
 

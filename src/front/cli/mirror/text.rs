@@ -2,16 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cli::Look;
-use crate::cli::session::provider::{self, or_dash};
 use crate::diag::counted;
 use crate::mirror::MirrorExtent;
 use crate::platform::Platform;
 use crate::report::json::{
     MirrorBundle, MirroredPackageRow, MirroredProvider, MirroredState, Provider,
 };
-use crate::report::{Column, CommandResult, RootNames, Row, Table, TextBlock, Tone};
+use crate::report::{Column, CommandResult, Look, RootNames, Row, Table, TextBlock, Tone};
 use crate::run::progress;
+use crate::run::provider::{self, or_dash};
 
 const COLUMNS: &[Column] = &[
     Column::Key("PROVIDER"),

@@ -4,10 +4,9 @@ use std::time::SystemTime;
 
 use super::verdict;
 use crate::addr::ProviderAddr;
-use crate::cli::session::holding;
+use crate::advice::lock;
+use crate::advice::required::Required;
 use crate::diag::{self, rules};
-use crate::guide::advice::lock;
-use crate::guide::advice::required::Required;
 use crate::locker::{ComparedVersions, LockError, VersionComparison};
 use crate::package::calendar::ago;
 use crate::package::{AgePolicy, ReleaseDates, Youth};
@@ -17,6 +16,7 @@ use crate::report::json::{
 };
 use crate::report::{RootResult, Sentence, Tone};
 use crate::resolve::{ConstraintConflict, Outlook, SelectError};
+use crate::run::holding;
 use crate::run::root::Root;
 use crate::version::{Constraints, Upgrade, Version};
 

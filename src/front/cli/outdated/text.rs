@@ -1,13 +1,12 @@
 //! The text of `lockctl outdated`.
 
 use super::verdict;
-use crate::cli::Look;
-use crate::cli::session::{holding, provider};
 use crate::diag::counted;
 use crate::report::json::{ComparedProvider, Provider, RootStatus, VersionState};
 use crate::report::{
-    Column, CommandResult, RootResult, Row, Sentence, Table, TextBlock, Tone, reading,
+    Column, CommandResult, Look, RootResult, Row, Sentence, Table, TextBlock, Tone, reading,
 };
+use crate::run::{holding, provider};
 use crate::version::{Upgrade, Version};
 
 const COLUMNS: &[Column] = &[

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use clap::Args;
 
 use crate::cli::merge::MergePolicy;
-use crate::cli::{Command, Look, World, merge};
+use crate::cli::{Command, World, merge};
 use crate::diag::{counted, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::report::json::RootStatus;
-use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock, Tone};
+use crate::report::{CommandResult, Failure, Look, RootResult, Sentence, TextBlock, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
 use crate::run::options::{Options, RootArgs, examples};
 use crate::run::root::{LockText, Root, read_lock};

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use crate::cli::Look;
 use crate::diag::counted;
 use crate::lockfile;
 use crate::report::json::RootStatus;
-use crate::report::{RootNames, RootResult, Sentence, TextBlock, Tone, reading};
+use crate::report::{Look, RootNames, RootResult, Sentence, TextBlock, Tone, reading};
 use crate::run::root;
 
 /// Says how the merges ended, and counts the lock files without conflicts.

@@ -7,10 +7,10 @@ use std::rc::Rc;
 use clap::Args;
 
 use crate::cli::Command;
-use crate::cli::session::paths;
 use crate::report::{CommandResult, Failure};
 use crate::run::formats::{BillFormat, Format};
 use crate::run::options::{RootArgs, examples};
+use crate::run::paths;
 use crate::run::session::Session;
 use crate::sbom::{Bill, Circumstances, cyclonedx, run, snapshot, spdx};
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::advice::git;
 use crate::cli::World;
 use crate::git::{ObjectId, Repository};
-use crate::guide::advice::git;
 use crate::report::Failure;
 use crate::sbom::snapshot::SnapshotOrigin;
 use crate::world::Env;

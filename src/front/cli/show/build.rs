@@ -5,11 +5,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::ShowArgs;
-use crate::cli::session::provider::or_dash;
+use crate::advice;
+use crate::advice::required::Required;
 use crate::contents::{BuildInfo, BuiltModule, PackageBuild, ReleaseBuilds};
 use crate::diag::{Texts, counted};
-use crate::guide::advice;
-use crate::guide::advice::required::Required;
 use crate::hash::Hash;
 use crate::packages::PackagePlace;
 use crate::report::json::{
@@ -17,6 +16,7 @@ use crate::report::json::{
 };
 use crate::report::{Column, Failure, RootResult, Sentence};
 use crate::run::builds::{BuildReader, ReadBuilds};
+use crate::run::provider::or_dash;
 use crate::run::root::{LockText, Root};
 use crate::run::session::Session;
 use crate::run::user::sources::Sources;

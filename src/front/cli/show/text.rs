@@ -4,12 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::build;
-use crate::cli::Look;
-use crate::cli::session::provider;
 use crate::hash::Scheme;
 use crate::platform;
 use crate::report::json::{Provider, RootStatus, ShownProvider};
-use crate::report::{Cell, Column, RootResult, Row, Table, TextBlock};
+use crate::report::{Cell, Column, Look, RootResult, Row, Table, TextBlock};
+use crate::run::provider;
 
 const COLUMNS: &[Column] = &[
     Column::Key("PROVIDER"),

@@ -3,17 +3,16 @@
 use std::collections::BTreeSet;
 
 use crate::addr::ProviderAddr;
-use crate::cli::Look;
-use crate::cli::session::{computed, provider};
 use crate::config::{BelowGroup, Branch, BranchGroup, Branches, FetchedModule};
 use crate::diag::{counted, rules};
 use crate::flavor::Flavor;
 use crate::report::graph::Graph;
 use crate::report::json::{Provider, RequiredProviderRow};
 use crate::report::{
-    self, Column, CommandResult, RootDetail, RootResult, Row, Table, TextBlock, Tone,
+    self, Column, CommandResult, Look, RootDetail, RootResult, Row, Table, TextBlock, Tone,
 };
 use crate::run::unseen::some_of;
+use crate::run::{computed, provider};
 use crate::version::Constraints;
 
 use super::graph::Drawing;

@@ -1,8 +1,7 @@
 //! The text of `lockctl trust`.
 
-use crate::cli::Look;
 use crate::report::json::{MemoryState, Provider, TrustedProvider};
-use crate::report::{Column, RootResult, Row, Table, TextBlock, Tone};
+use crate::report::{Column, Look, RootResult, Row, Table, TextBlock, Tone};
 
 /// Number of digits of a key that are shown without `-v`: those of its ID.
 const ID_DIGITS: usize = 16;

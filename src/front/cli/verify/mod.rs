@@ -13,15 +13,15 @@ mod text;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use crate::advice;
+use crate::cli::Command;
 use crate::cli::verify::job::{ObserveRoot, VerifyJob};
 use crate::cli::verify::shared_policy::SharedPolicy;
-use crate::cli::{Command, Look};
 use crate::diag::counted;
 use crate::driver::{self, RunInputs};
-use crate::guide::advice;
 use crate::packages::NamedPackages;
 use crate::report::reading::Total;
-use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock};
+use crate::report::{CommandResult, Failure, Look, RootResult, Sentence, TextBlock};
 use crate::run::formats::Format;
 use crate::run::options::{Configuration, Options, job_count};
 use crate::run::platforms::{self, PlatformChoice};

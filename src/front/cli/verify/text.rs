@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 
 use super::table;
 
-use crate::cli::Look;
 use crate::coverage::CoverageProof;
 use crate::diag::Severity;
 use crate::report::json::RootStatus;
 use crate::report::reading::{self, Total};
 use crate::report::{
-    self, CommandResult, FindingDisplay, NotSeen, ResultEntry, RootNames, RootResult, Sentence,
-    TextBlock, Tone,
+    self, CommandResult, FindingDisplay, Look, NotSeen, ResultEntry, RootNames, RootResult,
+    Sentence, TextBlock, Tone,
 };
 
 /// Number of roots of which more have a table of all causes.

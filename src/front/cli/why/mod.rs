@@ -10,8 +10,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::addr::ProviderAddr;
-use crate::cli::session::provider::{self, naming};
-use crate::cli::{Command, Look};
+use crate::cli::Command;
 use crate::config::{Loaded, OverriddenPlaces};
 use crate::diag::{FileId, Span, Texts};
 use crate::driver;
@@ -20,9 +19,10 @@ use crate::report::graph::Graph;
 use crate::report::json::{
     ComputedModule, ExplainedProvider, Overridden, Provider, RequiringPlace, RootStatus,
 };
-use crate::report::{CommandResult, RootResult, Sentence, TextBlock};
+use crate::report::{CommandResult, Look, RootResult, Sentence, TextBlock};
 use crate::requirement::{PathStep, Requirement, RequirementOrigin};
 use crate::run::options::{Configuration, RootArgs, examples};
+use crate::run::provider::{self, naming};
 use crate::run::root::Root;
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;

@@ -3,16 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
-use crate::cli::Look;
-use crate::cli::session::{computed, provider};
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::json::{
     ComputedModule, ExplainedProvider, Overridden, PlaceKind, Provider, RequiringPlace,
 };
 use crate::report::{
-    self, Column, RootNames, RootResult, Row, Sentence, Table, TextBlock, Tone, reading,
+    self, Column, Look, RootNames, RootResult, Row, Sentence, Table, TextBlock, Tone, reading,
 };
+use crate::run::{computed, provider};
 
 /// Maximum number of modules with a computed source that are explained unless all are wanted.
 const MAX_COMPUTED: usize = 5;

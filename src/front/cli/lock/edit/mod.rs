@@ -9,9 +9,9 @@ pub(super) mod text;
 use std::rc::Rc;
 
 use super::LockRequest;
-use crate::cli::session::edits::{PlannedEdits, nothing_written};
 use crate::cli::{CLEAN, FINDINGS};
 use crate::report::{CommandResult, ResultSubject, RootResult, Sentence};
+use crate::run::edits::{PlannedEdits, nothing_written};
 use crate::run::session::Session;
 use crate::version::ConstraintForm;
 use crate::world::StagedDisk;

@@ -1,9 +1,8 @@
 //! The text about edited files.
 
-use crate::cli::Look;
-use crate::cli::session::provider;
 use crate::diag::counted;
-use crate::report::{Column, CommandResult, RootNames, Row, Table, TextBlock};
+use crate::report::{Column, CommandResult, Look, RootNames, Row, Table, TextBlock};
+use crate::run::provider;
 
 /// Maximum number of lines of a diff; of a longer one the first are shown.
 const MAX_LINES: usize = 30;

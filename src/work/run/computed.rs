@@ -8,7 +8,7 @@ use crate::config::{
 const MAX_INDENT: usize = 8;
 
 /// Makes a row for each argument that is computed, and for each value behind it.
-pub(in crate::front::cli) fn rows(call: &ComputedCall) -> Vec<Vec<String>> {
+pub(crate) fn rows(call: &ComputedCall) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = call
         .arguments()
         .map(|(name, computed)| argument(name, computed))

@@ -8,7 +8,7 @@ use crate::flavor::Flavor;
 use crate::report::RootResult;
 
 /// Returns how the providers of several roots are named beside each other.
-pub(in crate::front::cli) fn naming(roots: &[RootResult]) -> impl Fn(&ProviderAddr) -> String {
+pub(crate) fn naming(roots: &[RootResult]) -> impl Fn(&ProviderAddr) -> String {
     let mut flavors = roots.iter().filter_map(|root| root.flavor);
     let first = flavors.next();
     // A short name has the registry of the program, so beside roots of the other one it would mean two
@@ -24,7 +24,7 @@ pub(in crate::front::cli) fn naming(roots: &[RootResult]) -> impl Fn(&ProviderAd
 }
 
 /// Returns the flavor by whose rules providers are named in short beside each other; `None` if they are of two hosts.
-pub(in crate::front::cli) fn short_by<'a>(
+pub(crate) fn short_by<'a>(
     providers: impl IntoIterator<Item = &'a ProviderAddr>,
     flavor: Option<Flavor>,
 ) -> Option<Flavor> {
@@ -33,7 +33,7 @@ pub(in crate::front::cli) fn short_by<'a>(
 }
 
 /// Suggests required providers of the same type, or of one that is spelled almost alike.
-pub(in crate::front::cli) fn did_you_mean(
+pub(crate) fn did_you_mean(
     provider: &ProviderAddr,
     required: &BTreeSet<ProviderAddr>,
     flavor: Flavor,
@@ -59,10 +59,7 @@ pub(in crate::front::cli) fn did_you_mean(
 }
 
 /// Lists providers; `None` if there are none.
-pub(in crate::front::cli) fn names(
-    required: &BTreeSet<ProviderAddr>,
-    flavor: Flavor,
-) -> Option<String> {
+pub(crate) fn names(required: &BTreeSet<ProviderAddr>, flavor: Flavor) -> Option<String> {
     if required.is_empty() {
         return None;
     }
@@ -76,7 +73,7 @@ pub(in crate::front::cli) fn names(
 }
 
 /// Returns the text of a cell: a dash if it is empty.
-pub(in crate::front::cli) fn or_dash(text: String) -> String {
+pub(crate) fn or_dash(text: String) -> String {
     if text.is_empty() {
         "-".to_owned()
     } else {

@@ -6,7 +6,7 @@ use crate::requirement::Requirement;
 use crate::version::Constraints;
 
 /// Describes a place of the configuration.
-pub(in crate::front::cli) fn place(texts: &Texts, place: &Requirement) -> HoldingPlace {
+pub(crate) fn place(texts: &Texts, place: &Requirement) -> HoldingPlace {
     HoldingPlace {
         module: Some(place.module.to_string()),
         ..recorded(texts, place.file, place.span, &place.constraints)
@@ -14,7 +14,7 @@ pub(in crate::front::cli) fn place(texts: &Texts, place: &Requirement) -> Holdin
 }
 
 /// Describes the constraints that a lock file records.
-pub(in crate::front::cli) fn recorded(
+pub(crate) fn recorded(
     texts: &Texts,
     file: FileId,
     span: Span,
@@ -31,7 +31,7 @@ pub(in crate::front::cli) fn recorded(
 }
 
 /// Names a place with what it demands, as in `"~> 1.0" at main.tf:3`.
-pub(in crate::front::cli) fn in_words(place: &HoldingPlace) -> String {
+pub(crate) fn in_words(place: &HoldingPlace) -> String {
     let HoldingPlace {
         file,
         line,

@@ -4,15 +4,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
-use crate::cli::World;
 use crate::project::{self, ProjectPlace};
 use crate::report::RootResult;
+use crate::run::World;
 use crate::world::{FileKind, clean};
 
 /// Returns how the formats of CI name the paths of a root, which start at the top of its repository.
-pub(in crate::front::cli) fn from_the_top(
-    world: World<'_>,
-) -> impl Fn(&RootResult, &str) -> String {
+pub(crate) fn from_the_top(world: World<'_>) -> impl Fn(&RootResult, &str) -> String {
     // CI services show annotations by paths from the top of the repository, wherever the job was started.
     let current = world.env.current_dir().unwrap_or_default();
     let checkout = project::repository(world.disk, &ProjectPlace::new(&current, &current));

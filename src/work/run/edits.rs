@@ -20,7 +20,7 @@ use crate::world::{Disk, Replaced, Unwritten, clean};
 
 /// The edits of a run, by the path of the file and the place in it.
 #[derive(Default)]
-pub(in crate::front::cli) struct PlannedEdits {
+pub(crate) struct PlannedEdits {
     files: BTreeMap<PathBuf, EditedFile>,
     /// Files that are written anew, with their bytes before and after.
     rewritten: BTreeMap<PathBuf, (Vec<u8>, Vec<u8>)>,
@@ -43,7 +43,7 @@ struct PlannedEdit {
 }
 
 /// A place in a file that may be edited.
-pub(in crate::front::cli) struct EditablePlace<'t> {
+pub(crate) struct EditablePlace<'t> {
     path: PathBuf,
     below_top: PathBuf,
     shown: &'t str,
@@ -51,11 +51,11 @@ pub(in crate::front::cli) struct EditablePlace<'t> {
     span: Span,
     line: usize,
     /// The text without quotes; empty if the place need not be one.
-    pub(in crate::front::cli) text: String,
+    pub(crate) text: String,
 }
 
 /// The reason why a place is not edited.
-pub(in crate::front::cli) enum NotEditable {
+pub(crate) enum NotEditable {
     /// The module was fetched, or is outside of the repository.
     Foreign,
     /// The value is no text in quotes.
@@ -64,7 +64,7 @@ pub(in crate::front::cli) enum NotEditable {
 
 impl<'t> EditablePlace<'t> {
     /// Finds the text in quotes at a place in a module of a root.
-    pub(in crate::front::cli) fn find(
+    pub(crate) fn find(
         world: World<'_>,
         root: &Path,
         module: (&Loaded, &ModulePath),
@@ -88,7 +88,7 @@ impl<'t> EditablePlace<'t> {
 
     /// Finds a place in a module of a root; the file must be in the repository, or without one below the working
     /// directory.
-    pub(in crate::front::cli) fn any(
+    pub(crate) fn any(
         world: World<'_>,
         root: &Path,
         (loaded, module): (&Loaded, &ModulePath),
@@ -124,7 +124,7 @@ impl<'t> EditablePlace<'t> {
     }
 
     /// Moves to another place of the file, before an offset.
-    pub(in crate::front::cli) fn at(self, offset: usize) -> Self {
+    pub(crate) fn at(self, offset: usize) -> Self {
         Self {
             span: Span::new(offset, offset),
             ..self
@@ -145,7 +145,7 @@ impl<'t> EditablePlace<'t> {
 }
 
 impl PlannedEdits {
-    pub(in crate::front::cli) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.files.is_empty() && self.rewritten.is_empty()
     }
 
@@ -153,7 +153,7 @@ impl PlannedEdits {
     ///
     /// # Errors
     /// If another root needs another text at the same place.
-    pub(in crate::front::cli) fn add(
+    pub(crate) fn add(
         &mut self,
         place: EditablePlace<'_>,
         provider: &ProviderAddr,
@@ -170,7 +170,7 @@ impl PlannedEdits {
     ///
     /// # Errors
     /// If another root needs another text at the same place.
-    pub(in crate::front::cli) fn insert(
+    pub(crate) fn insert(
         &mut self,
         place: EditablePlace<'_>,
         provider: &ProviderAddr,
@@ -205,7 +205,7 @@ impl PlannedEdits {
     }
 
     /// Plans to write a file anew.
-    pub(in crate::front::cli) fn rewrite(&mut self, path: &Path, old: &[u8], new: Vec<u8>) {
+    pub(crate) fn rewrite(&mut self, path: &Path, old: &[u8], new: Vec<u8>) {
         if old != new {
             self.rewritten
                 .insert(path.to_owned(), (old.to_owned(), new));
@@ -216,7 +216,7 @@ impl PlannedEdits {
     ///
     /// # Errors
     /// If a file cannot be written, or was changed since it was read.
-    pub(in crate::front::cli) fn write(&self, disk: &dyn Disk) -> Result<(), Failure> {
+    pub(crate) fn write(&self, disk: &dyn Disk) -> Result<(), Failure> {
         let edited = self.files.iter().map(|(path, file)| {
             let shown = Path::new(&file.shown);
             (path, shown, &file.bytes, file.edited())
@@ -241,7 +241,7 @@ impl PlannedEdits {
     }
 
     /// Returns what is edited, by file and line.
-    pub(in crate::front::cli) fn report(&self) -> FileEdits {
+    pub(crate) fn report(&self) -> FileEdits {
         let mut report = FileEdits::default();
         for file in self.files.values() {
             let rows = file.edits.values().map(|edit| edit.row.clone());
@@ -280,7 +280,7 @@ fn unified(path: &Path, old: &[u8], new: &[u8]) -> String {
 }
 
 /// Returns the failure of files that are written together or not at all.
-pub(in crate::front::cli) fn nothing_written(unwritten: &Unwritten) -> Failure {
+pub(crate) fn nothing_written(unwritten: &Unwritten) -> Failure {
     let path = unwritten.path.display();
     let mut failure = match &unwritten.cause {
         Some(cause) => Failure::new(format!("nothing was written: {path} cannot be replaced"))

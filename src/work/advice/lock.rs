@@ -2,11 +2,11 @@
 
 use crate::acquire::PackageFault;
 use crate::addr::{ProviderAddr, is_known_publisher, look_alike};
+use crate::advice::required::Required;
+use crate::advice::{self, selection};
 use crate::archive::ArchiveError;
 use crate::diag::{self, Diagnostic, Finding};
 use crate::flavor::Flavor;
-use crate::guide::advice::required::Required;
-use crate::guide::advice::{self, selection};
 use crate::locker::{LockError, Remedy};
 use crate::platform::Platform;
 use crate::project::{PlatformName, SettingPlace};

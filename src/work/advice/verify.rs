@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use crate::advice::lock::grouped;
+use crate::advice::required::Required;
 use crate::flavor::Flavor;
-use crate::guide::advice::lock::grouped;
-use crate::guide::advice::required::Required;
 use crate::locker::LockError;
 use crate::packages::NamedError;
 use crate::report::Failure;

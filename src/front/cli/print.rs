@@ -2,16 +2,16 @@
 
 use std::io::{self, Write};
 
-use super::paths;
-use crate::cli::{Command, Io, Look, MarkdownText, World};
+use crate::cli::{Command, Io, MarkdownText, World};
 use crate::report::graph::GraphLanguage;
 use crate::report::human::Colors;
 use crate::report::{
-    Checked, CommandResult, EscapedIn, LogWriter, ResultSubject, Screen, TextBlock, Tone, graph,
-    human, json, markdown, notes,
+    Checked, CommandResult, EscapedIn, LogWriter, Look, ResultSubject, Screen, TextBlock, Tone,
+    graph, human, json, markdown, notes,
 };
 use crate::run::formats::Format;
 use crate::run::options::{ColorChoice, Options};
+use crate::run::paths;
 use crate::world::{Env, Stream};
 
 /// Number of lines about many roots, on both streams together.
