@@ -34,7 +34,10 @@ const WINGS: &[(&str, &str)] = &[
         "net authenticate sources store modules acquire packages",
     ),
     ("fetch/work", "locker mirror upstream"),
-    ("work", "report run advice driver audit mirroring sbom"),
+    (
+        "work",
+        "report run advice driver audit mirroring sbom changes diff",
+    ),
     ("front", "guide completion signals cli"),
 ];
 
@@ -48,7 +51,7 @@ const HOMES: &[(&str, &str)] = &[
     ("bytes", "net"),
     ("bzip2", "modules"),
     ("chrono", "expr package"),
-    ("clap", "audit cli completion mirroring run"),
+    ("clap", "audit changes cli completion diff mirroring run"),
     ("clap_complete", "cli completion"),
     ("clap_mangen", "cli"),
     ("comfy_table", "report"),

@@ -5,6 +5,10 @@ pub mod advice;
 #[doc(hidden)]
 pub mod audit;
 #[doc(hidden)]
+pub mod changes;
+#[doc(hidden)]
+pub mod diff;
+#[doc(hidden)]
 pub mod driver;
 #[doc(hidden)]
 pub mod mirroring;

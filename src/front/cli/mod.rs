@@ -55,14 +55,8 @@ use crate::run::session::Session;
 use crate::sources::net::Event;
 use crate::world::{CachedDisk, Confined, Files};
 
+pub use crate::report::{CLEAN, FAILED, FINDINGS};
 pub use crate::run::World;
-
-/// The job was done, and nothing is wrong.
-pub const CLEAN: u8 = 0;
-/// The job was done, and the answer is bad.
-pub const FINDINGS: u8 = 1;
-/// The job could not be done.
-pub const FAILED: u8 = 2;
 
 /// The streams that commands write to.
 pub struct Io<'a> {

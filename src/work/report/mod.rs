@@ -44,8 +44,9 @@ pub use folded::{FoldedFindings, folded};
 pub use formats::{CHECK_FORMATS, CheckFormat};
 pub use log_writer::{EscapedIn, LogWriter, harmless_text};
 pub use result::{
-    CheckDetail, CommandResult, ComparedFiles, FileResult, FindingDisplay, LockDetail, NotSeen,
-    PackageResult, ResultEntry, ResultSubject, RootDetail, RootResult, RootStatus, Sentence,
+    CLEAN, CheckDetail, CommandResult, ComparedFiles, FAILED, FINDINGS, FileResult, FindingDisplay,
+    LockDetail, NotSeen, PackageResult, ResultEntry, ResultSubject, RootDetail, RootResult,
+    RootStatus, Sentence,
 };
 pub use root::{Naming, RootRow};
 pub use several::{FaultLine, Several};

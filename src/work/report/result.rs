@@ -17,6 +17,13 @@ use crate::requirement::MissingValues;
 use crate::review::{FileComparison, Verdict};
 use crate::sources::release_contents::ReleaseChanges;
 
+/// The job was done, and nothing is wrong.
+pub const CLEAN: u8 = 0;
+/// The job was done, and the answer is bad.
+pub const FINDINGS: u8 = 1;
+/// The job could not be done.
+pub const FAILED: u8 = 2;
+
 /// Everything that a command found, in the order in which it found it.
 ///
 /// All formats are renderings of this value; none of them changes it or adds to it.
@@ -279,9 +286,9 @@ impl RootStatus {
     #[must_use]
     pub fn exit_code(self) -> u8 {
         match self {
-            Self::Clean => 0,
-            Self::Findings => 1,
-            Self::Failed => 2,
+            Self::Clean => CLEAN,
+            Self::Findings => FINDINGS,
+            Self::Failed => FAILED,
         }
     }
 }

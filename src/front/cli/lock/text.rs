@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{LockOptions, dropped, in_use};
-use crate::cli::diff;
-use crate::cli::diff::text::Details;
 use crate::diag::{counted, counted_as};
+use crate::diff;
+use crate::diff::text::Details;
 use crate::flavor::Flavor;
 use crate::locker::{ContradictedBy, NotConverted};
 use crate::package::Provenance;

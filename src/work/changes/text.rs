@@ -11,7 +11,7 @@ const MAX_NAMES: usize = 8;
 const MAX_NOTES: usize = 12;
 
 /// Returns what people read of releases.
-pub(in crate::front::cli) fn blocks(releases: &[ReleaseChanges], look: Look) -> Vec<TextBlock> {
+pub(crate) fn blocks(releases: &[ReleaseChanges], look: Look) -> Vec<TextBlock> {
     releases
         .iter()
         .flat_map(|release| of_release(release, look))

@@ -1,20 +1,18 @@
 //! `lockctl changes`: what another version of a provider brings.
 
-pub(super) mod text;
+pub(crate) mod text;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::rc::Rc;
 
 use clap::Args;
 
 use crate::addr::{ProviderAddr, Url};
 use crate::advice;
-use crate::cli::{CLEAN, Command, FAILED, MarkdownText};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, Program};
 use crate::lockfile;
-use crate::report::{CommandResult, Failure, Look, ResultSubject, Sentence, TextBlock};
+use crate::report::{CLEAN, CommandResult, FAILED, Failure, ResultSubject, Sentence};
 use crate::review::LockSide;
 use crate::run::options::examples;
 use crate::run::root;
@@ -42,7 +40,7 @@ const FORMAT: u32 = 1;
     ("lockctl changes hashicorp/aws 5.31.0..6.2.0", "between two versions"),
     ("lockctl changes hashicorp/aws --format markdown", "the same, for a pull request"),
 ]))]
-pub(in crate::front::cli) struct ChangesArgs {
+pub(crate) struct ChangesArgs {
     /// The provider, as in hashicorp/aws [default: every locked one]
     #[arg(value_name = "ADDR")]
     addr: Option<TypedAddr>,
@@ -73,8 +71,9 @@ impl VersionRange {
     }
 }
 
-impl Command for ChangesArgs {
-    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
+impl ChangesArgs {
+    /// Compares releases, and lists what the later one brings.
+    pub(crate) fn changes(&self, session: &Session<'_>) -> CommandResult {
         let reader = ReleaseReader::new(session);
         let targets = reader.and_then(|reader| Ok((self.targets(session)?, reader)));
         let (targets, reader) = match targets {
@@ -104,21 +103,10 @@ impl Command for ChangesArgs {
             ..CommandResult::of("changes", ResultSubject::Releases(releases))
         }
     }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        match &result.subject {
-            ResultSubject::Releases(releases) => text::blocks(releases, look),
-            _ => Vec::new(),
-        }
-    }
-
-    fn markdown(&self) -> MarkdownText {
-        MarkdownText::Blocks
-    }
 }
 
 /// Says in one sentence what failed.
-pub(super) fn sentence(failure: &Failure) -> Sentence {
+pub(crate) fn sentence(failure: &Failure) -> Sentence {
     let causes: Vec<&str> = failure.causes.iter().map(|cause| &**cause).collect();
     Sentence::warning(format!("{}: {}", failure.title, causes.join(": ")))
 }
@@ -162,7 +150,7 @@ impl ChangesArgs {
 }
 
 /// Reads what releases hold: from the cache, and else from the servers that document them.
-pub(super) struct ReleaseReader<'s, 'a> {
+pub(crate) struct ReleaseReader<'s, 'a> {
     session: &'s Session<'a>,
     documents: ReleaseDocuments<'a>,
 }
@@ -172,7 +160,7 @@ impl<'s, 'a> ReleaseReader<'s, 'a> {
     ///
     /// # Errors
     /// If `GITHUB_API_URL` is no address.
-    pub(super) fn new(session: &'s Session<'a>) -> Result<Self, Failure> {
+    pub(crate) fn new(session: &'s Session<'a>) -> Result<Self, Failure> {
         let variable = |name: &str| {
             let value = session.world.env.var(name)?.into_string().ok()?;
             (!value.is_empty()).then_some(value)
@@ -195,7 +183,7 @@ impl<'s, 'a> ReleaseReader<'s, 'a> {
     ///
     /// # Errors
     /// If the registry lists no versions, or nothing may be asked and nothing is kept.
-    pub(super) fn changes(
+    pub(crate) fn changes(
         &self,
         provider: &ProviderAddr,
         old: &Version,

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::addr::ProviderAddr;
-use crate::cli::changes;
+use crate::changes;
 use crate::hash::{Hash, Scheme};
 use crate::platform;
 use crate::report::{
@@ -33,7 +33,7 @@ const NAMES: RootNames = RootNames::Below("lock file");
 const ANYWHERE: &str = "the configuration";
 
 /// Returns what people read of a result: equal changes of several files once.
-pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
+pub(crate) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let ResultSubject::Files(all) = &result.subject else {
         return Vec::new();
     };
@@ -63,7 +63,7 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
 
 /// The lines below each change: constraints and single hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::front::cli) enum Details {
+pub(crate) enum Details {
     All,
     /// Only if all changes together have no more lines than this.
     AtMost(usize),
@@ -71,9 +71,7 @@ pub(in crate::front::cli) enum Details {
 }
 
 /// Returns how the providers of comparisons are named.
-pub(in crate::front::cli) fn naming(
-    files: &[&FileComparison],
-) -> impl Fn(&ProviderAddr) -> String + use<> {
+pub(crate) fn naming(files: &[&FileComparison]) -> impl Fn(&ProviderAddr) -> String + use<> {
     let changes = files.iter().flat_map(|file| &file.review.providers);
     let sides = changes.flat_map(|provider| {
         let change = &provider.change;
@@ -88,7 +86,7 @@ pub(in crate::front::cli) fn naming(
 }
 
 /// Returns the tone for a risk.
-pub(in crate::front::cli) fn tone(risk: Risk) -> Tone {
+pub(crate) fn tone(risk: Risk) -> Tone {
     match risk {
         Risk::Routine => Tone::Good,
         Risk::Notice => Tone::Note,
@@ -98,7 +96,7 @@ pub(in crate::front::cli) fn tone(risk: Risk) -> Tone {
 }
 
 /// Lists what happened to files as a whole.
-pub(in crate::front::cli) fn causes(files: &[&FileComparison]) -> Table {
+pub(crate) fn causes(files: &[&FileComparison]) -> Table {
     let rows = files.iter().flat_map(|file| {
         file.review.causes.iter().map(|cause| {
             let text = match cause {
@@ -149,7 +147,7 @@ fn pins(files: &[&FileComparison]) -> Table {
 }
 
 /// Lists what changed in the entries of files.
-pub(in crate::front::cli) fn table(files: &[&FileComparison], details: Details) -> Table {
+pub(crate) fn table(files: &[&FileComparison], details: Details) -> Table {
     let name = naming(files);
     let are_many = files.len() > 1;
     let mut rows = Vec::new();

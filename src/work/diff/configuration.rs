@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::cli::World;
 use crate::config::{ConfigSources, Loaded, OverriddenPlaces};
 use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
@@ -13,6 +12,7 @@ use crate::project::{ProjectFile, ProjectPlace, Projects, RememberedProvider};
 use crate::remote_module::RemoteModules;
 use crate::requirement::{Requirement, RequirementOrigin, Requirements, StateSeen};
 use crate::review::{ConfigurationSides, FileComparison, LockSide};
+use crate::run::World;
 use crate::run::session::Session;
 use crate::run::user::modules;
 use crate::workspace::{EnvironmentUse, Reading, Workspace};
@@ -20,7 +20,7 @@ use crate::world::{Env, EnvAt};
 
 /// The place of the configuration of a side.
 #[derive(Clone)]
-pub(in crate::front::cli) enum Configured<'a> {
+pub(crate) enum Configured<'a> {
     /// In a directory on disk.
     Disk(&'a Path),
     /// In a directory of a revision; the last path is that of its top.
@@ -30,7 +30,7 @@ pub(in crate::front::cli) enum Configured<'a> {
 /// Reads the configuration of both sides, and adds what it says about each change.
 ///
 /// Without a configuration now it adds nothing; one before counts only if it is another one.
-pub(in crate::front::cli) fn explain(
+pub(crate) fn explain(
     mut comparison: FileComparison,
     [old, new]: [Option<Configured<'_>>; 2],
     session: &Session<'_>,
@@ -85,7 +85,7 @@ pub(in crate::front::cli) fn explain(
 }
 
 /// Returns what the project file of the state before remembers of providers; nothing if it has errors.
-pub(in crate::front::cli) fn memory(
+pub(crate) fn memory(
     place: &ProjectPlace,
     projects: &mut Projects<'_>,
     texts: &mut Texts,

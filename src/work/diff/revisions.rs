@@ -5,16 +5,16 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::advice;
-use crate::cli::World;
-use crate::cli::diff::configuration::Configured;
-use crate::cli::diff::{DiffArgs, configuration};
 use crate::diag::Texts;
+use crate::diff::configuration::Configured;
+use crate::diff::{DiffArgs, configuration};
 use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Status, TreeEntry};
 use crate::lockfile;
 use crate::pins::{self, Pins};
 use crate::project::{ProjectPlace, Projects};
 use crate::report::{self, Failure, FileResult, Sentence};
 use crate::review::{FileCause, FileComparison, LockSide};
+use crate::run::World;
 use crate::run::options::Options;
 use crate::run::root;
 use crate::run::session::Session;
@@ -37,7 +37,7 @@ struct RevisionReader<'s, 'a> {
 ///
 /// # Errors
 /// If they name nothing, or git does not answer.
-pub(in crate::front::cli) fn compare(
+pub(crate) fn compare(
     session: &Session<'_>,
     args: &DiffArgs,
     texts: &mut Texts,
@@ -90,11 +90,7 @@ pub(in crate::front::cli) fn compare(
 }
 
 /// Returns true if two words that are paths name revisions as well.
-pub(in crate::front::cli) fn are_revisions(
-    options: &Options,
-    args: &DiffArgs,
-    world: World<'_>,
-) -> bool {
+pub(crate) fn are_revisions(options: &Options, args: &DiffArgs, world: World<'_>) -> bool {
     let words = [&args.old, &args.new];
     let texts: Vec<&str> = words
         .into_iter()

@@ -3,25 +3,21 @@
 mod configuration;
 mod owners;
 mod revisions;
-pub(super) mod text;
+pub(crate) mod text;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use clap::Args;
 use configuration::Configured;
 
 use crate::addr::ProviderAddr;
 use crate::audit::run::known_advisories;
-use crate::cli::Command;
-use crate::cli::changes::{self, ReleaseReader};
+use crate::changes::{self, ReleaseReader};
 use crate::diag::Texts;
 use crate::locker::TrustedFacts;
 use crate::report::json::RootStatus;
-use crate::report::{
-    self, CommandResult, Failure, FileResult, Look, ResultSubject, Sentence, TextBlock,
-};
+use crate::report::{self, CommandResult, Failure, FileResult, ResultSubject, Sentence};
 use crate::review::{
     FileComparison, FileReview, LockSide, ProviderSide, ReleaseOrigin, Risk, verdict,
 };
@@ -42,16 +38,16 @@ use crate::{lockfile, pins};
     ("lockctl diff main...HEAD --format markdown", "the same, for a pull request"),
     ("lockctl diff old.hcl new.hcl --fail-on danger", "two files; fail on danger"),
 ]))]
-pub(in crate::front::cli) struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// The lock file before, its directory, or a git revision: REV, A..B or A...B [default: HEAD]
     #[arg(value_name = "OLD")]
-    pub(in crate::front::cli) old: Option<PathBuf>,
+    pub(crate) old: Option<PathBuf>,
     /// The lock file now, its directory, or a git revision [default: the working tree]
     #[arg(value_name = "NEW", conflicts_with = "staged")]
-    pub(in crate::front::cli) new: Option<PathBuf>,
+    pub(crate) new: Option<PathBuf>,
     /// Compare with the index: what the next commit contains
     #[arg(long, alias = "cached")]
-    pub(in crate::front::cli) staged: bool,
+    pub(crate) staged: bool,
     /// Exit with code 1 if a change has this risk or a higher one
     #[arg(
         long,
@@ -64,8 +60,9 @@ pub(in crate::front::cli) struct DiffArgs {
     changes: bool,
 }
 
-impl Command for DiffArgs {
-    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
+impl DiffArgs {
+    /// Compares what was typed, and judges each change.
+    pub(crate) fn diff(&self, session: &Session<'_>) -> CommandResult {
         let (options, world) = (session.options, session.world);
         let mut texts = Texts::default();
         let paths = paths(options, self, world.disk);
@@ -116,12 +113,6 @@ impl Command for DiffArgs {
         }
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        text::blocks(result, look)
-    }
-}
-
-impl DiffArgs {
     /// Compares the releases that were locked before and are now, if that was asked for; each pair once.
     fn releases(
         &self,
