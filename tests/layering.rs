@@ -36,7 +36,7 @@ const WINGS: &[(&str, &str)] = &[
     ("fetch/work", "locker mirror upstream"),
     (
         "work",
-        "report run advice driver audit mirroring sbom changes diff",
+        "report run advice driver audit mirroring sbom changes diff lock replace",
     ),
     ("front", "guide completion signals cli"),
 ];
@@ -51,7 +51,10 @@ const HOMES: &[(&str, &str)] = &[
     ("bytes", "net"),
     ("bzip2", "modules"),
     ("chrono", "expr package"),
-    ("clap", "audit changes cli completion diff mirroring run"),
+    (
+        "clap",
+        "audit changes cli completion diff driver lock mirroring replace run",
+    ),
     ("clap_complete", "cli completion"),
     ("clap_mangen", "cli"),
     ("comfy_table", "report"),

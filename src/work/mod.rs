@@ -11,7 +11,11 @@ pub mod diff;
 #[doc(hidden)]
 pub mod driver;
 #[doc(hidden)]
+pub mod lock;
+#[doc(hidden)]
 pub mod mirroring;
+#[doc(hidden)]
+pub mod replace;
 #[doc(hidden)]
 pub mod report;
 #[doc(hidden)]

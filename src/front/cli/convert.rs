@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use clap::Args;
 
-use crate::cli::lock::{self, LockCommand, LockOptions, LockRequest};
+use crate::cli::lock::LockCommand;
 use crate::flavor::{FlavorChoice, StatedFlavor};
+use crate::lock::{self, LockOptions, LockRequest};
 use crate::report::CommandResult;
 use crate::run::options::{Options, RootArgs, examples};
 use crate::run::session::Session;

@@ -5,7 +5,6 @@
 
 mod audit;
 mod cache;
-mod changed;
 mod changes;
 mod commands;
 mod config;
@@ -44,7 +43,7 @@ use commands::CommandLine;
 use project_revision::ProjectRevision;
 
 use crate::completion::{self, Completion};
-use crate::driver::contained;
+use crate::driver::{changed_args, contained};
 use crate::report::graph::Graph;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, EscapedIn, Failure, LogWriter, Look, TextBlock, harmless_text};
@@ -77,7 +76,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
     }
     // Known before the arguments are read: even what is wrong with them must not look like a conflict.
     let is_driver = args.get(1).is_some_and(|arg| arg == "merge");
-    if let Some(file) = changed::ambiguous_file(&args, world.disk) {
+    if let Some(file) = changed_args::ambiguous_file(&args, world.disk) {
         let text = format!(
             "'{}' is a file, and would be read as an option; write './' before its name, or '--' before \
              all names",

@@ -6,6 +6,7 @@
 //! Invariant: results are in the order of the roots, not of their completion.
 
 mod changed;
+pub(crate) mod changed_args;
 mod contained;
 mod each;
 mod job;
@@ -13,6 +14,7 @@ mod over_roots;
 mod results;
 
 pub(crate) use changed::ChangedFiles;
+pub(crate) use changed_args::ChangedArgs;
 pub(crate) use contained::contained;
 pub(crate) use each::{each, each_loaded};
 pub(crate) use job::{Job, OpenResult, RunInputs};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, FromArgMatches as _};
 
 use crate::addr::StoreUrl;
-use crate::cli::changed::ChangedArgs;
+use crate::driver::ChangedArgs;
 use crate::run::options::{Configuration, Platforms, RootArgs, examples, jobs, one_of};
 use crate::verify::fix::Extent;
 use crate::verify::{CheckGroup, Groups};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{LockOptions, dropped, in_use};
+use super::{LockOptions, dropped, edit, in_use};
 use crate::diag::{counted, counted_as};
 use crate::diff;
 use crate::diff::text::Details;
@@ -49,11 +49,17 @@ const COLUMNS: &[Column] = &[
 /// Maximum number of lines of details of all changes in a root; of more, none is shown.
 const MAX_DETAILS: usize = 24;
 
-/// Shows the entries, of several roots those that changed, then what would change, which versions the roots lock, and
+/// Shows the edits of configuration, the entries, of several roots those that changed, then what would change, which versions the roots lock, and
 /// how all came out.
 ///
 /// Markdown begins with what is about all roots, because it is cut where it becomes too long.
-pub(super) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
+pub(crate) fn blocks(result: &CommandResult, options: &LockOptions, look: Look) -> Vec<TextBlock> {
+    let mut blocks = edit::text::blocks(result, options.writes(), look);
+    blocks.extend(of_all(result, Tense::of(options), look));
+    blocks
+}
+
+fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let is_quiet = look.quiet && roots.len() > 1 && !look.markdown;
     let in_use = if is_quiet {

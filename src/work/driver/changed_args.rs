@@ -15,7 +15,7 @@ use crate::world::{Files, clean};
 
 /// Options about files that changed.
 #[derive(Clone, Debug, Args)]
-pub(in crate::front::cli) struct ChangedArgs {
+pub(crate) struct ChangedArgs {
     /// Leave out roots of which no file changed since this revision
     ///
     /// Files of a root are its own, those of its local modules and all others that are read for it, the
@@ -33,7 +33,7 @@ pub(in crate::front::cli) struct ChangedArgs {
 
 impl ChangedArgs {
     /// Returns the roots that are meant: with `--changed`, those that are found in the working directory.
-    pub(in crate::front::cli) fn roots(&self, typed: &RootArgs) -> RootArgs {
+    pub(crate) fn roots(&self, typed: &RootArgs) -> RootArgs {
         if self.changed {
             RootArgs {
                 roots: Vec::new(),
@@ -45,7 +45,7 @@ impl ChangedArgs {
     }
 
     /// Returns true if no root is left out.
-    pub(in crate::front::cli) fn is_off(&self) -> bool {
+    pub(crate) fn is_off(&self) -> bool {
         self.since.is_none() && !self.changed
     }
 
@@ -53,7 +53,7 @@ impl ChangedArgs {
     ///
     /// # Errors
     /// If the revision names nothing, or git does not answer.
-    pub(in crate::front::cli) fn files(
+    pub(crate) fn files(
         &self,
         session: &Session<'_>,
         typed: &RootArgs,
@@ -98,7 +98,7 @@ impl ChangedArgs {
 ///
 /// pre-commit appends the names of files that strangers chose. Taken for an option, `-h.tf` prints the help
 /// and ends with 0, and `--config=x.tf` turns off the rules that `x.tf` says.
-pub(super) fn ambiguous_file<'a>(args: &'a [OsString], files: &dyn Files) -> Option<&'a OsString> {
+pub(crate) fn ambiguous_file<'a>(args: &'a [OsString], files: &dyn Files) -> Option<&'a OsString> {
     args.iter()
         .take_while(|arg| *arg != "--")
         .skip_while(|arg| *arg != "--changed")

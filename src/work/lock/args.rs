@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::moves::{Moves, NamedProvider};
-use crate::cli::changed::ChangedArgs;
+use crate::driver::ChangedArgs;
 use crate::platform::Platform;
 use crate::resolve::Goal;
 use crate::run::options::{Configuration, Platforms, RootArgs, SourceArgs, examples, jobs};
@@ -19,7 +19,7 @@ use crate::run::typed_addr::TypedAddr;
     ("lockctl lock --platform linux_amd64,darwin_arm64", "for these platforms only"),
     ("lockctl lock -r --check", "check all roots below"),
 ]))]
-pub(in crate::front::cli) struct LockArgs {
+pub(crate) struct LockArgs {
     #[command(flatten)]
     pub(super) roots: RootArgs,
     #[command(flatten)]
@@ -31,43 +31,43 @@ pub(in crate::front::cli) struct LockArgs {
     #[arg(long = "provider", value_name = "ADDR")]
     pub(super) providers: Vec<TypedAddr>,
     #[command(flatten)]
-    pub(in crate::front::cli) options: LockOptions,
+    pub(crate) options: LockOptions,
 }
 
 /// Options of all commands that make lock files.
 #[derive(Clone, Debug, Args)]
-pub(in crate::front::cli) struct LockOptions {
+pub(crate) struct LockOptions {
     #[command(flatten)]
-    pub(in crate::front::cli) configuration: Configuration,
+    pub(crate) configuration: Configuration,
     #[command(flatten)]
-    pub(in crate::front::cli) platforms: Platforms,
+    pub(crate) platforms: Platforms,
     #[command(flatten)]
-    pub(in crate::front::cli) source: SourceArgs,
+    pub(crate) source: SourceArgs,
     /// Write nothing; exit with code 1 if the lock file would change
     #[arg(long)]
-    pub(in crate::front::cli) check: bool,
+    pub(crate) check: bool,
     /// Write nothing; show what would change
     #[arg(long)]
-    pub(in crate::front::cli) dry_run: bool,
+    pub(crate) dry_run: bool,
     /// Replace recorded hashes that the signed list contradicts
     ///
     /// Find out first how they came into the lock file: without this option they are an alarm. Each
     /// replaced hash is shown with its evidence. A hash that nothing contradicts stays.
     #[arg(long)]
-    pub(in crate::front::cli) repair: bool,
+    pub(crate) repair: bool,
     /// Remove the h1: hashes of these platforms, separated by commas
     ///
     /// Removed is what is known to belong to no other platform, from packages that an earlier run looked at. The
     /// signed zh: hashes stay, for all platforms: init would add them again.
     #[arg(long = "drop-platform", value_delimiter = ',', value_name = "PLATFORM")]
-    pub(in crate::front::cli) drop_platforms: Vec<Platform>,
+    pub(crate) drop_platforms: Vec<Platform>,
     /// Download and check every package, even if an earlier run kept what it holds
     #[arg(long)]
-    pub(in crate::front::cli) prove: bool,
+    pub(crate) prove: bool,
     /// How many packages are downloaded or hashed at once [default: 8 downloads, a
     /// hash per core]
     #[arg(long, value_name = "N", value_parser = jobs)]
-    pub(in crate::front::cli) jobs: Option<NonZeroUsize>,
+    pub(crate) jobs: Option<NonZeroUsize>,
 }
 
 impl LockArgs {
@@ -91,12 +91,12 @@ impl LockArgs {
 
 impl LockOptions {
     /// Returns true if lock files are written where they change.
-    pub(in crate::front::cli) fn writes(&self) -> bool {
+    pub(crate) fn writes(&self) -> bool {
         !self.check && !self.dry_run
     }
 
     /// Returns the paths of packages that options name.
-    pub(in crate::front::cli) fn packages(&self) -> Vec<PathBuf> {
+    pub(crate) fn packages(&self) -> Vec<PathBuf> {
         self.source.fs_mirror.iter().cloned().collect()
     }
 }

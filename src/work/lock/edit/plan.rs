@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
-use crate::cli::lock::moves::{Moves, NamedInRoots};
-use crate::cli::lock::opened::sound;
-use crate::cli::lock::{LockOptions, LockRequest, wanted};
 use crate::config::Loaded;
 use crate::diag::Texts;
 use crate::driver::{self, Job, OpenResult, RunInputs};
+use crate::lock::moves::{Moves, NamedInRoots};
+use crate::lock::opened::sound;
+use crate::lock::{LockOptions, LockRequest, wanted};
 use crate::locker::{self, OutdatedRequest, VersionComparison};
 use crate::project::Policy;
 use crate::report::{CommandResult, Failure, RootResult};

@@ -4,7 +4,7 @@ mod altered;
 mod args;
 mod conversion;
 mod dropped;
-pub(in crate::front::cli) mod edit;
+pub(crate) mod edit;
 mod ending;
 mod in_use;
 mod job;
@@ -16,102 +16,45 @@ mod provenance;
 mod remarks;
 mod reports;
 mod rows;
-mod text;
+pub(crate) mod text;
 mod wanted;
 
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use job::LockJob;
-use text::Tense;
 
-use crate::cli::{Command, MarkdownText};
 use crate::driver::{self, ChangedFiles, RunInputs};
-use crate::report::reading::Total;
-use crate::report::{CommandResult, Look, Sentence, TextBlock};
-use crate::run::options::{Configuration, Options, RootArgs, job_count};
+use crate::report::{CommandResult, Sentence};
+use crate::run::options::{RootArgs, job_count};
 use crate::run::platforms::{self, PlatformArg};
 use crate::run::session::Session;
 use crate::run::user::modules::{AutoModules, UserModules};
 use crate::workspace::{PinUse, Reading};
 
-pub(in crate::front::cli) use args::{LockArgs, LockOptions};
+pub(crate) use args::{LockArgs, LockOptions};
 use ending::conclude;
-pub(in crate::front::cli) use moves::{Moves, NamedProvider};
+pub(crate) use moves::{Moves, NamedProvider};
 
 /// A lock run as it was typed.
 #[derive(Clone, Copy)]
-pub(in crate::front::cli) struct LockRequest<'a> {
+pub(crate) struct LockRequest<'a> {
     /// The name of the command.
-    pub(in crate::front::cli) command: &'static str,
-    pub(in crate::front::cli) roots: &'a RootArgs,
+    pub(crate) command: &'static str,
+    pub(crate) roots: &'a RootArgs,
     /// The files that changed, if only changed roots are locked.
-    pub(in crate::front::cli) changed: Option<&'a ChangedFiles>,
-    pub(in crate::front::cli) options: &'a LockOptions,
+    pub(crate) changed: Option<&'a ChangedFiles>,
+    pub(crate) options: &'a LockOptions,
     /// The versions that move, or the providers that are locked; `None` to lock all and move none.
-    pub(in crate::front::cli) moves: Option<&'a Moves>,
+    pub(crate) moves: Option<&'a Moves>,
     /// Lock files of the other program are converted first.
-    pub(in crate::front::cli) converts: bool,
+    pub(crate) converts: bool,
     /// The pins of modules that move.
-    pub(in crate::front::cli) pins: &'a PinUse,
+    pub(crate) pins: &'a PinUse,
 }
 
-/// A command that locks roots: `lock` itself, and those that move versions or convert entries first.
-pub(in crate::front::cli) trait LockCommand {
-    /// Returns how lock files are made.
-    fn options(&self) -> &LockOptions;
-
-    /// Does what was typed, as [`Command::run`] does.
-    fn lock(&self, session: &Rc<Session<'_>>) -> CommandResult;
-
-    /// Checks what is typed; see [`Command::check`].
-    ///
-    /// # Errors
-    /// With the sentence that the user reads.
-    fn check_arguments(&self, _options: &Options) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-impl<C: LockCommand> Command for C {
-    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
-        self.lock(session)
-    }
-
-    fn check(&self, options: &Options) -> Result<(), String> {
-        self.check_arguments(options)
-    }
-
-    fn configuration(&self) -> Option<&Configuration> {
-        Some(&self.options().configuration)
-    }
-
-    fn packages(&self) -> Vec<PathBuf> {
-        self.options().packages()
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        let tense = Tense::of(self.options());
-        let mut blocks = edit::text::blocks(result, self.options().writes(), look);
-        blocks.extend(text::of_all(result, tense, look));
-        blocks
-    }
-
-    fn total(&self) -> Total {
-        Total::Result
-    }
-
-    fn markdown(&self) -> MarkdownText {
-        MarkdownText::Blocks
-    }
-}
-
-impl LockCommand for LockArgs {
-    fn options(&self) -> &LockOptions {
-        &self.options
-    }
-
-    fn lock(&self, session: &Rc<Session<'_>>) -> CommandResult {
+impl LockArgs {
+    /// Locks the roots that were typed; no version moves.
+    pub(crate) fn lock(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let changed = match self.changed.files(session, &self.roots) {
             Ok(changed) => changed,
             Err(failure) => return CommandResult::failed("lock", [failure]),
@@ -131,10 +74,7 @@ impl LockCommand for LockArgs {
 }
 
 /// Locks all roots of a command line.
-pub(in crate::front::cli) fn run(
-    session: &Rc<Session<'_>>,
-    request: LockRequest<'_>,
-) -> CommandResult {
+pub(crate) fn run(session: &Rc<Session<'_>>, request: LockRequest<'_>) -> CommandResult {
     let args = request.options;
     // `lock` makes requests anyway, and a module that is not visible may require a provider.
     let modules = UserModules::new(session, &args.configuration, AutoModules::Fetched);

@@ -16,22 +16,22 @@ use crate::version::Version;
 
 /// The providers that are locked, and the versions that move.
 #[derive(Clone, Debug)]
-pub(in crate::front::cli) struct Moves {
+pub(crate) struct Moves {
     /// The goal of a provider whose version is not named; of all of them if no provider is named.
-    pub(in crate::front::cli) goal: Goal,
+    pub(crate) goal: Goal,
     /// The goal of all others beside named providers; `None` if their entries stay as they are.
-    pub(in crate::front::cli) others: Option<Goal>,
-    pub(in crate::front::cli) named: Vec<NamedProvider>,
+    pub(crate) others: Option<Goal>,
+    pub(crate) named: Vec<NamedProvider>,
     /// The least age of a release, in place of that of the project file.
-    pub(in crate::front::cli) min_age: Option<MinAge>,
+    pub(crate) min_age: Option<MinAge>,
 }
 
 /// A provider that is named.
 #[derive(Clone, Debug)]
-pub(in crate::front::cli) struct NamedProvider {
-    pub(in crate::front::cli) addr: TypedAddr,
+pub(crate) struct NamedProvider {
+    pub(crate) addr: TypedAddr,
     /// The version that it moves to, if one is named.
-    pub(in crate::front::cli) version: Option<Version>,
+    pub(crate) version: Option<Version>,
 }
 
 /// The providers that are named, as far as the roots of a run require them.

@@ -1,9 +1,9 @@
 //! The report on a root that was converted.
 
-use crate::cli::lock::conclude;
-use crate::cli::lock::opened::OpenRoot;
 use crate::diag::{Texts, counted_as};
 use crate::flavor::{FlavorChoice, Program};
+use crate::lock::conclude;
+use crate::lock::opened::OpenRoot;
 use crate::locker::{Conversion, NotConverted};
 use crate::report::json::{ConvertedProvider, Provider, RemovedProvider};
 use crate::report::{RootResult, Tone};
@@ -12,12 +12,7 @@ use crate::run::root::Root;
 use crate::world::Files;
 
 /// Reports what became of each entry, and what else keeps a root with the other program.
-pub(in crate::front::cli::lock) fn report(
-    result: &mut RootResult,
-    opened: &OpenRoot,
-    texts: &Texts,
-    files: &dyn Files,
-) {
+pub(crate) fn report(result: &mut RootResult, opened: &OpenRoot, texts: &Texts, files: &dyn Files) {
     if let Some(conversion) = &opened.conversion {
         entries(result, conversion, opened, texts);
     }
@@ -89,7 +84,7 @@ fn entries(result: &mut RootResult, conversion: &Conversion, opened: &OpenRoot, 
 }
 
 /// Replaces the verdict on a lock file that changes, if entries were converted.
-pub(in crate::front::cli::lock) fn verdict(
+pub(crate) fn verdict(
     result: &mut RootResult,
     conversion: &Conversion,
     root: &Root,

@@ -38,7 +38,7 @@ pub(super) fn check_builtin(root: &Root, loaded: &Loaded, texts: &Texts) -> Resu
 
 /// Explains the errors about moved entries that the registry of the program does not have; returns the other
 /// errors as they are.
-pub(in crate::front::cli::lock) fn missing(
+pub(crate) fn missing(
     conversion: &Conversion,
     errors: Vec<LockError>,
     root: &Root,

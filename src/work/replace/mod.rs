@@ -8,9 +8,9 @@ use std::rc::Rc;
 use clap::Args;
 use job::{ReplaceJob, ReplacedRoots};
 
-use crate::cli::lock::{self, LockCommand, LockOptions, LockRequest, Moves, NamedProvider};
-use crate::cli::{CLEAN, FINDINGS};
 use crate::driver::{self, RunInputs};
+use crate::lock::{self, LockOptions, LockRequest, Moves, NamedProvider};
+use crate::report::{CLEAN, FINDINGS};
 use crate::report::{CommandResult, Sentence};
 use crate::resolve::Goal;
 use crate::run::options::{Options, RootArgs, examples, job_count};
@@ -29,7 +29,7 @@ use crate::workspace::PinUse;
     ("lockctl replace terraform-providers/azuread hashicorp/azuread -r", "in all roots below"),
     ("lockctl replace acme/tool registry.example.com/acme/tool --dry-run", "show what would change"),
 ]))]
-pub(in crate::front::cli) struct ReplaceArgs {
+pub(crate) struct ReplaceArgs {
     /// The provider as files name it now, as in terraform-providers/azuread
     #[arg(value_name = "OLD")]
     old: TypedAddr,
@@ -39,15 +39,12 @@ pub(in crate::front::cli) struct ReplaceArgs {
     #[command(flatten)]
     roots: RootArgs,
     #[command(flatten)]
-    options: LockOptions,
+    pub(crate) options: LockOptions,
 }
 
-impl LockCommand for ReplaceArgs {
-    fn options(&self) -> &LockOptions {
-        &self.options
-    }
-
-    fn lock(&self, session: &Rc<Session<'_>>) -> CommandResult {
+impl ReplaceArgs {
+    /// Plans the edits of all roots, and locks them as they will be.
+    pub(crate) fn replace(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let modules = UserModules::new(session, &self.options.configuration, AutoModules::Fetched);
         let mut job = ReplaceJob::new(session, &self.options, &self.old, &self.new);
         let inputs = RunInputs {
@@ -96,7 +93,11 @@ impl LockCommand for ReplaceArgs {
         result
     }
 
-    fn check_arguments(&self, options: &Options) -> Result<(), String> {
+    /// Checks that the addresses differ, and that the new one can be proven.
+    ///
+    /// # Errors
+    /// With the sentence that the user reads.
+    pub(crate) fn check(&self, options: &Options) -> Result<(), String> {
         if self.old.as_str() == self.new.as_str() {
             return Err("OLD and NEW are the same provider".to_owned());
         }

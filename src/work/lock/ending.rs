@@ -53,12 +53,7 @@ pub(super) fn report(
 }
 
 /// Sets the verdict on a root, and the same in words that many roots share.
-pub(in crate::front::cli) fn conclude(
-    result: &mut RootResult,
-    tone: Tone,
-    shared: String,
-    text: String,
-) {
+pub(crate) fn conclude(result: &mut RootResult, tone: Tone, shared: String, text: String) {
     result.lock_mut().outcome = Some(shared);
     result.verdict = Some(Sentence { tone, text });
 }

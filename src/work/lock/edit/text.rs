@@ -13,11 +13,7 @@ const MAX_COMMANDS: usize = 10;
 const COLUMNS: &[Column] = &[Column::Key("PROVIDER"), Column::Key("EDIT")];
 
 /// Shows the edits, equal ones together with their files, and the diff where nothing is written.
-pub(in crate::front::cli) fn blocks(
-    result: &CommandResult,
-    writes: bool,
-    look: Look,
-) -> Vec<TextBlock> {
+pub(crate) fn blocks(result: &CommandResult, writes: bool, look: Look) -> Vec<TextBlock> {
     let Some(edits) = &result.edits else {
         return Vec::new();
     };

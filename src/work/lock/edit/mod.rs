@@ -9,7 +9,7 @@ pub(super) mod text;
 use std::rc::Rc;
 
 use super::LockRequest;
-use crate::cli::{CLEAN, FINDINGS};
+use crate::report::{CLEAN, FINDINGS};
 use crate::report::{CommandResult, ResultSubject, RootResult, Sentence};
 use crate::run::edits::{PlannedEdits, nothing_written};
 use crate::run::session::Session;
@@ -17,7 +17,7 @@ use crate::version::ConstraintForm;
 use crate::world::StagedDisk;
 
 /// Edits constraints and locks all roots of a command line, together or not at all.
-pub(in crate::front::cli) fn run(
+pub(crate) fn run(
     session: &Rc<Session<'_>>,
     request: LockRequest<'_>,
     form: ConstraintForm,
@@ -30,7 +30,7 @@ pub(in crate::front::cli) fn run(
 }
 
 /// Locks all roots as if files were edited already, and writes all files together or none.
-pub(in crate::front::cli) fn write_with(
+pub(crate) fn write_with(
     session: &Rc<Session<'_>>,
     request: LockRequest<'_>,
     edits: &PlannedEdits,
