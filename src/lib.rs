@@ -19,4 +19,7 @@ pub use lockctl_fetch::{
     review, sources, store, terragrunt, upstream, verifier, verify, version, workspace, world,
 };
 #[doc(hidden)]
-pub use work::{advice, audit, changes, diff, driver, lock, mirroring, replace, report, run, sbom};
+pub use work::{
+    advice, audit, changes, diff, driver, lock, mirroring, outdated, replace, report, run, sbom,
+    verifying,
+};

@@ -36,7 +36,7 @@ const WINGS: &[(&str, &str)] = &[
     ("fetch/work", "locker mirror upstream"),
     (
         "work",
-        "report run advice driver audit mirroring sbom changes diff lock replace",
+        "report run advice driver audit mirroring sbom changes diff lock replace outdated verifying",
     ),
     ("front", "guide completion signals cli"),
 ];
@@ -53,7 +53,7 @@ const HOMES: &[(&str, &str)] = &[
     ("chrono", "expr package"),
     (
         "clap",
-        "audit changes cli completion diff driver lock mirroring replace run",
+        "audit changes cli completion diff driver lock mirroring outdated replace run verifying",
     ),
     ("clap_complete", "cli completion"),
     ("clap_mangen", "cli"),

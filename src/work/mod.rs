@@ -15,6 +15,8 @@ pub mod lock;
 #[doc(hidden)]
 pub mod mirroring;
 #[doc(hidden)]
+pub mod outdated;
+#[doc(hidden)]
 pub mod replace;
 #[doc(hidden)]
 pub mod report;
@@ -22,3 +24,5 @@ pub mod report;
 pub mod run;
 #[doc(hidden)]
 pub mod sbom;
+#[doc(hidden)]
+pub mod verifying;

@@ -18,7 +18,6 @@ use crate::cli::git::{GitArgs, GitTextconvArgs};
 use crate::cli::hash::HashArgs;
 use crate::cli::log::LogArgs;
 use crate::cli::merge::MergeArgs;
-use crate::cli::outdated::OutdatedArgs;
 use crate::cli::report::ReportArgs;
 use crate::cli::resolve::ResolveArgs;
 use crate::cli::sbom::SbomArgs;
@@ -26,16 +25,17 @@ use crate::cli::show::ShowArgs;
 use crate::cli::tree::TreeArgs;
 use crate::cli::trust::TrustArgs;
 use crate::cli::update::UpdateArgs;
-use crate::cli::verify::VerifyArgs;
 use crate::cli::why::WhyArgs;
 use crate::cli::{Command, suggestion};
 use crate::diff::DiffArgs;
 use crate::lock::LockArgs;
 use crate::mirroring::MirrorArgs;
+use crate::outdated::OutdatedArgs;
 use crate::replace::ReplaceArgs;
 use crate::report::VERSION_TEXT;
 use crate::run::formats::{Format, FormatKind};
 use crate::run::options::{ModuleChoice, Options, examples, one_of};
+use crate::verifying::VerifyArgs;
 
 /// Lock, verify and explain the provider dependencies of Terraform and OpenTofu
 #[derive(Clone, Debug, Parser)]

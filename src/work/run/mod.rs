@@ -25,6 +25,7 @@ pub(crate) mod typed_addr;
 pub(crate) mod unseen;
 pub(crate) mod user;
 mod values;
+pub(crate) mod versions;
 
 use crate::world::{Clock, Disk, Env, Files, Http, Run};
 

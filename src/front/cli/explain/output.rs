@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use crate::addr::ProviderAddr;
-use crate::cli::{FINDINGS, verify};
+use crate::cli::FINDINGS;
 use crate::cliconfig::MethodKind;
 use crate::diag::{Finding, Severity, rules};
 use crate::flavor::{Flavor, FlavorChoice, Program};
@@ -21,6 +21,7 @@ use crate::report::{
 use crate::run::commands::quoted;
 use crate::run::options::Options;
 use crate::run::session::Session;
+use crate::verifying;
 use crate::world::FileKind;
 
 /// Explains the errors of an output; the answer is bad if one of them is not recognised.
@@ -103,7 +104,7 @@ impl VerifiedHere {
             .disk
             .kind(&path)
             .is_ok_and(|kind| kind == FileKind::File);
-        is_there.then(|| Self(verify::here(session)))
+        is_there.then(|| Self(verifying::here(session)))
     }
 
     fn root(&self) -> Option<&RootResult> {

@@ -2,7 +2,6 @@
 
 mod opened;
 mod text;
-pub(super) mod versions;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::versions::VersionContents;
 use super::{row, step};
 use crate::advice;
 use crate::cli::World;
@@ -16,6 +15,7 @@ use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::review::HistoryFilter;
 use crate::run::options::{Options, RootArgs};
 use crate::run::session::Session;
+use crate::run::versions::VersionContents;
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Replaced, clean};
 use crate::{lockfile, parallel, review};

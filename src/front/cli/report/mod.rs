@@ -12,15 +12,14 @@ use crate::addr::ProviderAddr;
 use crate::audit::run::known_advisories;
 use crate::cli::generate::put;
 use crate::cli::log::LogArgs;
-use crate::cli::outdated::OutdatedArgs;
 use crate::cli::sbom::origin::{LAST_SECOND, stated_time};
-use crate::cli::verify::VerifyArgs;
-use crate::cli::{CLEAN, Command, FAILED, World, show, tree, verify, why};
+use crate::cli::{CLEAN, Command, FAILED, World, show, tree, why};
 use crate::config::{Branches, Loaded};
 use crate::diag::{Texts, counted, has_errors};
 use crate::flavor::Flavor;
 use crate::git::Repository;
 use crate::lockfile::LockFile;
+use crate::outdated::OutdatedArgs;
 use crate::report::graph::Graph;
 use crate::report::html::{self, KnownRelease, ReportPage, ReportedRoot};
 use crate::report::json::RootStatus;
@@ -33,6 +32,7 @@ use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
 use crate::run::unseen::UnseenParts;
 use crate::verify::KnownHashes;
+use crate::verifying::{self, VerifyArgs};
 use crate::version::Version;
 use crate::world::{Clock, clean};
 
@@ -159,7 +159,7 @@ impl ReportArgs {
             upstream: self.upstream,
             ..VerifyArgs::usual()
         };
-        let mut checked = verify::observed(session, &args, &mut |root, loaded, texts| {
+        let mut checked = verifying::observed(session, &args, &mut |root, loaded, texts| {
             collected.add(self, session, root, loaded, texts);
         });
         collected.add_advisories(session);
@@ -200,7 +200,7 @@ impl ReportArgs {
         let graphs = self.graphs(session, checked.roots(), collected, &name)?;
         let compared = self
             .upstream
-            .then(|| OutdatedArgs::over(&self.roots, &self.configuration).run(session));
+            .then(|| OutdatedArgs::over(&self.roots, &self.configuration).outdated(session));
         Ok(html::render(&ReportPage {
             title: &self.title,
             date,

@@ -20,45 +20,45 @@ use crate::verify::{CheckGroup, Groups};
     ("lockctl verify --matrix", "predict what init and plan will do"),
     ("lockctl verify --fix", "apply safe fixes first"),
 ]))]
-pub(in crate::front::cli) struct VerifyArgs {
+pub(crate) struct VerifyArgs {
     #[command(flatten)]
-    pub(in crate::front::cli) roots: RootArgs,
+    pub(crate) roots: RootArgs,
     #[command(flatten)]
-    pub(in crate::front::cli) changed: ChangedArgs,
+    pub(crate) changed: ChangedArgs,
     #[command(flatten)]
-    pub(in crate::front::cli) configuration: Configuration,
+    pub(crate) configuration: Configuration,
     #[command(flatten)]
-    pub(in crate::front::cli) platforms: Platforms,
+    pub(crate) platforms: Platforms,
     /// Also check the packages in this filesystem mirror (may be repeated)
     #[arg(long = "fs-mirror", value_name = "DIR")]
-    pub(in crate::front::cli) fs_mirrors: Vec<PathBuf>,
+    pub(crate) fs_mirrors: Vec<PathBuf>,
     /// Also check this package: a zip or an unpacked directory (may be repeated)
     ///
     /// It may also be a directory of packages.
     #[arg(long = "package", value_name = "PATH")]
-    pub(in crate::front::cli) packages: Vec<PathBuf>,
+    pub(crate) packages: Vec<PathBuf>,
     /// Also predict what init and plan will do
     ///
     /// There is a line for each provider and wanted platform; see `lockctl explain matrix`.
     #[arg(long)]
-    pub(in crate::front::cli) matrix: bool,
+    pub(crate) matrix: bool,
     /// Also compare hashes and keys with those of the registries
     ///
     /// Fetches the signed list of each locked release, and no package. It finds unknown and missing
     /// hashes, withdrawn versions, other keys than those that the project file pins, and newer patches.
     #[arg(long)]
-    pub(in crate::front::cli) upstream: bool,
+    pub(crate) upstream: bool,
     /// Also read the signed facts of the locked releases from this store [default: that of the project file]
     ///
     /// Facts count under the keys in `trust { fact_keys }`; see `lockctl explain shared-store`. One request for each
     /// locked release; --offline makes none.
     #[arg(long, value_name = "URL")]
-    pub(in crate::front::cli) store: Option<StoreUrl>,
+    pub(crate) store: Option<StoreUrl>,
     /// Also apply the policy of a file, or of URL@sha256:DIGEST
     ///
     /// Its policy and rule blocks count beside those of the project file, which cannot weaken them.
     #[arg(long, value_name = "POLICY")]
-    pub(in crate::front::cli) policy: Option<String>,
+    pub(crate) policy: Option<String>,
     /// Apply safe fixes, then check the result
     ///
     /// Fixes form, order, repeated blocks, stale constraints and entries that nothing requires. A file
@@ -71,10 +71,10 @@ pub(in crate::front::cli) struct VerifyArgs {
         require_equals = true,
         default_missing_value = "safe"
     )]
-    pub(in crate::front::cli) fix: Option<Extent>,
+    pub(crate) fix: Option<Extent>,
     /// Run only these groups of checks, separated by commas
     #[arg(long, value_parser = one_of(CheckGroup::ALL.map(|group| (group.name(), group))), value_delimiter = ',', value_name = "GROUP")]
-    pub(in crate::front::cli) only: Vec<CheckGroup>,
+    pub(crate) only: Vec<CheckGroup>,
     /// Skip these groups of checks, separated by commas
     #[arg(
         long,
@@ -83,22 +83,22 @@ pub(in crate::front::cli) struct VerifyArgs {
         value_name = "GROUP",
         conflicts_with = "only"
     )]
-    pub(in crate::front::cli) skip: Vec<CheckGroup>,
+    pub(crate) skip: Vec<CheckGroup>,
     /// How many packages are hashed at once [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = jobs)]
-    pub(in crate::front::cli) jobs: Option<NonZeroUsize>,
+    pub(crate) jobs: Option<NonZeroUsize>,
 }
 
 impl VerifyArgs {
     /// Returns the arguments of `lockctl verify` without any.
-    pub(in crate::front::cli) fn usual() -> Self {
+    pub(crate) fn usual() -> Self {
         let command = Self::augment_args(clap::Command::new("verify"));
         let matches = command.get_matches_from(["verify"]);
         Self::from_arg_matches(&matches).expect("no argument is required")
     }
 
     /// Returns the groups of checks to run. Without `--upstream` none of them uses the network.
-    pub(in crate::front::cli) fn groups(&self) -> Groups {
+    pub(crate) fn groups(&self) -> Groups {
         let groups = if self.only.is_empty() {
             Groups::offline()
         } else {

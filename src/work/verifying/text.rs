@@ -20,7 +20,7 @@ const FEW_ROOTS: usize = 10;
 /// Shows what was repaired, what is predicted, then the findings, those of one cause as one, and how all came out.
 ///
 /// `-v` shows every finding by itself.
-pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
+pub(crate) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let fixed = roots.iter().flat_map(|root| {
         let fixed = root.check().and_then(|check| check.fixed.as_ref());

@@ -8,31 +8,28 @@ mod replaced;
 mod result;
 mod shared_policy;
 mod table;
-mod text;
+pub(crate) mod text;
 
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::advice;
-use crate::cli::Command;
-use crate::cli::verify::job::{ObserveRoot, VerifyJob};
-use crate::cli::verify::shared_policy::SharedPolicy;
 use crate::diag::counted;
 use crate::driver::{self, RunInputs};
 use crate::packages::NamedPackages;
-use crate::report::reading::Total;
-use crate::report::{CommandResult, Failure, Look, RootResult, Sentence, TextBlock};
+use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::run::formats::Format;
-use crate::run::options::{Configuration, Options, job_count};
+use crate::run::options::job_count;
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::session::Session;
 use crate::run::user::modules::{self, AutoModules, UserModules};
-use crate::verify::CheckGroup;
+use crate::verifying::job::{ObserveRoot, VerifyJob};
+use crate::verifying::shared_policy::SharedPolicy;
 
-pub(in crate::front::cli) use args::VerifyArgs;
+pub(crate) use args::VerifyArgs;
 
-impl Command for VerifyArgs {
-    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
+impl VerifyArgs {
+    /// Verifies the roots that were typed.
+    pub(crate) fn verify(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let mut result = observed(session, self, &mut |_, _, _| {});
         // Machine formats name the rule of each finding, and need no advice on how to read more.
         if session.options.format == Format::Human {
@@ -41,35 +38,10 @@ impl Command for VerifyArgs {
         }
         result
     }
-
-    fn check(&self, options: &Options) -> Result<(), String> {
-        let asks = self
-            .policy
-            .as_ref()
-            .is_some_and(|policy| policy.contains("://"));
-        options.check_offline("--policy with a URL", asks)?;
-        options.check_offline("--upstream", self.groups().wants(CheckGroup::Upstream))
-    }
-
-    fn configuration(&self) -> Option<&Configuration> {
-        Some(&self.configuration)
-    }
-
-    fn packages(&self) -> Vec<PathBuf> {
-        [&*self.fs_mirrors, &*self.packages].concat()
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        text::of_all(result, look)
-    }
-
-    fn total(&self) -> Total {
-        Total::ResultWithCounts
-    }
 }
 
 /// Verifies roots, and shows each with its configuration to a callback before its checks.
-pub(in crate::front::cli) fn observed(
+pub(crate) fn observed(
     session: &Rc<Session<'_>>,
     args: &VerifyArgs,
     observe: ObserveRoot<'_>,
@@ -118,8 +90,8 @@ pub(in crate::front::cli) fn observed(
 }
 
 /// Verifies the root in the working directory, as `lockctl verify` without options does.
-pub(in crate::front::cli) fn here(session: &Rc<Session<'_>>) -> CommandResult {
-    VerifyArgs::usual().run(session)
+pub(crate) fn here(session: &Rc<Session<'_>>) -> CommandResult {
+    VerifyArgs::usual().verify(session)
 }
 
 /// Checks what was typed against the format, the known platforms and the files of the user.

@@ -19,7 +19,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// Shows what is not up to date, with `--verbose` everything, and how it came out.
-pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
+pub(crate) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let name = provider::naming(roots);
     let rows = roots.iter().flat_map(|root| {

@@ -40,7 +40,7 @@ use crate::world::{FileKind, clean};
 use crate::{platform, workspace};
 
 /// A callback that is shown each root with its configuration, before it is checked.
-pub(in crate::front::cli) type ObserveRoot<'r> = &'r mut dyn FnMut(&Root, Option<&Loaded>, &Texts);
+pub(crate) type ObserveRoot<'r> = &'r mut dyn FnMut(&Root, Option<&Loaded>, &Texts);
 
 /// The options, packages and answers that all roots of a run share.
 pub(super) struct VerifyJob<'r, 'a> {

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::cli::World;
-use crate::cli::log::versions::{VersionContents, blobs};
 use crate::diag::FileId;
 use crate::git::{self, FileCommit, GitError, Repository};
 use crate::hash::Hashes;
 use crate::lockfile::{self, FILE_NAME, LockFile};
 use crate::project::{self, ProjectPlace};
 use crate::review::{Cause, ProviderChange, diff, explain};
+use crate::run::World;
 use crate::run::root::Root;
+use crate::run::versions::{VersionContents, blobs};
 use crate::verify::CarriedHashes;
 use crate::version::{Upgrade, VersionStep};
 use crate::world::clean;

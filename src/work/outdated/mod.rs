@@ -1,11 +1,11 @@
 //! `lockctl outdated`: what is locked against what is offered.
 
 mod result;
-mod text;
+pub(crate) mod text;
 mod verdict;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use clap::Args;
@@ -15,14 +15,12 @@ use crate::addr::ProviderAddr;
 use crate::advice::required::Required;
 use crate::audit::run::{KnownAdvisories, known_advisories};
 use crate::authenticate::Rules;
-use crate::cli::{Command, MarkdownText};
 use crate::config::Loaded;
 use crate::diag::{Texts, has_errors};
 use crate::driver::{self, Job, OpenResult, RunInputs};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::report::json::Provider;
-use crate::report::reading::Total;
-use crate::report::{CommandResult, Failure, Look, ResultSubject, RootResult, Sentence, TextBlock};
+use crate::report::{CommandResult, Failure, ResultSubject, RootResult, Sentence};
 use crate::run::commands;
 use crate::run::options::{Configuration, RootArgs, SourceArgs, examples, is_path, one_of};
 use crate::run::provider::naming;
@@ -73,13 +71,13 @@ struct OpenRoot {
     ("lockctl outdated hashicorp/aws", "compare one provider"),
     ("lockctl outdated --format markdown", "a table for a pull request"),
 ]))]
-pub(in crate::front::cli) struct OutdatedArgs {
+pub(crate) struct OutdatedArgs {
     #[command(flatten)]
     roots: RootArgs,
     #[command(flatten)]
-    configuration: Configuration,
+    pub(crate) configuration: Configuration,
     #[command(flatten)]
-    source: SourceArgs,
+    pub(crate) source: SourceArgs,
     /// Exit with code 1 if a provider is behind the newest release by this step or a larger one
     ///
     /// It makes no difference whether constraints allow the newest release; to check only what `update`
@@ -97,8 +95,9 @@ pub(in crate::front::cli) struct OutdatedArgs {
     fail_on: Option<Upgrade>,
 }
 
-impl Command for OutdatedArgs {
-    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
+impl OutdatedArgs {
+    /// Compares the locked versions of all roots with those on offer.
+    pub(crate) fn outdated(&self, session: &Rc<Session<'_>>) -> CommandResult {
         // Nothing is downloaded by `outdated`, modules included; it only asks for versions.
         let modules = UserModules::new(session, &self.configuration, AutoModules::Cached);
         let (named, roots) = self.targets(session);
@@ -125,30 +124,8 @@ impl Command for OutdatedArgs {
         result
     }
 
-    fn configuration(&self) -> Option<&Configuration> {
-        Some(&self.configuration)
-    }
-
-    fn packages(&self) -> Vec<PathBuf> {
-        self.source.fs_mirror.iter().cloned().collect()
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        text::of_all(result, look)
-    }
-
-    fn total(&self) -> Total {
-        Total::Result
-    }
-
-    fn markdown(&self) -> MarkdownText {
-        MarkdownText::Blocks
-    }
-}
-
-impl OutdatedArgs {
     /// Compares all providers of roots with what registries offer, or the sources that the project files name.
-    pub(in crate::front::cli) fn over(roots: &RootArgs, configuration: &Configuration) -> Self {
+    pub(crate) fn over(roots: &RootArgs, configuration: &Configuration) -> Self {
         Self {
             roots: roots.clone(),
             configuration: configuration.clone(),

@@ -11,7 +11,7 @@ use crate::verify::fix::{FixPlan, FixRefusal};
 use crate::world::{Disk, Replaced};
 
 /// The repairs of one root, with what was written.
-pub(in crate::front::cli) struct Fixed {
+pub(crate) struct Fixed {
     plan: FixPlan,
     /// The root with what was written; `None` if nothing was.
     root: Option<Arc<Root>>,
@@ -24,7 +24,7 @@ impl Fixed {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(in crate::front::cli) fn write(
+    pub(crate) fn write(
         plan: FixPlan,
         root: &Root,
         disk: &dyn Disk,
@@ -51,12 +51,12 @@ impl Fixed {
     }
 
     /// Returns the root with what was written, if anything was.
-    pub(in crate::front::cli) fn root(&self) -> Option<&Arc<Root>> {
+    pub(crate) fn root(&self) -> Option<&Arc<Root>> {
         self.root.as_ref()
     }
 
     /// Adds remarks on what was not repaired to the result of the root, and returns the repairs.
-    pub(in crate::front::cli) fn report(self, result: &mut RootResult) -> Vec<FixRow> {
+    pub(crate) fn report(self, result: &mut RootResult) -> Vec<FixRow> {
         let FixPlan {
             repairs,
             refusal,

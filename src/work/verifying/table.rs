@@ -56,7 +56,7 @@ const MAX_ROWS: usize = 20;
 /// Turns the predictions of roots into one table, with the titles of errors and warnings below it.
 ///
 /// With `verbose`, each platform has its line, and each route is explained.
-pub(in crate::front::cli) fn blocks(roots: &[RootResult], verbose: bool) -> Vec<TextBlock> {
+pub(crate) fn blocks(roots: &[RootResult], verbose: bool) -> Vec<TextBlock> {
     let matrices: Vec<(&RootResult, Flavor, Vec<PredictionRow>)> = roots
         .iter()
         .filter_map(|root| {
@@ -150,7 +150,7 @@ fn here_routes<'a>(mut rows: impl Iterator<Item = &'a PredictionRow>) -> &'stati
 }
 
 /// Turns predictions into rows for programs: those of each provider, then those of the whole run.
-pub(in crate::front::cli) fn json(rows: &[PredictionRow]) -> Vec<json::MatrixRow> {
+pub(crate) fn json(rows: &[PredictionRow]) -> Vec<json::MatrixRow> {
     let of_providers = rows.iter().flat_map(|row| {
         let provider = Some(&row.provider);
         json_rows(

@@ -20,7 +20,7 @@ const BATCH: usize = 512;
 
 /// The content of lock files, by the names of their versions.
 #[derive(Default)]
-pub(in crate::front::cli) struct VersionContents {
+pub(crate) struct VersionContents {
     all: BTreeMap<ObjectId, VersionContent>,
     store: VersionStore,
 }
@@ -34,15 +34,15 @@ enum VersionContent {
 
 /// The versions of a lock file.
 #[derive(Default)]
-pub(super) struct Versions {
+pub(crate) struct Versions {
     /// Every version that could be read.
-    pub(super) locks: BTreeMap<ObjectId, LockFile>,
+    pub(crate) locks: BTreeMap<ObjectId, LockFile>,
     /// Some could not be read.
-    pub(super) has_unreadable: bool,
+    pub(crate) has_unreadable: bool,
 }
 
 /// Returns the versions that a commit made or replaced, as far as they are files.
-pub(in crate::front::cli) fn blobs(change: &CommittedChange) -> impl Iterator<Item = &ObjectId> {
+pub(crate) fn blobs(change: &CommittedChange) -> impl Iterator<Item = &ObjectId> {
     [&change.change.new, &change.change.old]
         .into_iter()
         .flatten()
@@ -54,7 +54,7 @@ pub(in crate::front::cli) fn blobs(change: &CommittedChange) -> impl Iterator<It
 impl VersionContents {
     /// Lists commits as [`Repository::history`] does, and reads the versions of the wanted changes while git finds
     /// older commits.
-    pub(super) fn of_history(
+    pub(crate) fn of_history(
         repository: &Repository<'_>,
         from: &Revision,
         most: Option<usize>,
@@ -95,7 +95,7 @@ impl VersionContents {
     }
 
     /// Reads versions in addition to those that are there.
-    pub(in crate::front::cli) fn read(
+    pub(crate) fn read(
         &mut self,
         repository: &Repository<'_>,
         blobs: BTreeSet<ObjectId>,
@@ -114,7 +114,7 @@ impl VersionContents {
     }
 
     /// Returns what a version held, if it could be read.
-    pub(in crate::front::cli) fn bytes(&self, blob: &ObjectId) -> Option<Vec<u8>> {
+    pub(crate) fn bytes(&self, blob: &ObjectId) -> Option<Vec<u8>> {
         match self.all.get(blob)? {
             VersionContent::Text(text) => Some(text.bytes()),
             VersionContent::TooLarge { .. } | VersionContent::Missing => None,
@@ -122,7 +122,7 @@ impl VersionContents {
     }
 
     /// Reads every version of one lock file; those that cannot be read are reported, and left out.
-    pub(super) fn versions(
+    pub(crate) fn versions(
         &self,
         commits: &[FileCommit<'_>],
         flavor: Flavor,
