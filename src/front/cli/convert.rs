@@ -61,6 +61,7 @@ impl LockCommand for ConvertArgs {
             moves: None,
             converts: true,
             pins: &PinUse::Kept,
+            edits: None,
         };
         lock::run(&session, request)
     }

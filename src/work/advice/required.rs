@@ -41,6 +41,7 @@ impl<'a> Required<'a> {
             unseen_calls: Vec::new(),
             state: StateSeen::No,
             faulty: false,
+            edited: BTreeMap::new(),
         };
         Self {
             requirements: requirements.unwrap_or(NOTHING),

@@ -5,7 +5,7 @@ use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::requirement::{Requirement, UnseenCall};
 use crate::resolve::{ConflictKind, ConflictPlace, ConstraintConflict, SelectError};
-use crate::version::Version;
+use crate::version::{Constraints, Version};
 
 /// Maximum number of places in one sentence; one more than that is named, too.
 const MAX_PLACES: usize = 5;
@@ -23,23 +23,26 @@ pub(super) struct Explanation {
 pub(super) fn explain(error: &SelectError, required: &Required<'_>, flavor: Flavor) -> Explanation {
     let provider = error.provider();
     let (causes, help) = match error {
-        SelectError::NoMatch { offered, .. } => {
+        SelectError::NoMatch {
+            offered,
+            constraints,
+            ..
+        } => {
             let conflict = ConstraintConflict::of(required.requirements, provider, offered);
+            let unseen = required.requirements.unseen_terms(provider, constraints);
             return conflict.map_or_else(
-                || required.recorded_conflict(flavor),
+                || required.recorded_conflict(&unseen, flavor),
                 |conflict| required.conflict(&conflict, provider, offered),
             );
         }
         SelectError::LockedConflict { locked, .. } => {
             return required.locked_conflict(provider, locked, flavor);
         }
-        SelectError::Forbidden { wanted, .. } => (
-            required.exclusion(provider, wanted),
-            Some(
-                "choose a version that it allows, or change the constraint, as --edit does"
-                    .to_owned(),
-            ),
-        ),
+        SelectError::Forbidden {
+            wanted,
+            constraints,
+            ..
+        } => return required.forbidden(provider, wanted, constraints, flavor),
         // The locked version is not allowed any more, and `--patch` or `--minor` excludes those that are
         // (`resolve` rules 2.5).
         SelectError::OutOfReach {
@@ -95,6 +98,31 @@ impl Required<'_> {
         vec![format!("{names} {verb} not allow {version}")]
     }
 
+    /// Explains why the version that was asked for is not allowed.
+    fn forbidden(
+        &self,
+        provider: &ProviderAddr,
+        wanted: &Version,
+        constraints: &Constraints,
+        flavor: Flavor,
+    ) -> Explanation {
+        let unseen: Constraints = self
+            .requirements
+            .unseen_terms(provider, constraints)
+            .iter()
+            .filter(|term| !term.is_met_by(wanted))
+            .cloned()
+            .collect();
+        if self.requirements.excluding(provider, wanted).is_empty() && !unseen.is_empty() {
+            return self.recorded_conflict(&unseen, flavor);
+        }
+        let help = "choose a version that it allows, or change the constraint, as --edit does";
+        Explanation {
+            causes: self.exclusion(provider, wanted),
+            help: Some(help.to_owned()),
+        }
+    }
+
     /// Explains why the locked version meets the constraints no longer.
     fn locked_conflict(
         &self,
@@ -123,18 +151,19 @@ impl Required<'_> {
         }
     }
 
-    /// Explains a conflict that visible places do not have: the recorded constraints count as well.
-    fn recorded_conflict(&self, flavor: Flavor) -> Explanation {
+    /// Explains a conflict that visible places do not have: recorded constraints count as well.
+    fn recorded_conflict(&self, recorded: &Constraints, flavor: Flavor) -> Explanation {
         // The recorded conditions count beside the visible ones only while a module cannot be seen (`resolve`
         // rules 2.6): with the modules installed, the conflict may be gone.
         let calls = &self.requirements.unseen_calls;
         let unseen = and_more(calls.iter().map(UnseenCall::name).collect(), ", ");
         Explanation {
             causes: vec![format!(
-                "the constraints of the lock file count, too, because modules cannot be seen: {unseen}"
+                "the lock file records \"{recorded}\", which no visible module states: it counts because \
+                 modules cannot be seen: {unseen}"
             )],
             help: Some(format!(
-                "run `{} get` to install the modules, so that only what they require counts",
+                "add `--modules fetch`, or run `{} get`, so that only what the modules require counts",
                 flavor.command()
             )),
         }

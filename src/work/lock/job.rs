@@ -22,6 +22,7 @@ use crate::packages::PackageMemo;
 use crate::report::json::RootStatus;
 use crate::report::{Failure, RootResult};
 use crate::resolve::{Goal, Goals};
+use crate::run::edits::PlannedEdits;
 use crate::run::ignored::ignoring_line;
 use crate::run::line_ends;
 use crate::run::options::{RootArgs, job_count};
@@ -60,6 +61,7 @@ pub(super) struct LockJob<'r, 'a> {
     /// The versions that the roots have locked so far.
     pub(super) locked: RootVersions,
     pub(super) moved_pins: MovedPins<'r>,
+    edits: Option<&'r PlannedEdits>,
 }
 
 impl<'r, 'a> LockJob<'r, 'a> {
@@ -91,6 +93,7 @@ impl<'r, 'a> LockJob<'r, 'a> {
             uncovered: UncoveredEntries::default(),
             locked: RootVersions::default(),
             moved_pins: MovedPins::new(request.pins),
+            edits: request.edits,
         }
     }
 
@@ -234,11 +237,17 @@ impl Job for LockJob<'_, '_> {
             Some(lock) => root.with_lock(lock),
             None => root,
         };
-        let Some(loaded) = sound(&root, loaded, result)? else {
+        let Some(mut loaded) = sound(&root, loaded, result)? else {
             return Ok(OpenResult::Finished);
         };
         if self.converts {
             return self.open_converted(root, loaded, texts, result);
+        }
+        if let Some(edited) = self.edits.and_then(|edits| edits.roots.get(&root.dir)) {
+            loaded.requirements.edited.clone_from(&edited.before);
+            for remark in &edited.remarks {
+                result.remark(remark.clone());
+            }
         }
         self.moved_pins.see(root.pins.as_ref(), &loaded);
         let (pinned, pins) = (

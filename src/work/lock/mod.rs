@@ -25,6 +25,7 @@ use job::LockJob;
 
 use crate::driver::{self, ChangedFiles, RunInputs};
 use crate::report::{CommandResult, Sentence};
+use crate::run::edits::PlannedEdits;
 use crate::run::options::{RootArgs, job_count};
 use crate::run::platforms::{self, PlatformArg};
 use crate::run::session::Session;
@@ -50,6 +51,8 @@ pub(crate) struct LockRequest<'a> {
     pub(crate) converts: bool,
     /// The pins of modules that move.
     pub(crate) pins: &'a PinUse,
+    /// The edits of configuration that the run is made with.
+    pub(crate) edits: Option<&'a PlannedEdits>,
 }
 
 impl LockArgs {
@@ -68,6 +71,7 @@ impl LockArgs {
             moves: only.as_ref(),
             converts: false,
             pins: &PinUse::Kept,
+            edits: None,
         };
         run(session, request)
     }

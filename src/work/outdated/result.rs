@@ -197,11 +197,10 @@ impl OutdatedRoot<'_> {
             .map(|requirement| holding::place(texts, requirement))
             .collect();
         // If a module cannot be seen, recorded constraints that no visible place states count as well.
-        let visible = requirements.constraints(&compared.provider);
-        let recorded: Constraints = compared
-            .constraints
+        let recorded: Constraints = requirements
+            .unseen_terms(&compared.provider, &compared.constraints)
             .iter()
-            .filter(|term| !term.is_met_by(version) && !visible.iter().any(|other| other == *term))
+            .filter(|term| !term.is_met_by(version))
             .cloned()
             .collect();
         if let Some(lock) = &self.root.lock

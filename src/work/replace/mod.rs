@@ -80,6 +80,7 @@ impl ReplaceArgs {
             moves: Some(&moves),
             converts: false,
             pins: &PinUse::Kept,
+            edits: None,
         };
         let mut result = lock::edit::write_with(session, request, &edits);
         let is_done = result.exit == CLEAN || self.options.check && result.exit == FINDINGS;

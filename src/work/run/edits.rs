@@ -15,6 +15,7 @@ use crate::report::Failure;
 use crate::report::json::{EditRow, FileEdits};
 use crate::requirement::ModulePath;
 use crate::run::World;
+use crate::version::Constraints;
 use crate::workspace;
 use crate::world::{Disk, Replaced, Unwritten, clean};
 
@@ -24,6 +25,17 @@ pub(crate) struct PlannedEdits {
     files: BTreeMap<PathBuf, EditedFile>,
     /// Files that are written anew, with their bytes before and after.
     rewritten: BTreeMap<PathBuf, (Vec<u8>, Vec<u8>)>,
+    /// The roots, by their directories.
+    pub(crate) roots: BTreeMap<PathBuf, EditedRoot>,
+}
+
+/// A root whose files are edited.
+#[derive(Default)]
+pub(crate) struct EditedRoot {
+    /// The conditions of its visible places before any edit.
+    pub(crate) before: BTreeMap<ProviderAddr, Constraints>,
+    /// Reasons why some version is not the newest.
+    pub(crate) remarks: Vec<String>,
 }
 
 /// A file that is edited.

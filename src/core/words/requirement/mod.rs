@@ -23,6 +23,9 @@ pub struct Requirements {
     /// Something in the configuration was not read or is wrong, so that requirements may be missing
     /// or different: not to be used for locking or checking.
     pub faulty: bool,
+    /// Conditions that visible places stated before they were edited: a record of them is no word of a module that
+    /// is not visible.
+    pub edited: BTreeMap<ProviderAddr, Constraints>,
 }
 
 /// One place that requires a provider.
@@ -329,12 +332,28 @@ impl Requirements {
     /// Terms of modules that cannot be seen stay beside them, wherever any module cannot.
     #[must_use]
     pub fn to_record(&self, provider: &ProviderAddr, recorded: &Constraints) -> Constraints {
-        let visible = self.constraints(provider);
+        self.constraints(provider)
+            .union(self.unseen_terms(provider, recorded))
+    }
+
+    /// Returns the recorded conditions on a provider that no visible place states; none if every module is visible.
+    #[must_use]
+    pub fn unseen_terms(&self, provider: &ProviderAddr, recorded: &Constraints) -> Constraints {
         if self.unseen_calls.is_empty() {
-            visible
-        } else {
-            visible.union(recorded.clone())
+            return Constraints::default();
         }
+        let visible = self.constraints(provider);
+        let edited = self.edited.get(provider);
+        recorded
+            .iter()
+            .filter(|term| {
+                visible
+                    .iter()
+                    .chain(edited.into_iter().flat_map(Constraints::iter))
+                    .all(|other| other != *term)
+            })
+            .cloned()
+            .collect()
     }
 
     /// Returns the conditions that a locked version has to meet: all visible ones.

@@ -205,6 +205,7 @@ impl LockCommand for UpdateArgs {
             moves: Some(&args.moves()),
             converts: false,
             pins: &self.pins(),
+            edits: None,
         };
         match self.edit {
             Some(form) => lock::edit::run(session, request, form),

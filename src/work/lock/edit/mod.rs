@@ -3,6 +3,7 @@
 //! The constraints of all roots are planned first. Then the lock run reads the edited files from a staged disk,
 //! which is committed only if every root could be locked.
 
+mod foreign;
 mod plan;
 pub(super) mod text;
 
@@ -39,6 +40,10 @@ pub(crate) fn write_with(
     if let Err(failure) = edits.write(&staged) {
         return CommandResult::failed(request.command, [failure]);
     }
+    let request = LockRequest {
+        edits: Some(edits),
+        ..request
+    };
     let mut result = super::run(&session.with_disk(&staged), request);
     finish(&staged, request, edits, &mut result);
     result

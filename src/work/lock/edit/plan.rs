@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::foreign;
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
 use crate::config::Loaded;
@@ -12,12 +13,13 @@ use crate::driver::{self, Job, OpenResult, RunInputs};
 use crate::lock::moves::{Moves, NamedInRoots};
 use crate::lock::opened::sound;
 use crate::lock::{LockOptions, LockRequest, wanted};
-use crate::locker::{self, OutdatedRequest, VersionComparison};
+use crate::locker::{self, ComparedVersions, OutdatedRequest, VersionComparison};
 use crate::project::Policy;
+use crate::remote_module::RemoteModules;
 use crate::report::{CommandResult, Failure, RootResult};
 use crate::requirement::{Requirement, RequirementOrigin, Requirements};
 use crate::resolve::{Goal, Goals, Reach};
-use crate::run::edits::{EditablePlace, NotEditable, PlannedEdits};
+use crate::run::edits::{EditablePlace, EditedRoot, NotEditable, PlannedEdits};
 use crate::run::options::job_count;
 use crate::run::root::Root;
 use crate::run::session::Session;
@@ -32,6 +34,7 @@ struct EditJob<'r, 'a> {
     session: Rc<Session<'a>>,
     moves: &'r Moves,
     form: ConstraintForm,
+    modules: &'r dyn RemoteModules,
     sources: Sources<'a>,
     named: NamedInRoots,
     edits: PlannedEdits,
@@ -70,6 +73,7 @@ pub(super) fn plan(
         session: Rc::clone(session),
         moves: request.moves.unwrap_or(&everything),
         form,
+        modules: &modules,
         sources: Sources::new(Rc::clone(session), source.choice(session.options)),
         named: NamedInRoots::default(),
         edits: PlannedEdits::default(),
@@ -126,6 +130,15 @@ impl Job for EditJob<'_, '_> {
     }
 
     fn work(&mut self, roots: Vec<(OpenRoot, &mut RootResult)>, texts: &Texts) -> Vec<()> {
+        for (opened, _) in &roots {
+            self.edits.roots.insert(
+                opened.root.dir.clone(),
+                EditedRoot {
+                    before: opened.stated(),
+                    remarks: Vec::new(),
+                },
+            );
+        }
         let wanted = self.wanted(&roots, texts);
         roots
             .into_iter()
@@ -145,7 +158,7 @@ impl EditJob<'_, '_> {
     /// Returns the wanted versions of each root: those that are named, and the newest that constraints allow which
     /// are not edited.
     fn wanted(
-        &self,
+        &mut self,
         roots: &[(OpenRoot, &mut RootResult)],
         texts: &Texts,
     ) -> Vec<BTreeMap<ProviderAddr, Version>> {
@@ -153,7 +166,10 @@ impl EditJob<'_, '_> {
         let mut relaxed = Vec::new();
         for (opened, _) in roots {
             let mut exact = BTreeMap::new();
-            let mut requirements = opened.loaded.requirements.clone();
+            let mut requirements = Requirements {
+                edited: opened.stated(),
+                ..opened.loaded.requirements.clone()
+            };
             let mut moving = BTreeSet::new();
             for (provider, places) in &mut requirements.providers {
                 match opened.goals.of(provider) {
@@ -191,7 +207,7 @@ impl EditJob<'_, '_> {
     }
 
     fn add_newest(
-        &self,
+        &mut self,
         roots: &[(OpenRoot, &mut RootResult)],
         relaxed: &[(Requirements, BTreeSet<ProviderAddr>)],
         wanted: &mut [BTreeMap<ProviderAddr, Version>],
@@ -217,7 +233,12 @@ impl EditJob<'_, '_> {
         let enforced = enforcement(self.session.world.env);
         let compared = locker::outdated(&|flavor| Rules { flavor, enforced }, &requests);
         for (number, compared) in numbers.into_iter().zip(compared) {
+            let opened = &roots[number].0;
             for provider in compared {
+                let held = opened.held(&relaxed[number].0, &provider);
+                if let Some(root) = self.edits.roots.get_mut(&opened.root.dir) {
+                    root.remarks.extend(held);
+                }
                 // A provider that no source knows fails when it is locked.
                 if let VersionComparison::Offered { outlook, .. } = provider.standing
                     && let Ok(newest) = outlook.allowed
@@ -293,13 +314,67 @@ impl EditJob<'_, '_> {
                         "{} is not of this repository, and is not edited: it states {}",
                         place.module, place.constraints
                     ))
-                    .help(format!(
-                        "a version of that module is needed whose constraint allows {wanted}"
+                    .help(foreign::help(
+                        (&opened.loaded, &place.module),
+                        (provider, wanted),
+                        opened.root.flavor,
+                        (self.modules, texts),
                     )),
                 ),
             }
         }
         failures
+    }
+}
+
+impl OpenRoot {
+    /// Returns the conditions of all visible places, where recorded ones count beside them.
+    fn stated(&self) -> BTreeMap<ProviderAddr, Constraints> {
+        let requirements = &self.loaded.requirements;
+        if requirements.unseen_calls.is_empty() {
+            return BTreeMap::new();
+        }
+        requirements
+            .providers
+            .keys()
+            .map(|provider| (provider.clone(), requirements.constraints(provider)))
+            .collect()
+    }
+
+    /// Says that recorded conditions of modules that are not visible exclude the newest version.
+    fn held(&self, relaxed: &Requirements, compared: &ComparedVersions) -> Option<String> {
+        let (VersionComparison::Offered { outlook, .. } | VersionComparison::Unseen(outlook)) =
+            &compared.standing
+        else {
+            return None;
+        };
+        // With `--minor` or `--patch` the newest is not wanted.
+        if !matches!(
+            self.goals.of(&compared.provider),
+            Some(Goal::Newest(Reach::Any))
+        ) {
+            return None;
+        }
+        let newest = outlook.newest.as_ref()?;
+        let entry = self
+            .root
+            .document()
+            .lock
+            .providers
+            .get(&compared.provider)?;
+        let terms: Constraints = relaxed
+            .unseen_terms(&compared.provider, &entry.constraints)
+            .iter()
+            .filter(|term| !term.is_met_by(newest))
+            .cloned()
+            .collect();
+        (!terms.is_empty()).then(|| {
+            format!(
+                "{} {newest} is excluded by \"{terms}\" of the lock file, which no visible module states; \
+                 `--modules fetch` shows whether a module that is not visible does",
+                compared.provider.short(self.root.flavor)
+            )
+        })
     }
 }
 
