@@ -147,27 +147,20 @@ pub(in crate::front::cli) struct CleanArgs {
 impl Command for CacheArgs {
     fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let world = session.world;
-        let Some(stated) = caches::directory(world.env) else {
-            let failure = Failure::new("there is no directory for facts about packages")
-                .because("the environment names no directory for caches")
-                .help(format!("set {VARIABLE} to a directory that is yours alone"));
-            return CommandResult::failed(NAME, [failure]);
-        };
-        let current = world.env.current_dir().unwrap_or_default();
-        let found = UserStore {
-            world,
-            dir: current.join(&stated),
-            store: caches::open_store(world, &stated),
-            answers: caches::open_answers(world, &stated),
-        };
+        let opened = || UserStore::open(world);
         let done = match &self.command {
-            CacheCommand::Dir => Ok(dir(found)),
-            CacheCommand::Stats => stats(found),
-            CacheCommand::Export(args) => export::run(session, args, found),
-            CacheCommand::Import(args) => import::run(session.options, args, found),
-            CacheCommand::Clean(args) => clean(*args, found),
-            CacheCommand::Keygen(args) => shared::keygen(args, found),
-            CacheCommand::Gc(args) => shared::collect(args, found),
+            CacheCommand::Dir => opened().map(dir),
+            CacheCommand::Stats => opened().and_then(stats),
+            CacheCommand::Export(args) => {
+                opened().and_then(|found| export::run(session, args, found))
+            }
+            CacheCommand::Import(args) => {
+                opened().and_then(|found| import::run(session.options, args, found))
+            }
+            CacheCommand::Clean(args) => opened().and_then(|found| clean(*args, found)),
+            // A job that makes a key or cleans a shared store may have no directory for caches.
+            CacheCommand::Keygen(args) => shared::keygen(args, world),
+            CacheCommand::Gc(args) => shared::collect(args, world),
         };
         done.unwrap_or_else(|failure| CommandResult::failed(NAME, [failure]))
     }
@@ -196,7 +189,23 @@ struct UserStore<'a> {
     answers: AnswerCache<'a>,
 }
 
-impl UserStore<'_> {
+impl<'a> UserStore<'a> {
+    fn open(world: World<'a>) -> Result<Self, Failure> {
+        let Some(stated) = caches::directory(world.env) else {
+            return Err(
+                Failure::new("there is no directory for facts about packages")
+                    .because("the environment names no directory for caches")
+                    .help(format!("set {VARIABLE} to a directory that is yours alone")),
+            );
+        };
+        Ok(Self {
+            world,
+            dir: absolute(world, &stated),
+            store: caches::open_store(world, &stated),
+            answers: caches::open_answers(world, &stated),
+        })
+    }
+
     /// Returns the failure of a directory that cannot be used.
     fn unusable(&self, error: &io::Error) -> Failure {
         Failure::new(format!(
@@ -221,6 +230,10 @@ impl UserStore<'_> {
             ..StoreReport::default()
         }
     }
+}
+
+fn absolute(world: World<'_>, dir: &Path) -> PathBuf {
+    world.env.current_dir().unwrap_or_default().join(dir)
 }
 
 /// Makes the result of a command that is about the store.

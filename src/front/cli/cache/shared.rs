@@ -1,14 +1,15 @@
 //! `lockctl cache keygen` and `lockctl cache gc`: keys and objects of shared stores.
 
-use super::{GcArgs, KeygenArgs, UserStore, result};
+use super::{GcArgs, KeygenArgs, absolute, result};
 use crate::authenticate::FactSigner;
 use crate::report::json::{CollectedObjects, NewKey, StoreReport};
 use crate::report::{CommandResult, Failure, Sentence};
-use crate::run::shared_keys;
+use crate::run::user::caches;
+use crate::run::{World, shared_keys};
 use crate::store::shared;
 
 /// Makes a key; the private one is what the command prints.
-pub(super) fn keygen(args: &KeygenArgs, found: UserStore<'_>) -> Result<CommandResult, Failure> {
+pub(super) fn keygen(args: &KeygenArgs, world: World<'_>) -> Result<CommandResult, Failure> {
     let (private, signer) = FactSigner::generate(&args.name).map_err(|error| {
         Failure::new(format!("{:?} cannot be the name of a key", args.name))
             .because(error.to_string())
@@ -23,7 +24,7 @@ pub(super) fn keygen(args: &KeygenArgs, found: UserStore<'_>) -> Result<CommandR
             public,
             private: private.reveal().to_owned(),
         }),
-        ..found.report()
+        ..report(world)
     };
     Ok(CommandResult {
         remarks: vec![Sentence::note(note)],
@@ -32,8 +33,7 @@ pub(super) fn keygen(args: &KeygenArgs, found: UserStore<'_>) -> Result<CommandR
 }
 
 /// Removes old objects of a shared store.
-pub(super) fn collect(args: &GcArgs, found: UserStore<'_>) -> Result<CommandResult, Failure> {
-    let world = found.world;
+pub(super) fn collect(args: &GcArgs, world: World<'_>) -> Result<CommandResult, Failure> {
     let stated = match &args.store {
         Some(url) => Some(url.clone()),
         None => shared_keys::url(world.env)?,
@@ -56,7 +56,18 @@ pub(super) fn collect(args: &GcArgs, found: UserStore<'_>) -> Result<CommandResu
             kept: done.kept,
             dry_run: args.dry_run,
         }),
-        ..found.report()
+        ..report(world)
     };
     Ok(result(report, Vec::new()))
+}
+
+/// Makes a report; the directory of the user is empty if there is none.
+fn report(world: World<'_>) -> StoreReport {
+    let dir = caches::directory(world.env);
+    StoreReport {
+        dir: dir.map_or_else(String::new, |dir| {
+            absolute(world, &dir).display().to_string()
+        }),
+        ..StoreReport::default()
+    }
 }
