@@ -7,7 +7,7 @@
 
 LAB is the directory of the test registry, with `bench.py` and `registry.py`; DIR is where it keeps its packages.
 
-`servers` runs the same suite against a directory, a web server, S3 (the program `s3s-fs`, which checks signatures),
+`servers` runs the same suite against a directory, a web server, S3 (`minio` and `s3s-fs`, which check signatures),
 Azure (`azurite-blob`) and Google Cloud Storage (`fake-gcs-server`), as far as these programs are on PATH.
 `jobs` runs one process after another, each with an empty store of its own, with and without a shared store behind a
 latency, and counts requests and bytes. `writers` runs many processes at once on overlapping releases, kills some at
@@ -47,7 +47,7 @@ def arguments():
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--roots", type=int, default=20)
     parser.add_argument("--latency", type=int, default=30)
-    parser.add_argument("--server", choices=["directory", "azure", "s3"], default="directory")
+    parser.add_argument("--server", choices=["directory", "minio", "azure", "s3s-fs", "google"], default="directory")
     parser.add_argument("--at-once", type=int, default=16)
     return parser.parse_args()
 
@@ -127,16 +127,28 @@ def directory():
         yield f"file://{dir}", {}
 
 
+def s3_env(port, key, secret):
+    return {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ALLOW_HTTP": "true"}
+
+
 @contextlib.contextmanager
-def s3():
+def s3s_fs():
     port = free_port()
     with tempfile.TemporaryDirectory() as dir:
         os.mkdir(os.path.join(dir, "bucket"))
         command = ["s3s-fs", "--access-key", "AKEXAMPLE", "--secret-key", "SECRET", "--port", str(port), dir]
         with process(command, port):
-            yield "s3://bucket/lockctl", {
-                "AWS_ACCESS_KEY_ID": "AKEXAMPLE", "AWS_SECRET_ACCESS_KEY": "SECRET", "AWS_REGION": "us-east-1",
-                "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ALLOW_HTTP": "true"}
+            yield "s3://bucket/lockctl", s3_env(port, "AKEXAMPLE", "SECRET")
+
+
+@contextlib.contextmanager
+def minio():
+    port, key, secret = free_port(), "minioadmin", "minioadmin"
+    with tempfile.TemporaryDirectory() as dir:
+        os.mkdir(os.path.join(dir, "bucket"))
+        with process(["minio", "server", "--quiet", "--address", f"127.0.0.1:{port}", dir], port):
+            yield "s3://bucket/lockctl", s3_env(port, key, secret)
 
 
 @contextlib.contextmanager
@@ -183,7 +195,7 @@ def google():
             yield "gs://bucket/lockctl", {"GOOGLE_SERVICE_ACCOUNT": file.name}
 
 
-SERVERS = {"directory": (directory, None), "s3": (s3, "s3s-fs"), "azure": (azure, "azurite-blob"),
+SERVERS = {"directory": (directory, None), "minio": (minio, "minio"), "s3s-fs": (s3s_fs, "s3s-fs"), "azure": (azure, "azurite-blob"),
            "google": (google, "fake-gcs-server")}
 
 
@@ -304,12 +316,12 @@ class Delayed(http.server.BaseHTTPRequestHandler):
 
 
 def jobs(machines, options):
-    if not shutil.which("s3s-fs"):
-        print("skipped, there is no s3s-fs")
+    if not shutil.which("minio"):
+        print("skipped, there is no minio")
         return 0
     count, bench = options.jobs or 200, machines.bench
     bench.api("knobs", {"latency_ms": options.latency})
-    with s3() as (url, env):
+    with minio() as (url, env):
         Delayed.target = ("127.0.0.1", int(env["AWS_ENDPOINT_URL"].rsplit(":", 1)[1]))
         Delayed.latency = options.latency / 1000
         proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Delayed)

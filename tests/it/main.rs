@@ -51,6 +51,8 @@ mod versions;
 
 #[path = "../support/attestations.rs"]
 mod attestations;
+#[path = "../support/bucket.rs"]
+mod bucket;
 #[path = "../support/copy.rs"]
 mod copy;
 #[path = "../support/corpus.rs"]

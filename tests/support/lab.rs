@@ -1,14 +1,16 @@
 //! A temporary directory with roots and mirrors in it, and lockctl run there in process.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use lockctl::addr::StoreUrl;
 use lockctl::cli::{self, Io, World};
 use lockctl::net::RealHttp;
 use lockctl::os::{RealDisk, RealRun};
 use lockctl::world::mem::{MemClock, MemEnv};
-use lockctl::world::{Disk, Http, HttpError, HttpRequest, HttpResponse};
+use lockctl::world::{Disk, Http, HttpError, HttpRequest, HttpResponse, SharedObjects};
 
 use crate::schema;
 
@@ -47,6 +49,11 @@ impl Http for Hurried<'_> {
             idle: request.idle / self.hurry,
             ..request.clone()
         })
+    }
+
+    /// The objects of a bucket; the environment of a test names a service on this machine.
+    fn bucket(&self, url: &StoreUrl) -> io::Result<Box<dyn SharedObjects + '_>> {
+        self.http.bucket(url)
     }
 }
 

@@ -98,6 +98,7 @@ mod roots;
 mod roots_many;
 mod sbom;
 mod settled;
+mod shared_bucket;
 mod shared_store;
 mod symptoms;
 mod traces;

@@ -25,7 +25,10 @@ pub use confined::{Confined, Outside, is_outside};
 pub use layer::Layer;
 pub use memo::DirectoryMemo;
 pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
-pub use objects::{NotedObjects, ObjectSize, Objects, SharedObjects, VersionedObject, is_key_word};
+pub use objects::{
+    NotedObjects, ObjectSize, Objects, SHARED_TIME_LIMIT, SharedObjects, VersionedObject,
+    is_key_word,
+};
 pub use run::{DirectoryRoom, Ended, Executable, Invocation, Run};
 pub use staged::{StagedDisk, Unwritten};
 pub use within::{BeyondTop, Within, is_beyond_top};

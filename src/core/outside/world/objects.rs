@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Maximum number of notes in one run.
 const MAX_NOTES: usize = 20;
@@ -58,9 +58,14 @@ pub trait Objects: Send + Sync {
     fn remove(&self, key: &str) -> io::Result<()>;
 }
 
+/// Time limit of an operation on objects that other machines change.
+///
+/// A run waits for it once: after the first operation that takes longer it goes on without them.
+pub const SHARED_TIME_LIMIT: Duration = Duration::from_secs(2);
+
 /// Objects that other machines change at the same time.
 ///
-/// Keys are those of [`Objects`]. Every operation ends within seconds.
+/// Keys are those of [`Objects`]. Every operation ends within [`SHARED_TIME_LIMIT`], and so does each part of a list.
 pub trait SharedObjects: Send + Sync {
     /// Returns an object with its version, if there is one.
     ///

@@ -1,13 +1,13 @@
 //! Buckets of S3, Google Cloud Storage and Azure, by `object_store` over the connections of this program.
 
 use std::io;
-use std::time::Duration;
+use std::str::FromStr;
 
 use futures_util::StreamExt as _;
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
 use object_store::client::{HttpClient, HttpConnector};
-use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::path::Path;
 use object_store::{
     BackoffConfig, ClientOptions, Error, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions,
@@ -18,10 +18,7 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
 use crate::addr::StoreService;
-use crate::world::{Env, SharedObjects, VersionedObject};
-
-/// Time limit of one operation, with its repetitions and with the request for credentials.
-const TIME_LIMIT: Duration = Duration::from_secs(2);
+use crate::world::{Env, SHARED_TIME_LIMIT, SharedObjects, VersionedObject};
 
 /// Maximum number of objects that are listed.
 const MAX_LISTED: usize = 1_000_000;
@@ -57,52 +54,32 @@ impl<'a> Bucket<'a> {
         let retry = RetryConfig {
             backoff: BackoffConfig::default(),
             max_retries: 3,
-            retry_timeout: TIME_LIMIT,
+            retry_timeout: SHARED_TIME_LIMIT,
         };
         let connections = Connections(client);
-        let vars = |prefix: &str| {
-            let named = env.names(prefix).into_iter();
-            named.filter_map(|name| {
-                Some((
-                    name.to_ascii_lowercase(),
-                    env.var(&name)?.into_string().ok()?,
-                ))
-            })
-        };
         let store: Result<Box<dyn ObjectStore>, Error> = match service {
-            StoreService::S3 => {
-                let mut builder = AmazonS3Builder::new();
-                for (name, value) in vars("AWS_") {
-                    if let Ok(key) = name.parse::<AmazonS3ConfigKey>() {
-                        builder = builder.with_config(key, value);
-                    }
-                }
-                let builder = builder.with_bucket_name(bucket).with_retry(retry);
-                let store = builder.with_http_connector(connections).build();
-                store.map(|store| Box::new(store) as _)
-            }
+            StoreService::S3 => configured(env, "AWS_", AmazonS3Builder::with_config)
+                // Objects are removed one by one, which every service of the protocol understands.
+                .with_disable_bulk_delete(true)
+                .with_bucket_name(bucket)
+                .with_retry(retry)
+                .with_http_connector(connections)
+                .build()
+                .map(|store| Box::new(store) as _),
             StoreService::Google => {
-                let mut builder = GoogleCloudStorageBuilder::new();
-                for (name, value) in vars("GOOGLE_") {
-                    if let Ok(key) = name.parse::<GoogleConfigKey>() {
-                        builder = builder.with_config(key, value);
-                    }
-                }
-                let builder = builder.with_bucket_name(bucket).with_retry(retry);
-                let store = builder.with_http_connector(connections).build();
-                store.map(|store| Box::new(store) as _)
+                configured(env, "GOOGLE_", GoogleCloudStorageBuilder::with_config)
+                    .with_bucket_name(bucket)
+                    .with_retry(retry)
+                    .with_http_connector(connections)
+                    .build()
+                    .map(|store| Box::new(store) as _)
             }
-            StoreService::Azure => {
-                let mut builder = MicrosoftAzureBuilder::new();
-                for (name, value) in vars("AZURE_") {
-                    if let Ok(key) = name.parse::<AzureConfigKey>() {
-                        builder = builder.with_config(key, value);
-                    }
-                }
-                let builder = builder.with_container_name(bucket).with_retry(retry);
-                let store = builder.with_http_connector(connections).build();
-                store.map(|store| Box::new(store) as _)
-            }
+            StoreService::Azure => configured(env, "AZURE_", MicrosoftAzureBuilder::with_config)
+                .with_container_name(bucket)
+                .with_retry(retry)
+                .with_http_connector(connections)
+                .build()
+                .map(|store| Box::new(store) as _),
         };
         Ok(Self {
             runtime,
@@ -112,10 +89,12 @@ impl<'a> Bucket<'a> {
     }
 
     fn path(&self, key: &str) -> Path {
-        Path::from_iter(self.prefix.split('/').chain(key.split('/')))
+        let parts = self.prefix.split('/').chain(key.split('/'));
+        // There may be no prefix.
+        Path::from_iter(parts.filter(|part| !part.is_empty()))
     }
 
-    /// Waits for an operation, at most for the time limit.
+    /// Waits for an operation with its repetitions and its request for credentials, at most for the time limit.
     fn wait<T>(
         &self,
         operation: impl Future<Output = object_store::Result<T>>,
@@ -123,9 +102,9 @@ impl<'a> Bucket<'a> {
         // Inside the block, because a timer needs the runtime when it is made.
         let done = self
             .runtime
-            .block_on(async { timeout(TIME_LIMIT, operation).await });
+            .block_on(async { timeout(SHARED_TIME_LIMIT, operation).await });
         done.map_err(|_| {
-            let limit = format!("no answer within {} s", TIME_LIMIT.as_secs());
+            let limit = format!("no answer within {} s", SHARED_TIME_LIMIT.as_secs());
             io::Error::new(io::ErrorKind::TimedOut, limit)
         })
     }
@@ -176,9 +155,8 @@ impl SharedObjects for Bucket<'_> {
         let put = self.store.put_opts(&path, bytes.to_vec().into(), options);
         match self.wait(put)? {
             Ok(_) => Ok(true),
+            // Of two requests at the same moment S3 refuses one with 409, which is `AlreadyExists`, too.
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(false),
-            // Of two requests at the same moment S3 refuses one with 409.
-            Err(error) if is_conflict(&error) => Ok(false),
             Err(error) => Err(broken(error)),
         }
     }
@@ -210,9 +188,22 @@ impl SharedObjects for Bucket<'_> {
     }
 }
 
-fn is_conflict(error: &Error) -> bool {
-    let text = error.to_string();
-    text.contains("409 Conflict") || text.contains("status code: 409")
+/// Makes a builder with the settings of the library that the environment states, as in `AWS_REGION`.
+fn configured<B: Default, K: FromStr>(
+    env: &dyn Env,
+    prefix: &str,
+    set: impl Fn(B, K, String) -> B,
+) -> B {
+    env.names(prefix)
+        .into_iter()
+        .filter_map(|name| {
+            // Variables of other programs begin with the same word.
+            let key = name.to_ascii_lowercase().parse().ok()?;
+            Some((key, env.var(&name)?.into_string().ok()?))
+        })
+        .fold(B::default(), |builder, (key, value)| {
+            set(builder, key, value)
+        })
 }
 
 /// Maximum length of the text of an error, in characters: it may hold an answer of the server.
@@ -230,5 +221,5 @@ fn broken(error: Error) -> io::Error {
         .take(MAX_ERROR)
         .map(|letter| if letter.is_control() { ' ' } else { letter })
         .collect();
-    io::Error::other(text.trim().to_owned())
+    io::Error::other(text.trim_end_matches([':', ' ']).to_owned())
 }

@@ -27,10 +27,10 @@ use crate::hash::Hash;
 use crate::package::{Fact, FactKey, ReleaseFact};
 use crate::parallel;
 use crate::version::Version;
-use crate::world::{Clock, SharedObjects, VersionedObject};
+use crate::world::{Clock, SHARED_TIME_LIMIT, SharedObjects, VersionedObject};
 
 pub use object::{FactConflict, note};
-pub use places::{TIME_LIMIT, open};
+pub use places::open;
 
 /// Maximum size of an object, in bytes. The note of a key has about 5 KB.
 pub const MAX_SHARED_BYTES: u64 = 256 * 1024;
@@ -266,7 +266,7 @@ impl<'a> SharedFacts<'a> {
             // Machines that lost at the same moment must not meet again at the next one.
             let share = process::id().wrapping_mul(attempt + 1) % 100;
             self.store.clock.sleep(pause * share / 100);
-            pause = (pause * 2).min(TIME_LIMIT / 4);
+            pause = (pause * 2).min(SHARED_TIME_LIMIT / 4);
         }
         Ok(Addition::Outrun)
     }

@@ -2,15 +2,12 @@
 
 use std::io::{self, Read as _};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::addr::{StorePlace, StoreUrl, Url};
 use crate::world::{
-    Disk, FileKind, Http, HttpRequest, Replaced, SharedObjects, VersionedObject, is_key_word,
+    Disk, FileKind, Http, HttpRequest, Replaced, SHARED_TIME_LIMIT, SharedObjects, VersionedObject,
+    is_key_word,
 };
-
-/// Time limit of a request to a shared store.
-pub const TIME_LIMIT: Duration = Duration::from_secs(2);
 
 /// Opens the store of a URL.
 ///
@@ -108,9 +105,9 @@ impl SharedObjects for WebStore<'_> {
             url: &url,
             headers: &[],
             credentials: None,
-            timeout: Some(TIME_LIMIT),
-            first_byte: TIME_LIMIT,
-            idle: TIME_LIMIT,
+            timeout: Some(SHARED_TIME_LIMIT),
+            first_byte: SHARED_TIME_LIMIT,
+            idle: SHARED_TIME_LIMIT,
             compressed: true,
         })?;
         match response.status {
