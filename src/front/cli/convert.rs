@@ -4,9 +4,8 @@ use std::rc::Rc;
 
 use clap::Args;
 
-use crate::cli::lock::LockCommand;
 use crate::flavor::{FlavorChoice, StatedFlavor};
-use crate::lock::{self, LockOptions, LockRequest};
+use crate::lock::{self, LockCommand, LockOptions, LockRequest};
 use crate::report::CommandResult;
 use crate::run::options::{Options, RootArgs, examples};
 use crate::run::session::Session;

@@ -1,28 +1,21 @@
 //! The command line: arguments to values, operations called, a report printed.
 //!
-//! Each command's folder holds its arguments and implements `Command`; options that commands share are in
-//! `run::options`. The table in `commands` imports the folders, and this file imports the table.
+//! The table in `commands` names all commands. Those that work on roots are rooms of the wing `work`; the folders
+//! here hold the others. Each implements [`Command`]; options that commands share are in `run::options`.
 
-mod audit;
 mod cache;
-mod changes;
 mod commands;
 mod config;
 mod convert;
-mod diff;
 mod explain;
 mod fmt;
 mod generate;
 mod git;
 mod hash;
-mod lock;
 mod log;
 mod merge;
-mod mirror;
-mod outdated;
 mod print;
 mod project_revision;
-mod replace;
 mod report;
 mod resolve;
 mod sbom;
@@ -31,24 +24,21 @@ mod suggestion;
 mod tree;
 mod trust;
 mod update;
-mod verify;
 mod why;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::rc::Rc;
 
 use commands::CommandLine;
 use project_revision::ProjectRevision;
 
 use crate::completion::{self, Completion};
 use crate::driver::{changed_args, contained};
-use crate::report::graph::Graph;
-use crate::report::reading::Total;
-use crate::report::{CommandResult, EscapedIn, Failure, LogWriter, Look, TextBlock, harmless_text};
+use crate::report::{CommandResult, EscapedIn, Failure, LogWriter, harmless_text};
+use crate::run::command::Command;
 use crate::run::formats::Format;
-use crate::run::options::{Configuration, Options};
+use crate::run::options::Options;
 use crate::run::progress::Progress;
 use crate::run::session::Session;
 use crate::sources::net::Event;
@@ -193,59 +183,6 @@ pub fn locks(args: &[OsString]) -> bool {
             .any(|name| arg == name)
     };
     args.iter().skip(1).any(is_locking)
-}
-
-/// A command: what it does, and how its result reads.
-pub(in crate::front::cli) trait Command {
-    /// Does what was typed.
-    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult;
-
-    /// Checks that the options do not contradict each other.
-    ///
-    /// # Errors
-    /// With the sentence that the user reads.
-    fn check(&self, _options: &Options) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// Returns how configuration is read, if the command reads any.
-    fn configuration(&self) -> Option<&Configuration> {
-        None
-    }
-
-    /// Returns the paths of packages that options name.
-    fn packages(&self) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    /// Says where the line about several roots is printed.
-    fn total(&self) -> Total {
-        Total::Note
-    }
-
-    /// Returns what people read on standard output.
-    fn text(&self, _result: &CommandResult, _look: Look) -> Vec<TextBlock> {
-        Vec::new()
-    }
-
-    /// Says what Markdown about roots is made of.
-    fn markdown(&self) -> MarkdownText {
-        MarkdownText::Findings
-    }
-
-    /// Draws the result, for commands that have a picture to show.
-    fn graph(&self, _result: &CommandResult, _look: Look) -> Graph {
-        Graph::default()
-    }
-}
-
-/// The content of Markdown about roots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::front::cli) enum MarkdownText {
-    /// The findings and failures of all roots.
-    Findings,
-    /// The text for standard output.
-    Blocks,
 }
 
 /// Returns the files of the directory that nothing may be read outside of, if one was named.

@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
-use crate::cli::{Command, Io, MarkdownText, World};
+use crate::cli::{Io, World};
 use crate::report::graph::GraphLanguage;
 use crate::report::human::Colors;
 use crate::report::{
     Checked, CommandResult, EscapedIn, LogWriter, Look, ResultSubject, Screen, TextBlock, Tone,
     graph, human, json, markdown, notes,
 };
+use crate::run::command::{Command, MarkdownText};
 use crate::run::formats::Format;
 use crate::run::options::{ColorChoice, Options};
 use crate::run::paths;

@@ -4,6 +4,7 @@ pub(crate) mod text;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use clap::Args;
 
@@ -12,8 +13,11 @@ use crate::advice;
 use crate::diag::Texts;
 use crate::flavor::{Flavor, Program};
 use crate::lockfile;
-use crate::report::{CLEAN, CommandResult, FAILED, Failure, ResultSubject, Sentence};
+use crate::report::{
+    CLEAN, CommandResult, FAILED, Failure, Look, ResultSubject, Sentence, TextBlock,
+};
 use crate::review::LockSide;
+use crate::run::command::{Command, MarkdownText};
 use crate::run::options::examples;
 use crate::run::root;
 use crate::run::session::Session;
@@ -45,18 +49,18 @@ pub(crate) struct ChangesArgs {
     #[arg(value_name = "ADDR")]
     addr: Option<TypedAddr>,
     /// The versions to compare [default: the locked one, and the newest release]
-    #[arg(value_name = "OLD..NEW", value_parser = VersionRange::parse)]
-    range: Option<VersionRange>,
+    #[arg(value_name = "OLD..NEW", value_parser = TypedRange::parse)]
+    range: Option<TypedRange>,
 }
 
 /// Two versions as typed, of which each may be left out.
 #[derive(Clone, Debug, Default)]
-struct VersionRange {
+struct TypedRange {
     old: Option<Version>,
     new: Option<Version>,
 }
 
-impl VersionRange {
+impl TypedRange {
     fn parse(text: &str) -> Result<Self, String> {
         let fault = || format!("{text:?} is no range of versions, as 5.31.0..6.2.0 is");
         let (old, new) = text.split_once("..").ok_or_else(fault)?;
@@ -71,9 +75,8 @@ impl VersionRange {
     }
 }
 
-impl ChangesArgs {
-    /// Compares releases, and lists what the later one brings.
-    pub(crate) fn changes(&self, session: &Session<'_>) -> CommandResult {
+impl Command for ChangesArgs {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let reader = ReleaseReader::new(session);
         let targets = reader.and_then(|reader| Ok((self.targets(session)?, reader)));
         let (targets, reader) = match targets {
@@ -102,6 +105,17 @@ impl ChangesArgs {
             remarks,
             ..CommandResult::of("changes", ResultSubject::Releases(releases))
         }
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        match &result.subject {
+            ResultSubject::Releases(releases) => text::blocks(releases, look),
+            _ => Vec::new(),
+        }
+    }
+
+    fn markdown(&self) -> MarkdownText {
+        MarkdownText::Blocks
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod text;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use clap::Args;
 use configuration::Configured;
@@ -17,10 +18,13 @@ use crate::changes::{self, ReleaseReader};
 use crate::diag::Texts;
 use crate::locker::TrustedFacts;
 use crate::report::json::RootStatus;
-use crate::report::{self, CommandResult, Failure, FileResult, ResultSubject, Sentence};
+use crate::report::{
+    self, CommandResult, Failure, FileResult, Look, ResultSubject, Sentence, TextBlock,
+};
 use crate::review::{
     FileComparison, FileReview, LockSide, ProviderSide, ReleaseOrigin, Risk, verdict,
 };
+use crate::run::command::Command;
 use crate::run::facts::UserFacts;
 use crate::run::options::{Options, examples, one_of};
 use crate::run::root;
@@ -60,9 +64,8 @@ pub(crate) struct DiffArgs {
     changes: bool,
 }
 
-impl DiffArgs {
-    /// Compares what was typed, and judges each change.
-    pub(crate) fn diff(&self, session: &Session<'_>) -> CommandResult {
+impl Command for DiffArgs {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let (options, world) = (session.options, session.world);
         let mut texts = Texts::default();
         let paths = paths(options, self, world.disk);
@@ -113,6 +116,12 @@ impl DiffArgs {
         }
     }
 
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::blocks(result, look)
+    }
+}
+
+impl DiffArgs {
     /// Compares the releases that were locked before and are now, if that was asked for; each pair once.
     fn releases(
         &self,

@@ -19,14 +19,17 @@ mod rows;
 pub(crate) mod text;
 mod wanted;
 
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use job::LockJob;
 
 use crate::driver::{self, ChangedFiles, RunInputs};
-use crate::report::{CommandResult, Sentence};
+use crate::report::reading::Total;
+use crate::report::{CommandResult, Look, Sentence, TextBlock};
+use crate::run::command::{Command, MarkdownText};
 use crate::run::edits::PlannedEdits;
-use crate::run::options::{RootArgs, job_count};
+use crate::run::options::{Configuration, Options, RootArgs, job_count};
 use crate::run::platforms::{self, PlatformArg};
 use crate::run::session::Session;
 use crate::run::user::modules::{AutoModules, UserModules};
@@ -55,9 +58,59 @@ pub(crate) struct LockRequest<'a> {
     pub(crate) edits: Option<&'a PlannedEdits>,
 }
 
-impl LockArgs {
-    /// Locks the roots that were typed; no version moves.
-    pub(crate) fn lock(&self, session: &Rc<Session<'_>>) -> CommandResult {
+/// A command that locks roots: `lock` itself, and those that move versions or convert entries first.
+pub(crate) trait LockCommand {
+    /// Returns how lock files are made.
+    fn options(&self) -> &LockOptions;
+
+    /// Does what was typed, as [`Command::run`] does.
+    fn lock(&self, session: &Rc<Session<'_>>) -> CommandResult;
+
+    /// Checks what is typed; see [`Command::check`].
+    ///
+    /// # Errors
+    /// With the sentence that the user reads.
+    fn check_arguments(&self, _options: &Options) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<C: LockCommand> Command for C {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
+        self.lock(session)
+    }
+
+    fn check(&self, options: &Options) -> Result<(), String> {
+        self.check_arguments(options)
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.options().configuration)
+    }
+
+    fn packages(&self) -> Vec<PathBuf> {
+        self.options().packages()
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::blocks(result, self.options(), look)
+    }
+
+    fn total(&self) -> Total {
+        Total::Result
+    }
+
+    fn markdown(&self) -> MarkdownText {
+        MarkdownText::Blocks
+    }
+}
+
+impl LockCommand for LockArgs {
+    fn options(&self) -> &LockOptions {
+        &self.options
+    }
+
+    fn lock(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let changed = match self.changed.files(session, &self.roots) {
             Ok(changed) => changed,
             Err(failure) => return CommandResult::failed("lock", [failure]),

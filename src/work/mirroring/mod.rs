@@ -3,6 +3,7 @@
 mod bundle;
 mod job;
 mod report;
+mod text;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -15,7 +16,9 @@ use crate::cliconfig::RepositoryTemplate;
 use crate::driver::{RunInputs, over_roots};
 use crate::mirror::{MirrorExtent, MirrorLayout};
 use crate::project::PackageSource;
-use crate::report::{CommandResult, Failure};
+use crate::report::reading::Total;
+use crate::report::{CommandResult, Failure, Look, TextBlock};
+use crate::run::command::{Command, MarkdownText};
 use crate::run::options::{Options, Platforms, RootArgs, examples, installations, jobs};
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
@@ -138,6 +141,60 @@ enum UnpackedArg {
     Also,
 }
 
+impl Command for MirrorArgs {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
+        let args = &self.below(session.options);
+        // Servers in front of a mirror need its documents, which list zips.
+        let served = if args.url.is_some() {
+            Some("a network mirror serves zips")
+        } else if args.oci_layout.is_some() {
+            Some("an OCI layout holds zips")
+        } else {
+            None
+        };
+        if let Some(served) = served.filter(|_| !args.layout().has_zips()) {
+            let failure = Failure::new(format!("{served}, and --unpacked alone places none"))
+                .help("--unpacked=also makes both");
+            return CommandResult::failed("mirror", [failure]);
+        }
+        let bundle = match bundle::plan(args, session.world) {
+            Ok(bundle) => bundle,
+            Err(failure) => return CommandResult::failed("mirror", [failure]),
+        };
+        let mut job = MirrorJob::new(Rc::clone(session), args, bundle);
+        let all = over_roots(&mut job, RunInputs::of_locks(session, &args.roots));
+        let mut result = all.into_result("mirror");
+        job.finish_mirror(&mut result);
+        result
+    }
+
+    fn check(&self, _: &Options) -> Result<(), String> {
+        if self.unpacked == Some(UnpackedArg::Only)
+            && self.roots.roots.iter().any(|typed| typed == "also")
+        {
+            // The command would look for a root of that name.
+            return Err(
+                "the value of '--unpacked' needs '=': write '--unpacked=also', or './also' for a root of that \
+                 name"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::of_all(result, self.extent(), look)
+    }
+
+    fn total(&self) -> Total {
+        Total::Result
+    }
+
+    fn markdown(&self) -> MarkdownText {
+        MarkdownText::Blocks
+    }
+}
+
 impl MirrorArgs {
     /// Returns the same with paths as seen from the directory of the run.
     fn below(&self, options: &Options) -> Self {
@@ -172,21 +229,6 @@ impl MirrorArgs {
         }
     }
 
-    /// Refuses `--unpacked also`, which lacks a `=`.
-    pub(crate) fn check_unpacked(&self) -> Result<(), String> {
-        if self.unpacked == Some(UnpackedArg::Only)
-            && self.roots.roots.iter().any(|typed| typed == "also")
-        {
-            // The command would look for a root of that name.
-            return Err(
-                "the value of '--unpacked' needs '=': write '--unpacked=also', or './also' for a root of that \
-                 name"
-                    .to_owned(),
-            );
-        }
-        Ok(())
-    }
-
     pub(crate) fn extent(&self) -> MirrorExtent {
         if self.check {
             MirrorExtent::Check
@@ -196,31 +238,4 @@ impl MirrorArgs {
             MirrorExtent::Place
         }
     }
-}
-
-/// Mirrors the packages of all roots.
-pub(crate) fn mirror(session: &Rc<Session<'_>>, args: &MirrorArgs) -> CommandResult {
-    let args = &args.below(session.options);
-    // Servers in front of a mirror need its documents, which list zips.
-    let served = if args.url.is_some() {
-        Some("a network mirror serves zips")
-    } else if args.oci_layout.is_some() {
-        Some("an OCI layout holds zips")
-    } else {
-        None
-    };
-    if let Some(served) = served.filter(|_| !args.layout().has_zips()) {
-        let failure = Failure::new(format!("{served}, and --unpacked alone places none"))
-            .help("--unpacked=also makes both");
-        return CommandResult::failed("mirror", [failure]);
-    }
-    let bundle = match bundle::plan(args, session.world) {
-        Ok(bundle) => bundle,
-        Err(failure) => return CommandResult::failed("mirror", [failure]),
-    };
-    let mut job = MirrorJob::new(Rc::clone(session), args, bundle);
-    let all = over_roots(&mut job, RunInputs::of_locks(session, &args.roots));
-    let mut result = all.into_result("mirror");
-    job.finish_mirror(&mut result);
-    result
 }

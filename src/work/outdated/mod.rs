@@ -5,7 +5,7 @@ pub(crate) mod text;
 mod verdict;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use clap::Args;
@@ -20,7 +20,9 @@ use crate::diag::{Texts, has_errors};
 use crate::driver::{self, Job, OpenResult, RunInputs};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::report::json::Provider;
-use crate::report::{CommandResult, Failure, ResultSubject, RootResult, Sentence};
+use crate::report::reading::Total;
+use crate::report::{CommandResult, Failure, Look, ResultSubject, RootResult, Sentence, TextBlock};
+use crate::run::command::{Command, MarkdownText};
 use crate::run::commands;
 use crate::run::options::{Configuration, RootArgs, SourceArgs, examples, is_path, one_of};
 use crate::run::provider::naming;
@@ -75,9 +77,9 @@ pub(crate) struct OutdatedArgs {
     #[command(flatten)]
     roots: RootArgs,
     #[command(flatten)]
-    pub(crate) configuration: Configuration,
+    configuration: Configuration,
     #[command(flatten)]
-    pub(crate) source: SourceArgs,
+    source: SourceArgs,
     /// Exit with code 1 if a provider is behind the newest release by this step or a larger one
     ///
     /// It makes no difference whether constraints allow the newest release; to check only what `update`
@@ -95,9 +97,8 @@ pub(crate) struct OutdatedArgs {
     fail_on: Option<Upgrade>,
 }
 
-impl OutdatedArgs {
-    /// Compares the locked versions of all roots with those on offer.
-    pub(crate) fn outdated(&self, session: &Rc<Session<'_>>) -> CommandResult {
+impl Command for OutdatedArgs {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         // Nothing is downloaded by `outdated`, modules included; it only asks for versions.
         let modules = UserModules::new(session, &self.configuration, AutoModules::Cached);
         let (named, roots) = self.targets(session);
@@ -124,6 +125,28 @@ impl OutdatedArgs {
         result
     }
 
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn packages(&self) -> Vec<PathBuf> {
+        self.source.fs_mirror.iter().cloned().collect()
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::of_all(result, look)
+    }
+
+    fn total(&self) -> Total {
+        Total::Result
+    }
+
+    fn markdown(&self) -> MarkdownText {
+        MarkdownText::Blocks
+    }
+}
+
+impl OutdatedArgs {
     /// Compares all providers of roots with what registries offer, or the sources that the project files name.
     pub(crate) fn over(roots: &RootArgs, configuration: &Configuration) -> Self {
         Self {

@@ -9,9 +9,8 @@ use clap::Args;
 use job::{ReplaceJob, ReplacedRoots};
 
 use crate::driver::{self, RunInputs};
-use crate::lock::{self, LockOptions, LockRequest, Moves, NamedProvider};
-use crate::report::{CLEAN, FINDINGS};
-use crate::report::{CommandResult, Sentence};
+use crate::lock::{self, LockCommand, LockOptions, LockRequest, Moves, NamedProvider};
+use crate::report::{CLEAN, CommandResult, FINDINGS, Sentence};
 use crate::resolve::Goal;
 use crate::run::options::{Options, RootArgs, examples, job_count};
 use crate::run::session::Session;
@@ -39,12 +38,15 @@ pub(crate) struct ReplaceArgs {
     #[command(flatten)]
     roots: RootArgs,
     #[command(flatten)]
-    pub(crate) options: LockOptions,
+    options: LockOptions,
 }
 
-impl ReplaceArgs {
-    /// Plans the edits of all roots, and locks them as they will be.
-    pub(crate) fn replace(&self, session: &Rc<Session<'_>>) -> CommandResult {
+impl LockCommand for ReplaceArgs {
+    fn options(&self) -> &LockOptions {
+        &self.options
+    }
+
+    fn lock(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let modules = UserModules::new(session, &self.options.configuration, AutoModules::Fetched);
         let mut job = ReplaceJob::new(session, &self.options, &self.old, &self.new);
         let inputs = RunInputs {
@@ -94,11 +96,7 @@ impl ReplaceArgs {
         result
     }
 
-    /// Checks that the addresses differ, and that the new one can be proven.
-    ///
-    /// # Errors
-    /// With the sentence that the user reads.
-    pub(crate) fn check(&self, options: &Options) -> Result<(), String> {
+    fn check_arguments(&self, options: &Options) -> Result<(), String> {
         if self.old.as_str() == self.new.as_str() {
             return Err("OLD and NEW are the same provider".to_owned());
         }

@@ -2,6 +2,7 @@
 //! user's machine ([`user`]) once.
 
 pub(crate) mod builds;
+pub(crate) mod command;
 pub(crate) mod commands;
 pub(crate) mod computed;
 pub(crate) mod contents;

@@ -10,26 +10,29 @@ mod shared_policy;
 mod table;
 pub(crate) mod text;
 
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::advice;
 use crate::diag::counted;
 use crate::driver::{self, RunInputs};
 use crate::packages::NamedPackages;
-use crate::report::{CommandResult, Failure, RootResult, Sentence};
+use crate::report::reading::Total;
+use crate::report::{CommandResult, Failure, Look, RootResult, Sentence, TextBlock};
+use crate::run::command::Command;
 use crate::run::formats::Format;
-use crate::run::options::job_count;
+use crate::run::options::{Configuration, Options, job_count};
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::session::Session;
 use crate::run::user::modules::{self, AutoModules, UserModules};
+use crate::verify::CheckGroup;
 use crate::verifying::job::{ObserveRoot, VerifyJob};
 use crate::verifying::shared_policy::SharedPolicy;
 
 pub(crate) use args::VerifyArgs;
 
-impl VerifyArgs {
-    /// Verifies the roots that were typed.
-    pub(crate) fn verify(&self, session: &Rc<Session<'_>>) -> CommandResult {
+impl Command for VerifyArgs {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let mut result = observed(session, self, &mut |_, _, _| {});
         // Machine formats name the rule of each finding, and need no advice on how to read more.
         if session.options.format == Format::Human {
@@ -37,6 +40,31 @@ impl VerifyArgs {
             result.remarks.extend(explained.map(Sentence::note));
         }
         result
+    }
+
+    fn check(&self, options: &Options) -> Result<(), String> {
+        let asks = self
+            .policy
+            .as_ref()
+            .is_some_and(|policy| policy.contains("://"));
+        options.check_offline("--policy with a URL", asks)?;
+        options.check_offline("--upstream", self.groups().wants(CheckGroup::Upstream))
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn packages(&self) -> Vec<PathBuf> {
+        [&*self.fs_mirrors, &*self.packages].concat()
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::of_all(result, look)
+    }
+
+    fn total(&self) -> Total {
+        Total::ResultWithCounts
     }
 }
 
@@ -91,7 +119,7 @@ pub(crate) fn observed(
 
 /// Verifies the root in the working directory, as `lockctl verify` without options does.
 pub(crate) fn here(session: &Rc<Session<'_>>) -> CommandResult {
-    VerifyArgs::usual().verify(session)
+    VerifyArgs::usual().run(session)
 }
 
 /// Checks what was typed against the format, the known platforms and the files of the user.

@@ -14,7 +14,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 
 use crate::addr::StoreUrl;
-use crate::cli::{Command, World};
+use crate::cli::World;
 use crate::diag::counted;
 use crate::package::calendar::timestamp;
 use crate::package::{FactKey, MinAge};
@@ -22,6 +22,7 @@ use crate::report::json::{
     CachedAdvisories, CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats,
 };
 use crate::report::{CommandResult, Failure, Look, ResultSubject, TextBlock};
+use crate::run::command::Command;
 use crate::run::options::{Options, examples};
 use crate::run::session::Session;
 use crate::run::user::caches::{self, VARIABLE};

@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use clap::Args;
 
-use crate::cli::Command;
 use crate::config::{Loaded, ModuleNode, PlannedValues};
 use crate::diag::{Texts, counted, did_you_mean};
 use crate::driver;
@@ -15,6 +14,7 @@ use crate::flavor::{Flavor, Program};
 use crate::module_config::ModuleFile;
 use crate::report::json::{ConfiguredModuleRow, RootStatus};
 use crate::report::{CommandResult, Failure, RootDetail, RootResult};
+use crate::run::command::Command;
 use crate::run::formats::Format;
 use crate::run::options::{Configuration, Options, RootArgs, examples};
 use crate::run::session::Session;

@@ -8,11 +8,12 @@ use std::rc::Rc;
 
 use clap::Args;
 
-use crate::cli::{Command, FINDINGS};
+use crate::cli::FINDINGS;
 use crate::diag::{Area, RULES, Rule, nearest};
 use crate::guide::search::{is_common, names, page_named, search};
 use crate::guide::{TOPICS, Topic};
 use crate::report::{CommandResult, Failure, Look, ResultSubject, Sentence, TextBlock, json};
+use crate::run::command::Command;
 use crate::run::options::examples;
 use crate::run::session::Session;
 

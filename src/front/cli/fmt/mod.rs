@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use clap::Args;
 
-use crate::cli::Command;
 use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Look, TextBlock};
+use crate::run::command::Command;
 use crate::run::line_ends;
 use crate::run::options::{RootArgs, examples};
 use crate::run::session::Session;

@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 use clap_mangen::Man as ManPage;
 
-use crate::cli::Command;
 use crate::cli::commands::definition;
 use crate::completion;
 use crate::diag::counted;
 use crate::report::{CommandResult, Failure, ResultSubject, json};
+use crate::run::command::Command;
 use crate::run::options::examples;
 use crate::run::session::Session;
 use crate::world::{Disk, Replaced};

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use clap::{Args, Subcommand};
 
 use crate::advice;
-use crate::cli::{Command, World};
+use crate::cli::World;
 use crate::diag::Texts;
 use crate::git::{self, ConfigScope, EffectiveSetting, GitError, SettingKind, Wiring, WiringGoal};
 use crate::lockfile::{self, LockFile};
@@ -19,6 +19,7 @@ use crate::report::{
     harmless_text,
 };
 use crate::review;
+use crate::run::command::Command;
 use crate::run::options::examples;
 use crate::run::session::Session;
 use crate::workspace::flavor_of;

@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::acquire::{self, PackageHashes};
 use crate::archive::{ArchiveError, FileDigest};
-use crate::cli::{CLEAN, Command, FAILED};
+use crate::cli::{CLEAN, FAILED};
 use crate::hash::hex_of_digest;
 use crate::package::Local;
 use crate::parallel;
@@ -17,6 +17,7 @@ use crate::report::json::{FailedPackage, HashedPackageRow, PackageFile, PackageR
 use crate::report::{
     CommandResult, Failure, Look, PackageResult, ResultSubject, Sentence, TextBlock,
 };
+use crate::run::command::Command;
 use crate::run::options::examples;
 use crate::run::session::Session;
 use crate::world::{FileKind, Files};

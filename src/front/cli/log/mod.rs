@@ -11,13 +11,13 @@ use std::rc::Rc;
 use clap::Args;
 use opened::LogRun;
 
-use crate::cli::Command;
 use crate::git::{Commit, CommittedChange, FileCommit, ObjectId, TreeEntry};
 use crate::report::graph::GraphLanguage;
 use crate::report::html::history_svg;
 use crate::report::json::{EntrySide, PastChange, Provider};
 use crate::report::{CommandResult, Look, ResultSubject, TextBlock};
 use crate::review::{HistoryChange, HistoryStep, ProviderSide};
+use crate::run::command::Command;
 use crate::run::formats::Format;
 use crate::run::options::{RootArgs, examples, is_path};
 use crate::run::paths;

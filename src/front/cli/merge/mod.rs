@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use clap::Args;
 
-use crate::cli::{CLEAN, Command, FINDINGS, World};
+use crate::cli::{CLEAN, FINDINGS, World};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::git::{self, Marking};
@@ -19,6 +19,7 @@ use crate::review::{
     MARKER_SIZE, Markers, MergeBase, MergePreference, MergeSides, UnknownEntries, merge_pins,
     merged_program, write_whole,
 };
+use crate::run::command::Command;
 use crate::run::commands;
 use crate::run::options::{Options, examples, one_of};
 use crate::run::session::Session;

@@ -13,7 +13,7 @@ use crate::audit::run::known_advisories;
 use crate::cli::generate::put;
 use crate::cli::log::LogArgs;
 use crate::cli::sbom::origin::{LAST_SECOND, stated_time};
-use crate::cli::{CLEAN, Command, FAILED, World, show, tree, why};
+use crate::cli::{CLEAN, FAILED, World, show, tree, why};
 use crate::config::{Branches, Loaded};
 use crate::diag::{Texts, counted, has_errors};
 use crate::flavor::Flavor;
@@ -24,6 +24,7 @@ use crate::report::graph::Graph;
 use crate::report::html::{self, KnownRelease, ReportPage, ReportedRoot};
 use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, Look, RootResult, TextBlock, Tone};
+use crate::run::command::Command;
 use crate::run::options::{Configuration, Options, RootArgs, examples};
 use crate::run::paths;
 use crate::run::provider::naming;
@@ -200,7 +201,7 @@ impl ReportArgs {
         let graphs = self.graphs(session, checked.roots(), collected, &name)?;
         let compared = self
             .upstream
-            .then(|| OutdatedArgs::over(&self.roots, &self.configuration).outdated(session));
+            .then(|| OutdatedArgs::over(&self.roots, &self.configuration).run(session));
         Ok(html::render(&ReportPage {
             title: &self.title,
             date,

@@ -8,12 +8,13 @@ use std::rc::Rc;
 use clap::Args;
 
 use crate::cli::merge::MergePolicy;
-use crate::cli::{Command, World, merge};
+use crate::cli::{World, merge};
 use crate::diag::{counted, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, Look, RootResult, Sentence, TextBlock, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
+use crate::run::command::Command;
 use crate::run::options::{Options, RootArgs, examples};
 use crate::run::root::{LockText, Root, read_lock};
 use crate::run::session::Session;

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use clap::Args;
 
-use crate::cli::Command;
 use crate::report::{CommandResult, Failure};
+use crate::run::command::Command;
 use crate::run::formats::{BillFormat, Format};
 use crate::run::options::{RootArgs, examples};
 use crate::run::paths;

@@ -12,7 +12,6 @@ use clap::Args;
 
 use crate::advice;
 use crate::advice::required::Required;
-use crate::cli::Command;
 use crate::coverage::{Attribution, Attributions};
 use crate::hash::Scheme;
 use crate::locker::ReleaseList;
@@ -20,6 +19,7 @@ use crate::packages::{PackageMemo, PackagePlace};
 use crate::platform::Platform;
 use crate::report::json::{BesidePackages, Provider, ShownHash, ShownProvider, StatedDate};
 use crate::report::{CommandResult, Look, TextBlock};
+use crate::run::command::Command;
 use crate::run::commands;
 use crate::run::options::{Options, RootArgs, examples};
 use crate::run::root::{LockText, Root};

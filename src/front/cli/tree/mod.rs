@@ -7,12 +7,12 @@ use std::rc::Rc;
 
 use clap::Args;
 
-use crate::cli::Command;
 use crate::config::{BranchGroup, Branches, OverriddenPlaces, Repeats};
 use crate::driver;
 use crate::report::graph::Graph;
 use crate::report::json::{Provider, RequiredProviderRow};
 use crate::report::{CommandResult, Look, RootDetail, TextBlock};
+use crate::run::command::Command;
 use crate::run::options::{Configuration, RootArgs, examples};
 use crate::run::session::Session;
 use crate::run::unseen::{CallNames, UnseenParts};

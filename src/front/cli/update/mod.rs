@@ -5,8 +5,7 @@ use std::rc::Rc;
 
 use clap::Args;
 
-use crate::cli::lock::LockCommand;
-use crate::lock::{self, LockOptions, LockRequest, Moves, NamedProvider};
+use crate::lock::{self, LockCommand, LockOptions, LockRequest, Moves, NamedProvider};
 use crate::package::MinAge;
 use crate::report::CommandResult;
 use crate::resolve::{Goal, Reach};

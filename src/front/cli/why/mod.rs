@@ -10,7 +10,6 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::addr::ProviderAddr;
-use crate::cli::Command;
 use crate::config::{Loaded, OverriddenPlaces};
 use crate::diag::{FileId, Span, Texts};
 use crate::driver;
@@ -21,6 +20,7 @@ use crate::report::json::{
 };
 use crate::report::{CommandResult, Look, RootResult, Sentence, TextBlock};
 use crate::requirement::{PathStep, Requirement, RequirementOrigin};
+use crate::run::command::Command;
 use crate::run::options::{Configuration, RootArgs, examples};
 use crate::run::provider::{self, naming};
 use crate::run::root::Root;

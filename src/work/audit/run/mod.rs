@@ -7,6 +7,7 @@ mod job;
 mod kept;
 mod marks;
 mod result;
+mod text;
 
 use std::rc::Rc;
 
@@ -16,7 +17,9 @@ use job::AuditJob;
 
 use crate::audit::AuditLevel;
 use crate::driver::{RunInputs, over_roots};
-use crate::report::CommandResult;
+use crate::report::reading::Total;
+use crate::report::{CommandResult, Look, TextBlock};
+use crate::run::command::Command;
 use crate::run::commands;
 use crate::run::options::{Configuration, RootArgs, examples, one_of};
 use crate::run::session::Session;
@@ -68,27 +71,40 @@ pub(crate) struct AuditArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FailOn(Option<AuditLevel>);
 
-/// Compares the locked providers of all roots with advisories.
-pub(crate) fn audit(session: &Rc<Session<'_>>, args: &AuditArgs) -> CommandResult {
-    let place = match DatabasePlace::typed(args.db.as_deref(), session.options) {
-        Ok(place) => place,
-        Err(failure) => return CommandResult::failed("audit", [failure]),
-    };
-    let usage = if session.options.offline {
-        DatabaseUse::Kept
-    } else {
-        DatabaseUse::Asked
-    };
-    let modules = UserModules::new(session, &args.configuration, AutoModules::Cached);
-    let fixes = fixes::FixSearch {
-        reading: modules.reading(),
-        for_all: commands::of_all(session.options, &args.roots).update,
-    };
-    let load = |selection: &_| database::load(session, &place, selection, usage);
-    let mut job = AuditJob::new(session, args, &load, fixes);
-    let inputs = RunInputs::of_locks(session, &args.roots);
-    let all = over_roots(&mut job, inputs);
-    let mut result = all.into_result("audit");
-    job.complete(&mut result);
-    result
+impl Command for AuditArgs {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
+        let place = match DatabasePlace::typed(self.db.as_deref(), session.options) {
+            Ok(place) => place,
+            Err(failure) => return CommandResult::failed("audit", [failure]),
+        };
+        let usage = if session.options.offline {
+            DatabaseUse::Kept
+        } else {
+            DatabaseUse::Asked
+        };
+        let modules = UserModules::new(session, &self.configuration, AutoModules::Cached);
+        let fixes = fixes::FixSearch {
+            reading: modules.reading(),
+            for_all: commands::of_all(session.options, &self.roots).update,
+        };
+        let load = |selection: &_| database::load(session, &place, selection, usage);
+        let mut job = AuditJob::new(session, self, &load, fixes);
+        let inputs = RunInputs::of_locks(session, &self.roots);
+        let all = over_roots(&mut job, inputs);
+        let mut result = all.into_result("audit");
+        job.complete(&mut result);
+        result
+    }
+
+    fn configuration(&self) -> Option<&Configuration> {
+        Some(&self.configuration)
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::of_all(result, look)
+    }
+
+    fn total(&self) -> Total {
+        Total::Result
+    }
 }
