@@ -1,6 +1,7 @@
 //! `lockctl replace`: a provider that moved to another address, followed in all files.
 
 mod job;
+mod module;
 
 use std::path::Path;
 use std::rc::Rc;
