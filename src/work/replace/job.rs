@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::module::spelled;
-use super::state_command;
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
-use crate::config::Loaded;
-use crate::diag::{FileId, Span, Texts, has_errors};
+use crate::config::{Loaded, state_command};
+use crate::diag::{FileId, Span, Texts};
 use crate::driver::{Job, OpenResult};
 use crate::hash::Hashes;
 use crate::hcl::tree::{Body, ExprKind, Item};
-use crate::lock::LockOptions;
+use crate::lock::{LockOptions, sound};
+
 use crate::locker::{self, OutdatedRequest, VersionComparison};
 use crate::lockfile::{self, LockFile};
 use crate::report::{Failure, RootResult};
@@ -88,23 +88,9 @@ impl Job for ReplaceJob<'_, '_> {
     ) -> Result<OpenResult<OpenRoot>, Failure> {
         let flavor = root.flavor;
         let (old, new) = (self.old.by_rules_of(flavor)?, self.new.by_rules_of(flavor)?);
-        let lock_faults = root.lock.as_ref().map(|lock| &*lock.diagnostics);
-        result.faults(lock_faults.unwrap_or_default());
-        let loaded = loaded.filter(|loaded| loaded.found);
-        let Some(loaded) = loaded else {
-            return Err(root.no_configuration());
-        };
-        // The printed command changes the state that a requirement comes from; other faults of states stop the run.
-        result.faults(
-            loaded.diagnostics.iter().filter(|fault| {
-                !is_of_state(fault.primary.as_ref().map(|label| label.file), &loaded)
-            }),
-        );
-        if has_errors(lock_faults.unwrap_or_default())
-            || result.status != crate::report::RootStatus::Clean
-        {
+        let Some(loaded) = sound(&root, loaded, result)? else {
             return Ok(OpenResult::Finished);
-        }
+        };
         let document = &root.document().lock;
         let is_required = loaded.requirements.providers.contains_key(&old);
         if !is_required && !document.providers.contains_key(&old) {
@@ -224,10 +210,10 @@ impl ReplaceJob<'_, '_> {
             .any(|place| place.origin == RequirementOrigin::State);
         if in_state || opened.loaded.requirements.state == StateSeen::No {
             self.replaced.state_commands.push(state_command(
-                opened.root.flavor.command(),
+                opened.root.flavor,
                 &opened.root.dir,
-                &opened.old.to_string(),
-                &opened.new.to_string(),
+                &opened.old,
+                &opened.new,
             ));
         }
     }
@@ -258,17 +244,6 @@ impl ReplaceJob<'_, '_> {
         }
         Ok(())
     }
-}
-
-/// Returns whether a fault is about the file of a state that names the old provider.
-fn is_of_state(file: Option<FileId>, loaded: &Loaded) -> bool {
-    let mut states = loaded
-        .requirements
-        .providers
-        .values()
-        .flatten()
-        .filter(|place| place.origin == RequirementOrigin::State);
-    states.any(|place| Some(place.file) == file)
 }
 
 /// Visits the labels of blocks and the texts of arguments and lists, each with its place.

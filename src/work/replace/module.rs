@@ -12,7 +12,7 @@ use crate::hcl::tree::{Expr, ExprKind, ObjectKey};
 use crate::module_config::MergedAttribute;
 use crate::report::Failure;
 use crate::requirement::RequirementOrigin;
-use crate::run::edits::{EditablePlace, NotEditable};
+use crate::run::edits::EditablePlace;
 
 impl ReplaceJob<'_, '_> {
     /// Plans the edits of sources; returns the reasons why some stay.
@@ -55,10 +55,16 @@ impl ReplaceJob<'_, '_> {
         texts: &Texts,
     ) -> Result<(), Failure> {
         let place = self.place(opened, node, (file, span), texts)?;
+        let place = place.quoted_text().ok_or_else(|| {
+            stays(opened, (file, span), texts)
+                .because("the source is built from parts, and is not edited")
+                .help("write it by hand")
+        })?;
         let new = spelled(&opened.new, &place.text, opened.root.flavor);
         self.replaced.edits.add(place, &opened.old, new)
     }
 
+    /// Finds a place of this repository.
     fn place<'t>(
         &self,
         opened: &OpenRoot,
@@ -73,24 +79,16 @@ impl ReplaceJob<'_, '_> {
             texts,
             (file, span),
         );
-        place.map_err(|error| {
-            let line = texts.position(file, span.start).line;
-            let old = opened.old.short(opened.root.flavor);
-            let failure = Failure::new(format!("{old} stays at {}:{line}", texts.name(file)));
-            match error {
-                NotEditable::Foreign => failure
-                    .because(format!(
-                        "{} is not of this repository, and is not edited",
-                        node.path
-                    ))
-                    .help(format!(
-                        "a version of that module is needed that requires {}",
-                        opened.new.short(opened.root.flavor)
-                    )),
-                NotEditable::Computed => failure
-                    .because("the source is built from parts, and is not edited")
-                    .help("write it by hand"),
-            }
+        place.map_err(|_| {
+            stays(opened, (file, span), texts)
+                .because(format!(
+                    "{} is not of this repository, and is not edited",
+                    node.path
+                ))
+                .help(format!(
+                    "a version of that module is needed that requires {}",
+                    opened.new.short(opened.root.flavor)
+                ))
         })
     }
 
@@ -119,7 +117,7 @@ impl ReplaceJob<'_, '_> {
             }
             (_, false) => format!("{{ source = {new:?}, version = {written} }}"),
         };
-        let place = self.insertion(opened, node, (attribute.file, value.span), texts)?;
+        let place = self.place(opened, node, (attribute.file, value.span), texts)?;
         let row = format!("{name} = {{ source = {new:?} }}");
         self.replaced.edits.insert(place, &opened.old, row, text)
     }
@@ -156,7 +154,7 @@ impl ReplaceJob<'_, '_> {
         let beside = required.values().next();
         let file = beside.map_or(implied.file, |entry| entry.file);
         let span = Span::new(texts.bytes(file).len(), texts.bytes(file).len());
-        let place = self.insertion(opened, node, (file, span), texts)?;
+        let place = self.place(opened, node, (file, span), texts)?;
         let is_json = texts.name(file).ends_with(".json");
         let inserted = if is_json {
             None
@@ -175,29 +173,13 @@ impl ReplaceJob<'_, '_> {
         let place = place.at(at);
         self.replaced.edits.insert(place, &opened.old, row, text)
     }
+}
 
-    fn insertion<'t>(
-        &self,
-        opened: &OpenRoot,
-        node: &ModuleNode,
-        (file, span): (FileId, Span),
-        texts: &'t Texts,
-    ) -> Result<EditablePlace<'t>, Failure> {
-        let place = EditablePlace::any(
-            self.session.world,
-            &opened.root.dir,
-            (&opened.loaded, &node.path),
-            texts,
-            (file, span),
-        );
-        place.map_err(|_| {
-            let old = opened.old.short(opened.root.flavor);
-            Failure::new(format!("{old} stays in {}", texts.name(file))).because(format!(
-                "{} is not of this repository, and is not edited",
-                node.path
-            ))
-        })
-    }
+/// Returns the failure of a place that keeps the old address.
+fn stays(opened: &OpenRoot, (file, span): (FileId, Span), texts: &Texts) -> Failure {
+    let line = texts.position(file, span.start).line;
+    let old = opened.old.short(opened.root.flavor);
+    Failure::new(format!("{old} stays at {}:{line}", texts.name(file)))
 }
 
 /// Spells an address as another one is: with its host, or without.
