@@ -1,4 +1,10 @@
-//! An authority for attestations: it issues certificates to workflows, as Fulcio does, and keeps a log, as Rekor does.
+//! An authority for attestations: it issues certificates to workflows, as Fulcio does, and keeps a log, as Rekor does. And the API of GitHub,
+//! which hands out what the authority has signed.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -201,4 +207,110 @@ impl Authority {
     fn log_id(&self) -> Vec<u8> {
         Sha256::digest(self.log.subject_public_key_info()).to_vec()
     }
+}
+
+/// An answer of the API.
+#[derive(Clone)]
+pub(crate) enum Answer {
+    /// The bundles of a package.
+    Bundles(Vec<Value>),
+    /// A status with header fields, each ended, and a body.
+    Status(u16, &'static str, String),
+    /// The connection ends.
+    Nothing,
+}
+
+/// The attestations of one repository, as GitHub's API has them, on loopback; its thread ends with the process.
+pub(crate) struct AttestationApi {
+    pub(crate) url: String,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By the path of the request.
+    answers: BTreeMap<String, Answer>,
+    /// The answer to all others.
+    other: Option<Answer>,
+    requests: Vec<String>,
+}
+
+impl AttestationApi {
+    pub(crate) fn start() -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let state = Arc::new(Mutex::new(State::default()));
+        let served = Arc::clone(&state);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let _ = serve(stream.unwrap(), &served);
+            }
+        });
+        Self { url, state }
+    }
+
+    /// Answers a question about a package of a repository, `OWNER/NAME`.
+    pub(crate) fn set(&self, repository: &str, digest: &str, answer: Answer) {
+        let path = format!("/repos/{repository}/attestations/sha256:{digest}").to_lowercase();
+        self.state.lock().unwrap().answers.insert(path, answer);
+    }
+
+    /// Answers all other questions.
+    pub(crate) fn set_other(&self, answer: Answer) {
+        self.state.lock().unwrap().other = Some(answer);
+    }
+
+    /// Returns the requests since the last call, each behind its token.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        std::mem::take(&mut self.state.lock().unwrap().requests)
+    }
+}
+
+/// Answers one request, and closes the connection.
+fn serve(stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let (mut first, mut token) = (String::new(), String::new());
+    reader.read_line(&mut first)?;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        match line.trim_end().split_once(": ") {
+            None => break,
+            Some((name, value)) if name.eq_ignore_ascii_case("authorization") => {
+                token = format!("{value} ");
+            }
+            Some(_) => {}
+        }
+    }
+    let path = first.split(' ').nth(1).unwrap_or_default();
+    let answer = {
+        let mut state = state.lock().unwrap();
+        state.requests.push(format!("{token}{path}"));
+        // GitHub compares names without regard to case.
+        let known = state
+            .answers
+            .get(&path.to_lowercase())
+            .or(state.other.as_ref());
+        known.cloned()
+    };
+    let none = Answer::Status(404, "", "{\"message\": \"Not Found\"}".to_owned());
+    let (status, fields, body) = match answer.unwrap_or(none) {
+        Answer::Nothing => return Ok(()),
+        Answer::Status(status, fields, body) => (status, fields, body),
+        Answer::Bundles(bundles) => {
+            let listed = bundles
+                .into_iter()
+                .map(|bundle| json!({"bundle": bundle, "repository_id": 1}));
+            (
+                200,
+                "",
+                json!({"attestations": listed.collect::<Vec<_>>()}).to_string(),
+            )
+        }
+    };
+    write!(
+        &stream,
+        "HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: {}\r\n{fields}\r\n{body}",
+        body.len()
+    )
 }

@@ -45,6 +45,7 @@ topics! {
     "network": "registries, mirrors, credentials, proxies";
     "policy": "what may be locked: three ready policies";
     "project-file": ".lockctl.hcl: platforms, rules, policy";
+    "provenance": "where packages were built: attestations of GitHub";
     "report": "one HTML page about all roots, and pictures";
     "roots": "which directories -r finds";
     "sbom": "bills of materials: CycloneDX, SPDX, GitHub";

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use clap::Args;
 
-use crate::addr::{ProviderAddr, Url};
+use crate::addr::ProviderAddr;
 use crate::advice;
 use crate::diag::Texts;
 use crate::flavor::{Flavor, Program};
@@ -18,17 +18,15 @@ use crate::report::{
 };
 use crate::review::LockSide;
 use crate::run::command::{Command, MarkdownText};
+use crate::run::github::GithubApi;
 use crate::run::options::examples;
 use crate::run::root;
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
-use crate::sources::release_contents::{
-    GITHUB_API, ReleaseChanges, ReleaseContents, ReleaseDocuments,
-};
+use crate::sources::release_contents::{ReleaseChanges, ReleaseContents, ReleaseDocuments};
 use crate::store::answers::AnswerKind;
 use crate::version::Version;
 use crate::workspace::flavor_of;
-use crate::world::{Credentials, Secret};
 
 /// The version of the format in which contents are kept.
 const FORMAT: u32 = 1;
@@ -175,19 +173,11 @@ impl<'s, 'a> ReleaseReader<'s, 'a> {
     /// # Errors
     /// If `GITHUB_API_URL` is no address.
     pub(crate) fn new(session: &'s Session<'a>) -> Result<Self, Failure> {
-        let variable = |name: &str| {
-            let value = session.world.env.var(name)?.into_string().ok()?;
-            (!value.is_empty()).then_some(value)
-        };
-        let github = variable("GITHUB_API_URL").unwrap_or_else(|| GITHUB_API.to_owned());
-        let github = github.parse::<Url>().map_err(|error| {
-            Failure::from_error(&error).help("GITHUB_API_URL is the address of GitHub's API")
-        })?;
-        let token = variable("GITHUB_TOKEN").or_else(|| variable("GH_TOKEN"));
+        let GithubApi { url, token, .. } = GithubApi::read(session.world.env)?;
         let documents = ReleaseDocuments {
             net: session.net(Flavor::newest(Program::Terraform)),
-            github: github.as_directory(),
-            github_token: token.map(|token| Credentials::Bearer(Secret::new(token))),
+            github: url,
+            github_token: token,
         };
         Ok(Self { session, documents })
     }

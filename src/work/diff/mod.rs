@@ -164,7 +164,8 @@ fn origin(side: &ProviderSide, facts: &UserFacts<'_>) -> ReleaseOrigin {
     let release = TrustedFacts::OWN.release(facts.get(), &side.addr, version);
     let signers = release.as_ref().map(|stored| &stored.release.signers);
     let builds = facts.builds_of(TrustedFacts::OWN, &side.addr, version, hashes);
-    ReleaseOrigin::new(signers, Some(&builds), hashes)
+    let attested = release.as_ref().map(|stored| &stored.release.attested);
+    ReleaseOrigin::new(signers, Some(&builds), attested, hashes)
 }
 
 /// Returns how the providers of results are named.

@@ -64,6 +64,12 @@ pub(crate) struct LockOptions {
     /// Download and check every package, even if an earlier run kept what it holds
     #[arg(long)]
     pub(crate) prove: bool,
+    /// Also ask GitHub for attestations of packages, and keep them
+    ///
+    /// They show in which repository and workflow packages were built. GITHUB_TOKEN lifts GitHub's limit on requests;
+    /// see `lockctl explain provenance`.
+    #[arg(long)]
+    pub(crate) provenance: bool,
     /// How many packages are downloaded or hashed at once [default: 8 downloads, a
     /// hash per core]
     #[arg(long, value_name = "N", value_parser = jobs)]

@@ -27,6 +27,7 @@ use crate::run::ignored::ignoring_line;
 use crate::run::line_ends;
 use crate::run::options::{RootArgs, job_count};
 use crate::run::platforms::{self, PlatformChoice};
+use crate::run::provenance::Attester;
 use crate::run::root::{self, Root};
 use crate::run::session::Session;
 use crate::run::unseen::UnseenParts;
@@ -62,6 +63,8 @@ pub(super) struct LockJob<'r, 'a> {
     pub(super) locked: RootVersions,
     pub(super) moved_pins: MovedPins<'r>,
     edits: Option<&'r PlannedEdits>,
+    /// Asks for attestations, if that is wanted.
+    pub(super) attester: Option<Attester<'a>>,
 }
 
 impl<'r, 'a> LockJob<'r, 'a> {
@@ -94,6 +97,7 @@ impl<'r, 'a> LockJob<'r, 'a> {
             locked: RootVersions::default(),
             moved_pins: MovedPins::new(request.pins),
             edits: request.edits,
+            attester: None,
         }
     }
 
@@ -493,7 +497,8 @@ impl LockJob<'_, '_> {
             &mut self.evidence,
         );
         remarks::kept(result, locked, root, self.roots.recursive);
-        self.warn_of_steps_down(root, locked, result);
+        let asked = self.attestations(root, locked, result);
+        self.warn_of_steps_down(root, locked, asked, result);
         match (self.options.repair, self.compares_all()) {
             (true, _) => remarks::not_compared(result, locked, root, "--repair"),
             (false, true) => remarks::not_compared(result, locked, root, "--dry-run"),

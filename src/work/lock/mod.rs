@@ -31,6 +31,7 @@ use crate::run::command::{Command, MarkdownText};
 use crate::run::edits::PlannedEdits;
 use crate::run::options::{Configuration, Options, RootArgs, job_count};
 use crate::run::platforms::{self, PlatformArg};
+use crate::run::provenance::Attester;
 use crate::run::session::Session;
 use crate::run::user::modules::{AutoModules, UserModules};
 use crate::workspace::{PinUse, Reading};
@@ -38,7 +39,6 @@ use crate::workspace::{PinUse, Reading};
 pub(crate) use args::{LockArgs, LockOptions};
 use ending::conclude;
 pub(crate) use moves::{Moves, NamedProvider};
-pub(crate) use opened::sound;
 
 /// A lock run as it was typed.
 #[derive(Clone, Copy)]
@@ -82,6 +82,7 @@ impl<C: LockCommand> Command for C {
     }
 
     fn check(&self, options: &Options) -> Result<(), String> {
+        options.check_offline("--provenance", self.options().provenance)?;
         self.check_arguments(options)
     }
 
@@ -140,13 +141,18 @@ pub(crate) fn run(session: &Rc<Session<'_>>, request: LockRequest<'_>) -> Comman
     let inputs = RunInputs {
         reading: Some(Reading {
             pins: request.pins,
-            keeps_legacy: request.edits.is_some_and(|edits| edits.replaces_legacy),
             ..modules.reading()
         }),
         changed: request.changed,
         jobs: job_count(args.jobs),
         ..RunInputs::of_locks(session, request.roots)
     };
+    if args.provenance {
+        match Attester::new(session) {
+            Ok(attester) => job.attester = Some(attester),
+            Err(failure) => return CommandResult::failed(request.command, [failure]),
+        }
+    }
     let mut all = driver::over_roots(&mut job, inputs);
     if let Some(first) = all.results.first_mut() {
         for failure in job.moved_pins.failures() {
@@ -163,6 +169,10 @@ pub(crate) fn run(session: &Rc<Session<'_>>, request: LockRequest<'_>) -> Comman
         result.remarks.extend(job.uncovered.remark(roots));
     }
     result.remarks.extend(modules.remarks());
+    let attested = job.attester.iter();
+    result
+        .remarks
+        .extend(attested.flat_map(|attester| attester.remarks(session.options.verbose)));
     let mut named = args.platforms.platforms.clone();
     for platform in &args.drop_platforms {
         named.push(PlatformArg::Named(platform.clone()));

@@ -56,7 +56,7 @@ impl OpenRoot {
 ///
 /// # Errors
 /// If there is no configuration.
-pub(crate) fn sound(
+pub(super) fn sound(
     root: &Root,
     loaded: Option<Loaded>,
     result: &mut RootResult,

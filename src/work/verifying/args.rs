@@ -48,6 +48,12 @@ pub(crate) struct VerifyArgs {
     /// hashes, withdrawn versions, other keys than those that the project file pins, and newer patches.
     #[arg(long)]
     pub(crate) upstream: bool,
+    /// Also ask GitHub for attestations of the locked packages
+    ///
+    /// They show in which repository and workflow packages were built. GITHUB_TOKEN lifts GitHub's limit on requests;
+    /// see `lockctl explain provenance`.
+    #[arg(long, requires = "upstream")]
+    pub(crate) provenance: bool,
     /// Also read the signed facts of the locked releases from this store [default: that of the project file]
     ///
     /// Facts count under the keys in `trust { fact_keys }`; see `lockctl explain shared-store`. One request for each

@@ -27,14 +27,15 @@ use crate::requirement::MissingValues;
 use crate::run::ignored::ignoring_line;
 use crate::run::options::job_count;
 use crate::run::platforms::{self, PlatformChoice};
+use crate::run::provenance::{Attester, RootAttestations};
 use crate::run::root::Root;
 use crate::run::session::Session;
 use crate::run::{commands, unseen};
 use crate::upstream::{CheckError, PackageChecks, Registries, RootSources, Upstream};
 use crate::verifier::{add_overridden, inputs};
 use crate::verify::{
-    self, Advice, CallingRoot, CheckGroup, ComparedRoot, Groups, IgnoredLock, RootInputs,
-    RootVerdict, WantedChecks,
+    self, Advice, AskedAttestations, CallingRoot, CheckGroup, ComparedRoot, Groups, IgnoredLock,
+    LockedReleases, RootInputs, RootVerdict, WantedChecks,
 };
 use crate::world::{FileKind, clean};
 use crate::{platform, workspace};
@@ -62,6 +63,8 @@ pub(super) struct VerifyJob<'r, 'a> {
     replaced: ReplacedLocks<'a>,
     /// The modules that the cache holds, and those that sources name now.
     modules: [&'r dyn RemoteModules; 2],
+    /// Asks for attestations, if that is wanted.
+    pub(super) attester: Option<Attester<'a>>,
     /// The policy of `--policy`.
     pub(super) shared: Option<Rc<SharedPolicy>>,
     /// The commands that concern all roots.
@@ -138,11 +141,13 @@ impl Job for VerifyJob<'_, '_> {
             .map(|shared| (shared.project(&self.session, texts), &*shared.name));
         let (module_faults, unasked) = self.modules(root, loaded.as_ref());
         root_inputs.module_faults = &module_faults;
-        let (mut verdict, errors) = self.verify(root, &root_inputs, texts)?;
+        let attested = self.attestations(root, texts)?;
+        let (mut verdict, errors) = self.verify(root, &root_inputs, &attested.asked, texts)?;
         verdict.findings.extend(self.fact_conflicts(root));
         let required = Required::of(root, root_inputs.requirements(), texts);
         let mut failures = advice::verify::failures(&errors, root.flavor, &required);
         failures.extend(unasked);
+        failures.extend(attested.failures);
         let unseen = loaded
             .as_ref()
             .and_then(|loaded| unseen::why_unseen(root, loaded));
@@ -231,6 +236,7 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
             tracked: BTreeMap::new(),
             replaced: ReplacedLocks::new(world),
             modules,
+            attester: None,
             shared: None,
             for_all: commands::of_all(options, &args.roots),
             observe,
@@ -243,6 +249,7 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
         &mut self,
         root: &Root,
         root_inputs: &RootInputs<'_>,
+        attested: &AskedAttestations,
         texts: &mut Texts,
     ) -> Result<(RootVerdict, Vec<CheckError>), Failure> {
         let scope = self.scope();
@@ -302,12 +309,39 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
                 facts: &|lock| self.session.facts.about(root, lock),
                 builds: &|lock| self.session.facts.builds(root, lock),
                 carried: &|lock| self.replaced.carried(root, lock),
-                releases: &|lock| self.session.facts.releases(root, lock, self.session.world),
+                releases: &|lock| LockedReleases {
+                    asked: attested.clone(),
+                    ..self.session.facts.releases(root, lock, self.session.world)
+                },
                 sources: &mut sources,
                 matrix: self.args.matrix,
             },
         );
         Ok((verdict, sources.failures))
+    }
+
+    /// Asks for attestations of the locked packages; for none if that is not wanted.
+    fn attestations(
+        &mut self,
+        root: &Root,
+        texts: &mut Texts,
+    ) -> Result<RootAttestations, Failure> {
+        let (Some(attester), Some(lock)) = (&mut self.attester, &root.lock) else {
+            return Ok(RootAttestations::default());
+        };
+        let user = self.session.of(root.flavor);
+        user.errors_once(texts);
+        if !user.is_sound() {
+            return Ok(RootAttestations::default());
+        }
+        let registries = self.registries.entry(root.flavor);
+        let registries = registries.or_insert_with(|| user.registries());
+        // Each release is asked about once in a run, so the checks repeat no request.
+        let (answers, _) = registries.ask(root.subject(lock, None));
+        attester.of_root(root, &lock.document.lock, &|provider| {
+            let list = answers.get(provider)?.list.as_ref()?;
+            Some(list.package.as_ref()?.secret_text().to_owned())
+        })
     }
 
     /// Compares the pins of modules with what is installed and, if wanted, with their sources.

@@ -23,6 +23,7 @@ use crate::run::command::Command;
 use crate::run::formats::Format;
 use crate::run::options::{Configuration, Options, job_count};
 use crate::run::platforms::{self, PlatformChoice};
+use crate::run::provenance::Attester;
 use crate::run::session::Session;
 use crate::run::user::modules::{self, AutoModules, UserModules};
 use crate::verify::CheckGroup;
@@ -101,6 +102,12 @@ pub(crate) fn observed(
             Err(failure) => return CommandResult::failed("verify", [failure]),
         }
     }
+    if args.provenance {
+        match Attester::new(session) {
+            Ok(attester) => verification.attester = Some(attester),
+            Err(failure) => return CommandResult::failed("verify", [failure]),
+        }
+    }
     let mut all = driver::over_roots(&mut verification, inputs);
     // What belongs to no root is reported once, with the first.
     if let Some(first) = all.results.first_mut() {
@@ -111,6 +118,11 @@ pub(crate) fn observed(
     name_unchecked_policy(&mut all.results);
     let mut result = all.into_result("verify");
     result.remarks.extend(session.facts.remarks());
+    if let Some(attester) = &verification.attester {
+        result
+            .remarks
+            .extend(attester.remarks(session.options.verbose));
+    }
     let format = session.options.format;
     let remarks = remarks(format, args, &result, verification.notes);
     result.remarks.extend(remarks);

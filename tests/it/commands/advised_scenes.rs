@@ -130,18 +130,14 @@ pub(super) const SCENES: &[Scene] = &[
     ("build-inconsistent", || {
         let dirty = &CLEAN.replace("clean", "dirty");
         let locked = builds::locked(&[("1.0.0", [CLEAN, dirty])], "1.0.0");
-        Some(asking(
-            locked,
-            "verify --only build --flavor terraform@1.11",
-        ))
+        let finds = "verify --only build --flavor terraform@1.11";
+        Some(asking(locked, finds))
     }),
     ("build-of-another-module", || {
         let evil = &CLEAN.replace("github.com/acme/", "github.com/hashicorp/");
         let locked = builds::locked(&[("1.0.0", [evil, evil])], "1.0.0");
-        Some(asking(
-            locked,
-            "verify --only build -v --flavor terraform@1.11",
-        ))
+        let finds = "verify --only build -v --flavor terraform@1.11";
+        Some(asking(locked, finds))
     }),
     ("cli-configuration-missing", || {
         let stage = configured("", "lock --platform linux_amd64");
@@ -240,6 +236,8 @@ pub(super) const SCENES: &[Scene] = &[
             "verify --only policy --flavor terraform@1.11",
         ))
     }),
+    ("provenance-lost", || Some(super::provenance::lost())),
+    ("provenance-invalid", || Some(super::provenance::replayed())),
     ("key-expires", || {
         let (registry, lab) = with_registry(DEMO);
         registry.reset(&json!({"keys": ["expired"], "sign_with": "expired"}));
@@ -557,6 +555,8 @@ pub(super) const LASTING: &[(&str, &str)] = &[
     ),
     ("signature-lost", "people must judge it"),
     ("origin-changed", "people must judge it"),
+    ("provenance-lost", "people must judge it"),
+    ("provenance-invalid", "only the publisher can attest it"),
     (
         "release-too-young",
         "the release has to grow older, or the user chooses an older version",

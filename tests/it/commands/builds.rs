@@ -111,8 +111,8 @@ fn builds_that_facts_know_are_shown() {
     registry.reset(&json!({}));
     let outcome = run(&lab, &["show", "--build"]).exits(0);
     outcome.stdout_eq(str![[r#"
-PROVIDER  VERSION  GO        MAIN MODULE                                    COMMIT        TIME                  SOURCE  MODULES  PLATFORMS
-acme/lab  1.0.0    go1.22.3  github.com/acme/terraform-provider-lab v1.0.0  0123456789ab  2024-05-06T07:08:09Z  clean   2        2 of 2
+PROVIDER  VERSION  GO        MAIN MODULE                                    COMMIT        TIME                  SOURCE  ATTESTED  MODULES  PLATFORMS
+acme/lab  1.0.0    go1.22.3  github.com/acme/terraform-provider-lab v1.0.0  0123456789ab  2024-05-06T07:08:09Z  clean   -         2        2 of 2
 
 "#]]);
     assert_eq!(outcome.stderr, "");
@@ -139,8 +139,8 @@ fn unknown_contents_are_downloaded_once() {
     registry.reset(&json!({}));
     let outcome = run(&lab, &["show", "--build"]).exits(0);
     [outcome.stdout, outcome.stderr].concat().reads(str![[r#"
-PROVIDER  VERSION  GO        MAIN MODULE  COMMIT  TIME  SOURCE  MODULES  PLATFORMS
-acme/lab  1.0.0    not read  -            -       -     -       -        -
+PROVIDER  VERSION  GO        MAIN MODULE  COMMIT  TIME  SOURCE  ATTESTED  MODULES  PLATFORMS
+acme/lab  1.0.0    not read  -            -       -     -       -         -        -
 note: the contents of 2 packages are not known; `lockctl show --build --contents .` downloads and reads them
 
 "#]]);
@@ -163,8 +163,8 @@ fn a_program_without_build_information_is_unknown() {
     let (_registry, lab) = locked(&[("1.0.0", ["", ""])], "1.0.0");
     let outcome = run(&lab, &["show", "--build"]).exits(0);
     [outcome.stdout, outcome.stderr].concat().reads(str![[r#"
-PROVIDER  VERSION  GO       MAIN MODULE  COMMIT  TIME  SOURCE  MODULES  PLATFORMS
-acme/lab  1.0.0    unknown  -            -       -     -       -        -
+PROVIDER  VERSION  GO       MAIN MODULE  COMMIT  TIME  SOURCE  ATTESTED  MODULES  PLATFORMS
+acme/lab  1.0.0    unknown  -            -       -     -       -         -        -
 
 "#]]);
 }

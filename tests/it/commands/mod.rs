@@ -85,6 +85,7 @@ mod packages_mirrors;
 mod pins;
 mod policy;
 mod project;
+mod provenance;
 mod proxy;
 mod registry;
 mod registry_faults;

@@ -402,6 +402,7 @@ mod tests {
                 package('d', "linux_arm64", None),
             ]),
             others: BTreeSet::from([zh('f')]),
+            attested: BTreeMap::new(),
         }
     }
 

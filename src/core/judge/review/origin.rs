@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::contents::{ReleaseBuilds, without_major};
-use crate::diag::rules;
+use crate::diag::{counted, rules};
 use crate::hash::{Hashes, Scheme};
-use crate::package::{KeyId, SignerKey};
+use crate::package::{AttestedBuild, AttestedBuilds, KeyId, SignerKey};
 use crate::project::RememberedProvider;
 
 /// The signers and the origin of a locked release, as far as they are known.
@@ -16,6 +16,10 @@ pub struct ReleaseOrigin {
     pub signers: Option<BTreeSet<SignerKey>>,
     /// The main modules of its programs, without their major version; none if they are not known.
     pub modules: BTreeSet<String>,
+    /// The repositories whose workflows attest that they built its packages; none if that is not known.
+    pub repositories: BTreeSet<String>,
+    /// The number of packages that were found to have no attestation.
+    pub unattested: usize,
     /// The number of `zh:` hashes of the entry.
     pub zh: usize,
 }
@@ -36,6 +40,20 @@ pub enum StepDown {
         /// The module of the new release.
         to: String,
     },
+    /// Packages have no attestation, and a repository attested those before.
+    Unattested {
+        /// The number of packages without one.
+        packages: usize,
+        /// The repository that is remembered.
+        repository: String,
+    },
+    /// Another repository attests its packages.
+    OtherRepository {
+        /// The repository that is remembered.
+        from: String,
+        /// The repository of the new release.
+        to: String,
+    },
     /// The entry has fewer `zh:` hashes.
     FewerHashes {
         /// The number that is remembered.
@@ -53,6 +71,7 @@ impl StepDown {
             Self::OtherKey(_) => rules::KEY_CHANGED,
             Self::Unsigned => rules::SIGNATURE_LOST,
             Self::OtherModule { .. } => rules::ORIGIN_CHANGED,
+            Self::Unattested { .. } | Self::OtherRepository { .. } => rules::PROVENANCE_LOST,
             Self::FewerHashes { .. } => rules::ZH_LOST,
         }
     }
@@ -65,6 +84,19 @@ impl fmt::Display for StepDown {
             Self::Unsigned => f.write_str("not signed any more"),
             Self::OtherModule { from, to } => {
                 write!(f, "built from {to}, which was {from} before")
+            }
+            Self::Unattested {
+                packages,
+                repository,
+            } => {
+                let packages = counted(*packages, "package");
+                write!(
+                    f,
+                    "locked with {packages} that {repository} does not attest any more"
+                )
+            }
+            Self::OtherRepository { from, to } => {
+                write!(f, "attested by {to}, which was {from} before")
             }
             Self::FewerHashes { from, to } => {
                 write!(f, "locked with {to} zh: hashes, which were {from} before")
@@ -79,17 +111,35 @@ impl ReleaseOrigin {
     pub fn new<'s>(
         signers: Option<impl IntoIterator<Item = &'s SignerKey>>,
         builds: Option<&ReleaseBuilds>,
+        attested: Option<&AttestedBuilds>,
         hashes: &Hashes,
     ) -> Self {
-        let known = builds.into_iter().flat_map(ReleaseBuilds::known);
-        let modules = known.filter_map(|(_, info)| info.main.as_ref());
+        // The list of a release may have packages that this entry does not accept.
+        let attested: Vec<_> = attested
+            .into_iter()
+            .flatten()
+            .filter(|(zh, _)| hashes.contains(zh))
+            .collect();
+        let repository =
+            |(_, build): &(_, &Option<AttestedBuild>)| Some(build.as_ref()?.repository.clone());
         Self {
             signers: signers.map(|signers| signers.into_iter().cloned().collect()),
-            modules: modules
+            modules: builds
+                .into_iter()
+                .flat_map(ReleaseBuilds::known)
+                .filter_map(|(_, info)| info.main.as_ref())
                 .map(|module| without_major(&module.path).to_owned())
                 .collect(),
+            repositories: attested.iter().filter_map(repository).collect(),
+            unattested: attested.iter().filter(|(_, build)| build.is_none()).count(),
             zh: hashes.of(Scheme::Zh).count(),
         }
+    }
+
+    /// Returns true if one repository attests every package that was asked about.
+    #[must_use]
+    pub fn is_attested(&self) -> bool {
+        self.repositories.len() == 1 && self.unattested == 0
     }
 
     /// Lists the steps down from what was known before. What is not known is none.
@@ -109,14 +159,37 @@ impl ReleaseOrigin {
                     signer.fingerprint == *primary || signer.subkey.as_ref() == Some(primary)
                 })
             };
-            let others = signers.iter().filter(|signer| !is_known(signer));
-            steps.extend(others.cloned().map(StepDown::OtherKey));
+            steps.extend(
+                signers
+                    .iter()
+                    .filter(|signer| !is_known(signer))
+                    .cloned()
+                    .map(StepDown::OtherKey),
+            );
         }
         if let Some(module) = before.modules.first() {
             let others = self.modules.difference(&before.modules);
             steps.extend(others.map(|path| StepDown::OtherModule {
                 from: module.clone(),
                 to: path.clone(),
+            }));
+        }
+        if let Some(repository) = before.repositories.first() {
+            if self.unattested > 0 {
+                steps.push(StepDown::Unattested {
+                    packages: self.unattested,
+                    repository: repository.clone(),
+                });
+            }
+            // GitHub compares names without regard to case.
+            let is_known = |name: &&String| {
+                let mut known = before.repositories.iter();
+                known.any(|other| other.eq_ignore_ascii_case(name))
+            };
+            let others = self.repositories.iter().filter(|name| !is_known(name));
+            steps.extend(others.map(|to| StepDown::OtherRepository {
+                from: repository.clone(),
+                to: to.clone(),
             }));
         }
         if self.zh < before.zh {
@@ -139,6 +212,8 @@ impl From<&RememberedProvider> for ReleaseOrigin {
         Self {
             signers: keys.map(|keys| keys.iter().map(key).collect()),
             modules: remembered.module.iter().cloned().collect(),
+            repositories: remembered.provenance.iter().cloned().collect(),
+            unattested: 0,
             zh: remembered.zh.unwrap_or_default(),
         }
     }

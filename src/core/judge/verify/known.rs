@@ -9,7 +9,7 @@ use crate::contents::ReleaseBuilds;
 use crate::coverage::{Attributions, MachinePackages};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::LockFile;
-use crate::package::{PackageId, ReleaseFact, SignerKey};
+use crate::package::{AttestedBuilds, PackageId, ReleaseFact, SignerKey};
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -25,12 +25,26 @@ pub type ClaimGaps = BTreeMap<ProviderAddr, BTreeMap<Platform, String>>;
 pub struct LockedReleases {
     /// The releases that facts are about, by provider.
     pub releases: BTreeMap<ProviderAddr, ReleaseFact>,
+    /// The attestations that this run asked for; those of facts are in the releases.
+    pub asked: AskedAttestations,
     /// The time of the run, for the age of releases.
     pub now: SystemTime,
 }
 
 /// The times when keys of locked releases expire, by provider and fingerprint.
 pub type KeyEnds = BTreeMap<ProviderAddr, BTreeMap<String, SystemTime>>;
+
+/// The attested builds of the packages of locked releases, by provider.
+pub type LockedAttestations = BTreeMap<ProviderAddr, AttestedBuilds>;
+
+/// The answers about attestations of locked packages.
+#[derive(Clone, Debug, Default)]
+pub struct AskedAttestations {
+    /// The builds, by provider.
+    pub builds: LockedAttestations,
+    /// The providers with an attestation that does not hold, each with the reason.
+    pub invalid: Vec<(ProviderAddr, String)>,
+}
 
 /// The known builds of the locked releases, by provider.
 pub type LockedBuilds = BTreeMap<ProviderAddr, ReleaseBuilds>;
@@ -136,8 +150,8 @@ impl LockedReleases {
     /// Returns the times when keys expire that signed the releases.
     #[must_use]
     pub fn key_ends(&self) -> KeyEnds {
-        let releases = self.releases.iter();
-        releases
+        self.releases
+            .iter()
             .filter(|(_, release)| !release.key_ends.is_empty())
             .map(|(provider, release)| (provider.clone(), release.key_ends.clone()))
             .collect()
@@ -155,11 +169,25 @@ impl LockedReleases {
             .collect()
     }
 
+    /// Returns the attested builds of packages, by the answers of this run where there are some, else by facts.
+    #[must_use]
+    pub fn attested(&self) -> LockedAttestations {
+        let mut attested: LockedAttestations = self
+            .releases
+            .iter()
+            .filter(|(_, release)| !release.attested.is_empty())
+            .map(|(provider, release)| (provider.clone(), release.attested.clone()))
+            .collect();
+        attested.extend(self.asked.builds.clone());
+        attested
+    }
+
     /// Returns no release at all.
     #[must_use]
     pub fn unknown() -> Self {
         Self {
             releases: BTreeMap::new(),
+            asked: AskedAttestations::default(),
             now: SystemTime::UNIX_EPOCH,
         }
     }

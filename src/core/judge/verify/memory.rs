@@ -2,15 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use super::known::LockedBuilds;
+use super::known::{AskedAttestations, LockedAttestations, LockedBuilds};
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
-use crate::diag::{self, Finding};
+use crate::diag::{self, Diagnostic, Finding, rules};
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::package::SignerKey;
 use crate::project::Project;
 use crate::review::{ReleaseOrigin, StepDown};
+
+/// The known signers and origins of locked releases.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownOrigins<'a> {
+    /// The keys that signed the releases; none of a key means that nothing signs them.
+    pub signers: &'a BTreeMap<ProviderAddr, Vec<SignerKey>>,
+    /// The build information of the programs.
+    pub builds: &'a LockedBuilds,
+    /// The builds that attestations state.
+    pub attested: &'a LockedAttestations,
+}
 
 /// Returns the steps down of a lock file from what a project file remembers, by provider.
 #[must_use]
@@ -18,16 +29,19 @@ pub fn steps_down<'l>(
     lock: &'l LockFile,
     project: &Project,
     flavor: Flavor,
-    signers: &BTreeMap<ProviderAddr, Vec<SignerKey>>,
-    builds: &LockedBuilds,
+    known: KnownOrigins<'_>,
 ) -> Vec<(&'l ProviderAddr, StepDown)> {
     let mut steps = Vec::new();
     for (provider, entry) in &lock.providers {
         let Some(remembered) = project.trust.remembered(provider, flavor) else {
             continue;
         };
-        let known = signers.get(provider);
-        let origin = ReleaseOrigin::new(known, builds.get(provider), &entry.hashes);
+        let origin = ReleaseOrigin::new(
+            known.signers.get(provider),
+            known.builds.get(provider),
+            known.attested.get(provider),
+            &entry.hashes,
+        );
         let from_memory = origin.steps_down(&remembered.into()).into_iter();
         steps.extend(from_memory.map(|step| (provider, step)));
     }
@@ -40,17 +54,18 @@ pub(super) fn check(
     subject: CheckedLock<'_>,
     project: &Project,
     project_file: &str,
-    signers: &BTreeMap<ProviderAddr, Vec<SignerKey>>,
-    builds: &LockedBuilds,
+    known: KnownOrigins<'_>,
 ) -> Vec<Finding> {
     let (lock, flavor) = (&subject.document.lock, subject.flavor);
     let mut findings = Vec::new();
-    for (provider, step) in steps_down(lock, project, flavor, signers, builds) {
+    for (provider, step) in steps_down(lock, project, flavor, known) {
         let title = format!("{provider} {} is {step}", lock.providers[provider].version);
         let (at, note) = match &step {
             StepDown::OtherKey(_) => (subject.version(provider), "its registry states this key"),
             StepDown::Unsigned => (subject.version(provider), "its registry states no key"),
-            StepDown::OtherModule { .. } => (subject.version(provider), "the locked release"),
+            StepDown::OtherModule { .. }
+            | StepDown::Unattested { .. }
+            | StepDown::OtherRepository { .. } => (subject.version(provider), "the locked release"),
             StepDown::FewerHashes { .. } => (subject.hashes(provider), "the hashes of this entry"),
         };
         let mut diagnostic = diag::named(step.rule())
@@ -68,4 +83,26 @@ pub(super) fn check(
         findings.push(Finding::about(provider, diagnostic));
     }
     findings
+}
+
+/// Reports attestations that do not hold.
+#[must_use]
+pub(super) fn invalid(subject: CheckedLock<'_>, asked: &AskedAttestations) -> Vec<Finding> {
+    asked
+        .invalid
+        .iter()
+        .map(|(provider, reason)| {
+            let version = &subject.document.lock.providers[provider].version;
+            let title =
+                format!("a package of {provider} {version} counts as not attested: {reason}");
+            let diagnostic = Diagnostic::warning(rules::PROVENANCE_INVALID, title)
+                .at(
+                    subject.file,
+                    subject.version(provider),
+                    "the locked release",
+                )
+                .help("ask the publisher which workflow builds the release");
+            Finding::about(provider, diagnostic)
+        })
+        .collect()
 }

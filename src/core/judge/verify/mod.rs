@@ -53,11 +53,11 @@ pub use crate::diag::Finding;
 pub use groups::{CheckGroup, Groups};
 pub use inputs::{ConfigurationInput, IgnoredLock, LockInput, RootInputs};
 pub use known::{
-    AlteredPackage, CarriedHashes, ClaimGaps, KeyEnds, KnownHashes, LockedBuilds, LockedReleases,
-    MachineFacts, Machines, PackageFacts, PackageOrigin, PackagesVerdict, RefusedPackages,
-    SourcePackage,
+    AlteredPackage, AskedAttestations, CarriedHashes, ClaimGaps, KeyEnds, KnownHashes,
+    LockedAttestations, LockedBuilds, LockedReleases, MachineFacts, Machines, PackageFacts,
+    PackageOrigin, PackagesVerdict, RefusedPackages, SourcePackage,
 };
-pub use memory::steps_down;
+pub use memory::{KnownOrigins, steps_down};
 pub use offline_policy::UncheckedPolicy;
 pub use roots::{
     CallingRoot, ComparedRoot, compare_versions, find_locks_in_modules, find_unused_entries,

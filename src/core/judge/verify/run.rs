@@ -7,6 +7,7 @@ use super::inputs::{LockInput, RootInputs};
 use super::known::{CarriedHashes, LockedBuilds, LockedReleases, PackageFacts, PackagesVerdict};
 use super::levels::TurnedOff;
 use super::matrix::{InitOutlook, PredictionRow, ProvenPackages, ReadLock};
+use super::memory::KnownOrigins;
 use super::offline_policy::{self, UncheckedPolicy};
 use super::platforms::PlatformEvidence;
 use super::source_checks::SourceChecks;
@@ -360,7 +361,8 @@ fn known_releases(root: &RootInputs<'_>, checks: &WantedChecks<'_>) -> LockedRel
     let has_policy = project.policy.is_some()
         || root.shared.is_some()
         || project.trust.require_signature.is_some()
-        || !project.trust.memory.is_empty();
+        || !project.trust.memory.is_empty()
+        || checks.sources.asks();
     match root.lock {
         Some(lock) if checks.groups.wants(CheckGroup::Platforms) || has_policy => {
             (checks.releases)(&lock.document.lock)
@@ -378,6 +380,8 @@ fn check_policy(
     verdict: &mut RootVerdict,
 ) {
     let groups = checks.groups;
+    let invalid = memory::invalid(subject, &releases.asked);
+    verdict.findings.extend(invalid);
     if groups.wants(CheckGroup::Policy) && !checks.sources.asks() {
         let ends = releases.key_ends();
         let expiring = expiry::check(subject, &ends, releases.now);
@@ -398,9 +402,12 @@ fn check_policy(
         } else {
             releases.signers()
         };
-        let builds = (checks.builds)(&subject.document.lock);
-        let (project, name) = (root.project, root.project_file);
-        let steps = memory::check(subject, project, name, &signers, &builds);
+        let known = KnownOrigins {
+            signers: &signers,
+            builds: &(checks.builds)(&subject.document.lock),
+            attested: &releases.attested(),
+        };
+        let steps = memory::check(subject, root.project, root.project_file, known);
         verdict.findings.extend(steps);
     }
     let by_answers = checks.sources.check_policy(root, groups, subject);

@@ -14,6 +14,8 @@ pub const PROVIDER: &str = "provider";
 pub const SIGNED_BY: &str = "signed_by";
 /// The main module of the program.
 pub const MODULE: &str = "module";
+/// The repository whose workflow attests that it built the packages.
+pub const PROVENANCE: &str = "provenance";
 /// The number of `zh:` hashes of the entry.
 pub const ZH: &str = "zh";
 /// The day when the block was written, or its change was accepted.
@@ -23,7 +25,7 @@ pub const REASON: &str = "reason";
 
 const REMEMBERED: BodySchema = BodySchema {
     subject: "a provider block in trust",
-    arguments: &[SIGNED_BY, MODULE, ZH, SINCE, REASON],
+    arguments: &[SIGNED_BY, MODULE, PROVENANCE, ZH, SINCE, REASON],
     blocks: &[],
     elsewhere: &[("key_id", "a provider block in policy")],
 };
@@ -36,6 +38,8 @@ pub struct RememberedProvider {
     pub signed_by: Option<Vec<KeyId>>,
     /// The main module of its program, if that was known.
     pub module: Option<String>,
+    /// The repository whose workflow attests its packages, as in `github.com/acme/terraform-provider-box`.
+    pub provenance: Option<String>,
     /// The number of `zh:` hashes of its entry.
     pub zh: Option<usize>,
     /// The day when that was written or accepted, as it is written.
@@ -81,6 +85,7 @@ fn remembered(
         provider,
         signed_by,
         module: reader.text(body, MODULE).map(|text| text.value),
+        provenance: reader.text(body, PROVENANCE).map(|text| text.value),
         zh: reader.count(body, ZH),
         since: reader.text(body, SINCE).map(|text| text.value),
         place: reader.place(block.header),

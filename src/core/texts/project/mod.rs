@@ -31,6 +31,7 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use crate::addr::{Hostname, ProviderAddr, StoreUrl};
@@ -164,6 +165,8 @@ pub struct Trust {
     pub memory: Vec<RememberedProvider>,
     /// The keys whose signed facts may replace a download.
     pub fact_keys: Vec<FactKey>,
+    /// The file with the trusted roots of attestations, from the directory of the project file on.
+    pub attestation_roots: Option<PathBuf>,
 }
 
 /// `store { … }`

@@ -58,6 +58,7 @@ const TRUST: BodySchema = BodySchema {
         "require_signature",
         "imported_facts",
         "fact_keys",
+        "attestation_roots",
     ],
     blocks: &[memory::PROVIDER],
     elsewhere: &[],
@@ -298,6 +299,9 @@ fn trust(body: &Body, flavor: FlavorChoice, reader: &mut ProjectReader) -> Trust
         imported_facts: reader.flag(body, "imported_facts").unwrap_or(false),
         memory: memory::read(body, reader),
         fact_keys,
+        attestation_roots: reader
+            .text(body, "attestation_roots")
+            .map(|text| text.value.into()),
     }
 }
 

@@ -323,6 +323,10 @@ rules! {
         "a project file has an invalid setting";
     PROJECT_ODD = "project-odd", Settings, Note:
         "a project file names a platform that is rarely released for";
+    PROVENANCE_INVALID = "provenance-invalid", Policy, Warning:
+        "an attestation about a locked package does not hold";
+    PROVENANCE_LOST = "provenance-lost", Policy, Error:
+        "the repository that the project file remembers does not attest a release";
     PROVIDER_MOVED = "provider-moved", LockFile, Note:
         "a provider is known to have another address now";
     PROVIDER_NOT_ALLOWED = "provider-not-allowed", Policy, Error:

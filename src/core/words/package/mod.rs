@@ -28,7 +28,7 @@ pub use checksums::{ChecksumList, ChecksumListFault, LineFault};
 pub use claims::{ClaimPolicy, ClaimedPackage, Claims, H1Trust};
 pub use fact::{Fact, PackedFile};
 pub use fact_key::{FactKey, FactKeyError};
-pub use release_fact::{ReleaseFact, ReleasePackage, SignerKey};
+pub use release_fact::{AttestedBuilds, ReleaseFact, ReleasePackage, SignerKey};
 
 /// The identity of a package: one zip or directory for a provider, version and platform.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
-use super::{KeyId, ReleaseDates};
+use super::{AttestedBuild, KeyId, ReleaseDates};
 use crate::addr::ProviderAddr;
 use crate::hash::Hash;
 use crate::platform::Platform;
@@ -27,7 +27,12 @@ pub struct ReleaseFact {
     pub packages: BTreeMap<Hash, ReleasePackage>,
     /// The `zh:` of other files in the lists.
     pub others: BTreeSet<Hash>,
+    /// The attested builds of packages whose attestations were asked for; `None` if there is none that counts.
+    pub attested: AttestedBuilds,
 }
+
+/// The attested builds of packages, by their `zh:`; `None` if a package has none that counts.
+pub type AttestedBuilds = BTreeMap<Hash, Option<AttestedBuild>>;
 
 /// The key that made a signature, by fingerprints of 40 upper-case hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,5 +114,12 @@ impl ReleaseFact {
             }
         }
         self.others.extend(later.others.iter().cloned());
+        for (zh, build) in &later.attested {
+            let known = self.attested.entry(zh.clone()).or_default();
+            // A service that has removed an attestation takes away no proof.
+            if build.is_some() {
+                known.clone_from(build);
+            }
+        }
     }
 }

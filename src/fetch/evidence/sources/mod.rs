@@ -3,6 +3,7 @@
 //! A [`Source`] states which versions exist, where a package is and what evidence comes with it; it hashes
 //! and checks nothing. Many threads may use it at once.
 
+pub mod attestations;
 pub mod dates;
 pub mod discovery;
 pub mod documents;

@@ -10,6 +10,8 @@
 //! dated signature 1744900000
 //! package zh:… linux_amd64 h1:…
 //! other zh:…
+//! attested zh:… github.com/acme/terraform-provider-x COMMIT refs/tags/v1.0.0 .github/workflows/release.yml
+//! unattested zh:…
 //! sha256:…
 //! ```
 
@@ -22,7 +24,7 @@ use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::hash::Scheme;
 use crate::package::{
-    DateSource, ReleaseDate, ReleaseDates, ReleaseFact, ReleasePackage, SignerKey,
+    AttestedBuild, DateSource, ReleaseDate, ReleaseDates, ReleaseFact, ReleasePackage, SignerKey,
 };
 use crate::version::Version;
 
@@ -59,6 +61,7 @@ pub(super) fn unknown(provider: ProviderAddr, version: Version) -> ReleaseFact {
         dates: ReleaseDates::default(),
         packages: BTreeMap::new(),
         others: BTreeSet::new(),
+        attested: BTreeMap::new(),
     }
 }
 
@@ -107,6 +110,17 @@ pub(super) fn statements(release: &ReleaseFact, hashes: StatedH1s) -> Vec<String
         lines.push(line);
     }
     lines.extend(release.others.iter().map(|zh| format!("other {zh}")));
+    for (zh, build) in &release.attested {
+        lines.push(match build {
+            Some(AttestedBuild {
+                repository,
+                commit,
+                git_ref,
+                workflow,
+            }) => format!("attested {zh} {repository} {commit} {git_ref} {workflow}"),
+            None => format!("unattested {zh}"),
+        });
+    }
     lines
 }
 
@@ -161,6 +175,22 @@ pub(super) fn add(release: &mut ReleaseFact, statement: &str) -> Result<(), &'st
         ["other", zh] => {
             let zh = hash(zh, Scheme::Zh).ok_or("its file has no zh: hash")?;
             release.others.insert(zh);
+        }
+        ["attested", zh, texts @ ..] if texts.len() == 4 => {
+            let zh = hash(zh, Scheme::Zh).ok_or("its attested package has no zh: hash")?;
+            let [repository, commit, git_ref, workflow] =
+                [0, 1, 2, 3].map(|index| texts[index].to_owned());
+            let build = AttestedBuild {
+                repository,
+                commit,
+                git_ref,
+                workflow,
+            };
+            release.attested.insert(zh, Some(build));
+        }
+        ["unattested", zh] => {
+            let zh = hash(zh, Scheme::Zh).ok_or("its package has no zh: hash")?;
+            release.attested.entry(zh).or_default();
         }
         _ => return Err("it states nothing of a release"),
     }

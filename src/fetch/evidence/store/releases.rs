@@ -66,9 +66,13 @@ impl Store<'_> {
             origin,
             since: self.now(),
         };
+        let object = release_text::object(&stored);
+        // The texts of attestations may be long, and nothing would read such an object.
+        if object.len() as u64 > MAX_OBJECT_BYTES {
+            return Ok(());
+        }
         // Of two processes that add to a release at once, one may lose its `h1:` (rules 5.3).
-        self.objects
-            .put(&key, release_text::object(&stored).as_bytes())?;
+        self.objects.put(&key, object.as_bytes())?;
         lock(&self.releases).remove(&key);
         Ok(())
     }

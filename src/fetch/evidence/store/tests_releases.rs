@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::tests::{NOW, clock, fact, store};
 use super::*;
-use crate::package::{DateSource, ReleaseDate, ReleasePackage, SignerKey};
+use crate::package::{AttestedBuild, DateSource, ReleaseDate, ReleasePackage, SignerKey};
 use crate::world::Disk as _;
 use crate::world::mem::MemFiles;
 
@@ -41,6 +41,20 @@ fn release(version: &str) -> ReleaseFact {
         ]
         .into(),
         others: [fact(3).zh].into(),
+        attested: [
+            (fact(1).zh, Some(build("github.com/acme/demo"))),
+            (fact(2).zh, None),
+        ]
+        .into(),
+    }
+}
+
+fn build(repository: &str) -> AttestedBuild {
+    AttestedBuild {
+        repository: repository.to_owned(),
+        commit: "0123456".to_owned(),
+        git_ref: "refs/tags/v1.0.0".to_owned(),
+        workflow: ".github/workflows/release.yml".to_owned(),
     }
 }
 
@@ -217,6 +231,8 @@ release registry.terraform.io/acme/demo 1.0.0 dated signature 1600000000
 release registry.terraform.io/acme/demo 1.0.0 package zh:0101010101010101010101010101010101010101010101010101010101010101 linux_amd64
 release registry.terraform.io/acme/demo 1.0.0 package zh:0202020202020202020202020202020202020202020202020202020202020202 darwin_arm64
 release registry.terraform.io/acme/demo 1.0.0 other zh:0303030303030303030303030303030303030303030303030303030303030303
+release registry.terraform.io/acme/demo 1.0.0 attested zh:0101010101010101010101010101010101010101010101010101010101010101 github.com/acme/demo 0123456 refs/tags/v1.0.0 .github/workflows/release.yml
+release registry.terraform.io/acme/demo 1.0.0 unattested zh:0202020202020202020202020202020202020202020202020202020202020202
 
 "#]]
     );

@@ -88,6 +88,7 @@ fn listed(release: &Release, provider: &ReleaseWork) -> Option<ReleaseFact> {
         dates: list.dates.clone(),
         packages: BTreeMap::new(),
         others: list.hashes.iter().cloned().collect(),
+        attested: BTreeMap::new(),
     };
     // Where a policy wants a least age, more dates were asked for than those of the evidence.
     let search = provider.selected.age.as_ref();

@@ -10,6 +10,7 @@ use crate::advice::required::Required;
 use crate::contents::{BuildInfo, BuiltModule, PackageBuild, ReleaseBuilds};
 use crate::diag::{Texts, counted};
 use crate::hash::Hash;
+use crate::package::{AttestedBuild, AttestedBuilds};
 use crate::packages::PackagePlace;
 use crate::report::json::{
     ContentsKnowledge, GoBuildRow, PackageBuildRow, ReleaseBuildRow, ShownProvider,
@@ -30,6 +31,7 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::Key("COMMIT"),
     Column::Key("TIME"),
     Column::Key("SOURCE"),
+    Column::Key("ATTESTED"),
     Column::Key("MODULES"),
     Column::Key("PLATFORMS"),
 ];
@@ -39,6 +41,7 @@ const COMMIT_DIGITS: usize = 12;
 
 /// The builds of locked packages, read and made into rows.
 pub(super) struct ShownBuilds<'a> {
+    session: Rc<Session<'a>>,
     reader: BuildReader<'a>,
     rows: BuildRows,
 }
@@ -54,6 +57,7 @@ impl<'a> ShownBuilds<'a> {
             .contents
             .then(|| Sources::new(Rc::clone(session), None));
         Self {
+            session: Rc::clone(session),
             reader: BuildReader::new(Rc::clone(session), named, sources),
             rows: BuildRows::default(),
         }
@@ -72,9 +76,13 @@ impl<'a> ShownBuilds<'a> {
         result: &mut RootResult,
     ) -> Result<(), Failure> {
         let ReadBuilds { mut builds, errors } = self.reader.of_root(root, lock, texts, result)?;
+        let (session, document) = (&self.session, &lock.document);
+        let releases = session.facts.releases(root, &document.lock, session.world);
+        let mut attested = releases.attested();
         for provider in shown {
             let builds = builds.remove(&provider.provider).unwrap_or_default();
-            provider.build = Some(self.rows.release(builds));
+            let attested = attested.remove(&provider.provider).unwrap_or_default();
+            provider.build = Some(self.rows.release(builds, &attested));
         }
         // Failed downloads are reported, and the known builds are still shown.
         if !errors.is_empty() {
@@ -98,10 +106,21 @@ struct BuildRows {
 
 impl BuildRows {
     /// Makes the row of a release.
-    fn release(&mut self, builds: ReleaseBuilds) -> ReleaseBuildRow {
+    fn release(&mut self, builds: ReleaseBuilds, attested: &AttestedBuilds) -> ReleaseBuildRow {
         let is_known = builds.known().next().is_some();
         let commits = builds.commits().len();
+        let packages: Vec<PackageBuildRow> = builds
+            .packages
+            .iter()
+            .map(|package| self.package(package, attested))
+            .collect();
+        let compared: Vec<bool> = packages
+            .iter()
+            .filter_map(|row| Some((row.build.as_ref()?.commit.as_ref()?, row.attested.as_ref()?)))
+            .map(|(commit, attested)| *commit == attested.commit)
+            .collect();
         ReleaseBuildRow {
+            attested_commit: (!compared.is_empty()).then(|| compared.iter().all(|same| *same)),
             same_commit: (commits > 0).then_some(commits == 1),
             same_modules: is_known.then(|| {
                 // Sets, because programs for different platforms may list the same modules in different orders.
@@ -111,16 +130,12 @@ impl BuildRows {
                 };
                 builds.platforms_by(modules).len() == 1
             }),
-            packages: builds
-                .packages
-                .iter()
-                .map(|package| self.package(package))
-                .collect(),
+            packages,
             builds,
         }
     }
 
-    fn package(&mut self, package: &PackageBuild) -> PackageBuildRow {
+    fn package(&mut self, package: &PackageBuild, attested: &AttestedBuilds) -> PackageBuildRow {
         let key = package.zh.as_ref().or(package.h1.as_ref());
         // Another root may trust facts that this one does not: so a row is shared only where both know the contents.
         let build = package.info().map(|info| {
@@ -141,6 +156,7 @@ impl BuildRows {
                 (Some(_), Some(_)) => ContentsKnowledge::Known,
             },
             build,
+            attested: package.zh.as_ref().and_then(|zh| attested.get(zh)?.clone()),
         }
     }
 }
@@ -200,16 +216,29 @@ pub(super) fn cells(shown: &ShownProvider) -> Vec<String> {
                 .unwrap_or_default(),
         ),
         source,
+        attested(row),
         modules,
         row.coverage(),
     ]
 }
 
+/// Says whether the programs name the commit that attestations state.
+fn attested(row: &ReleaseBuildRow) -> String {
+    match row.attested_commit {
+        Some(true) => "same commit".to_owned(),
+        Some(false) => "other commit".to_owned(),
+        None if row.packages.iter().any(|it| it.attested.is_some()) => "yes".to_owned(),
+        None => "-".to_owned(),
+    }
+}
+
 /// Returns lines about each package of a provider.
 pub(super) fn lines(shown: &ShownProvider) -> Vec<String> {
-    let packages = shown.build.iter().flat_map(|row| &row.builds.packages);
     let mut lines = Vec::new();
-    for package in packages {
+    let Some(row) = &shown.build else {
+        return lines;
+    };
+    for (package, shown) in row.builds.packages.iter().zip(&row.packages) {
         match (package.info(), &package.contents) {
             (Some(info), _) => {
                 lines.push(format!("{}  {}", package.platform, info.go_version));
@@ -223,6 +252,17 @@ pub(super) fn lines(shown: &ShownProvider) -> Vec<String> {
             }
             (None, Some(_)) => lines.push(format!("{}  unknown", package.platform)),
             (None, None) => lines.push(format!("{}  not read", package.platform)),
+        }
+        if let Some(AttestedBuild {
+            repository,
+            commit,
+            git_ref,
+            workflow,
+        }) = &shown.attested
+        {
+            lines.push(format!(
+                "  attested  {repository}  {commit}  {git_ref}  {workflow}"
+            ));
         }
     }
     lines

@@ -69,6 +69,7 @@ impl SeenProvider {
         let is_more = lacks_signer && is_signed
             || remembered.signed_by.is_none() && origin.signers.is_some()
             || remembered.module.is_none() && origin.modules.len() == 1
+            || remembered.provenance.is_none() && origin.is_attested()
             || remembered.zh.is_none_or(|zh| origin.zh > zh);
         if is_more {
             MemoryState::Completed
@@ -80,8 +81,8 @@ impl SeenProvider {
     /// Lists the steps down of all entries.
     fn steps_down(&self) -> Vec<StepDown> {
         let origins = self.entries.values().map(|(_, origin)| origin);
-        let remembered = self.remembered.iter();
-        remembered
+        self.remembered
+            .iter()
             .flat_map(|known| {
                 origins
                     .clone()
@@ -106,6 +107,10 @@ impl ProjectMemory {
                 key_expires: entry.key_expires.clone(),
             });
         seen.origin.modules.extend(origin.modules.iter().cloned());
+        seen.origin
+            .repositories
+            .extend(origin.repositories.iter().cloned());
+        seen.origin.unattested += origin.unattested;
         seen.origin.zh = seen.origin.zh.min(origin.zh);
         match (&mut seen.origin.signers, &origin.signers) {
             // An unsigned release is a fact about the provider, beside signed ones.
@@ -134,6 +139,7 @@ impl ProjectMemory {
                 signed_by: fingerprints,
                 key_expires: seen.key_expires.clone(),
                 modules: origin.modules.iter().cloned().collect(),
+                provenance: origin.repositories.iter().cloned().collect(),
                 zh_count: origin.zh,
                 steps_down: steps_down.iter().map(ToString::to_string).collect(),
             })
@@ -208,7 +214,10 @@ impl ProjectMemory {
                 },
             ];
             let ReleaseOrigin {
-                signers, modules, ..
+                signers,
+                modules,
+                repositories,
+                ..
             } = &seen.origin;
             if let Some(keys) = signers {
                 let keys: Vec<String> = keys.iter().map(|key| key.fingerprint.clone()).collect();
@@ -217,6 +226,11 @@ impl ProjectMemory {
             // Programs of several modules have no origin that could be remembered.
             if let (Some(module), 1) = (modules.first(), modules.len()) {
                 editor.set(&path, memory::MODULE, module.as_str())?;
+            }
+            if let Some(repository) = repositories.first().filter(|_| seen.origin.is_attested()) {
+                editor.set(&path, memory::PROVENANCE, repository.as_str())?;
+            } else if state == MemoryState::Accepted && seen.origin.unattested > 0 {
+                editor.remove(&path, memory::PROVENANCE)?;
             }
             editor.set(&path, memory::ZH, seen.origin.zh as u64)?;
             if state != MemoryState::Completed {

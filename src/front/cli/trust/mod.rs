@@ -13,10 +13,10 @@ use self::memory::{ProjectMemory, SeenEntry};
 use crate::addr::ProviderAddr;
 use crate::advice;
 use crate::advice::required::Required;
+use crate::diag::Texts;
 use crate::driver;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
-use crate::package::SignerKey;
 use crate::package::calendar::day;
 use crate::project;
 use crate::report::json::{MemoryState, Provider, RootStatus, TrustedProvider};
@@ -24,10 +24,10 @@ use crate::report::{CommandResult, Failure, Look, RootResult, TextBlock};
 use crate::review::ReleaseOrigin;
 use crate::run::command::Command;
 use crate::run::options::{Options, RootArgs, examples};
-use crate::run::root::Root;
+use crate::run::root::{LockText, Root};
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
-use crate::upstream::{self, CheckError, Registries};
+use crate::upstream::{self, Answers, CheckError, Registries};
 use crate::world::Replaced;
 
 /// Remember who signs providers and what they are built from
@@ -86,9 +86,6 @@ impl Command for TrustArgs {
     }
 }
 
-/// The answers of registries about the entries of a root.
-type Signers = BTreeMap<ProviderAddr, Vec<SignerKey>>;
-
 fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
     let mut registries: BTreeMap<Flavor, Registries<'_>> = BTreeMap::new();
     let mut memories: BTreeMap<PathBuf, ProjectMemory> = BTreeMap::new();
@@ -103,36 +100,26 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
         let releases = session.facts.releases(root, lock, session.world);
         let (mut signers, mut ends) = (releases.signers(), releases.key_ends());
         if args.upstream {
-            let user = session.of(root.flavor);
-            result.faults(&user.errors_once(texts));
-            let (asked, errors) = if user.is_sound() {
-                let registries = registries
-                    .entry(root.flavor)
-                    .or_insert_with(|| user.registries());
-                let (answers, errors) = registries.ask(root.subject(text, None));
-                let errors = errors.into_iter().map(CheckError::Release).collect();
-                ends.extend(upstream::key_ends(&answers));
-                (upstream::signers(&answers), errors)
-            } else {
-                (Signers::new(), vec![CheckError::NotAsked])
-            };
-            signers.extend(asked);
-            let required = Required::of(root, None, texts);
-            for failure in advice::verify::failures(&errors, root.flavor, &required) {
-                result.fail(failure);
-            }
+            let answers = answers(session, root, text, &mut registries, texts, result);
+            ends.extend(upstream::key_ends(&answers));
+            signers.extend(upstream::signers(&answers));
         }
         let path = project_path(root, session.options);
         places.push((result.path.clone(), path.clone()));
         let memory = memories.entry(path).or_default();
         let accepted = accepted(args, root, lock, &mut unmatched)?;
         let builds = session.facts.builds(root, lock);
+        let attested = releases.attested();
         for (provider, entry) in &lock.providers {
             if provider.is_builtin(root.flavor) {
                 continue;
             }
-            let origin =
-                ReleaseOrigin::new(signers.get(provider), builds.get(provider), &entry.hashes);
+            let origin = ReleaseOrigin::new(
+                signers.get(provider),
+                builds.get(provider),
+                attested.get(provider),
+                &entry.hashes,
+            );
             memory.add(SeenEntry {
                 root: result.path.clone(),
                 provider: provider.clone(),
@@ -158,6 +145,34 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
         }
     }
     all.into_result("trust")
+}
+
+/// Asks registries about the locked releases of a root, and reports what could not be asked.
+fn answers<'a>(
+    session: &Rc<Session<'a>>,
+    root: &Root,
+    text: &LockText,
+    registries: &mut BTreeMap<Flavor, Registries<'a>>,
+    texts: &mut Texts,
+    result: &mut RootResult,
+) -> Answers {
+    let user = session.of(root.flavor);
+    result.faults(&user.errors_once(texts));
+    let (answers, errors) = if user.is_sound() {
+        let registries = registries
+            .entry(root.flavor)
+            .or_insert_with(|| user.registries());
+        let (answers, errors) = registries.ask(root.subject(text, None));
+        let errors = errors.into_iter().map(CheckError::Release).collect();
+        (answers, errors)
+    } else {
+        (Answers::new(), vec![CheckError::NotAsked])
+    };
+    let required = Required::of(root, None, texts);
+    for failure in advice::verify::failures(&errors, root.flavor, &required) {
+        result.fail(failure);
+    }
+    answers
 }
 
 /// Returns the path of the project file that governs a root, or that of a new one.

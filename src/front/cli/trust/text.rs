@@ -27,6 +27,7 @@ pub(super) fn of_all(roots: &[RootResult], checks: bool, look: Look) -> Vec<Text
             signers(row, look.verbose).into(),
             row.key_expires.clone().unwrap_or_default().into(),
             row.modules.join(", ").into(),
+            row.provenance.join(", ").into(),
             row.steps_down.join("; ").into(),
         ];
         Row {
@@ -41,6 +42,7 @@ pub(super) fn of_all(roots: &[RootResult], checks: bool, look: Look) -> Vec<Text
         Column::Key("SIGNED BY"),
         Column::Key("KEY EXPIRES"),
         Column::Key("BUILT FROM"),
+        Column::Key("ATTESTED BY"),
         Column::Key("STEP DOWN"),
     ];
     let mut blocks = vec![TextBlock::Table(Table::new(&columns, rows))];

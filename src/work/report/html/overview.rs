@@ -57,6 +57,7 @@ pub(super) const MARKS: [Mark; 6] = [
             rules::KEY_CHANGED,
             rules::KEY_NOT_ALLOWED,
             rules::ORIGIN_CHANGED,
+            rules::PROVENANCE_LOST,
             rules::RELEASE_UNSIGNED,
             rules::SIGNATURE_LOST,
             rules::SIGNATURE_ODD,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::contents::{BuildInfo, BuiltModule, ModuleReplacement, ReleaseBuilds};
 use crate::hash::Hash;
+use crate::package::AttestedBuild;
 use crate::platform::Platform;
 
 /// The builds of the packages of a locked release.
@@ -18,6 +19,8 @@ pub struct ReleaseBuildRow {
     pub same_commit: Option<bool>,
     /// All known packages hold the same modules; null if no package is known. Platforms may need different ones.
     pub same_modules: Option<bool>,
+    /// The programs name the commits that attestations state for their packages; null if none of both is known.
+    pub attested_commit: Option<bool>,
     /// The packages, by platform; a package without any known data is left out.
     pub packages: Vec<PackageBuildRow>,
     /// The same data as values.
@@ -40,6 +43,8 @@ pub struct PackageBuildRow {
     pub contents: ContentsKnowledge,
     /// The build information; null if it is unknown.
     pub build: Option<Arc<GoBuildRow>>,
+    /// The build that an attestation states; null if none is known.
+    pub attested: Option<AttestedBuild>,
 }
 
 /// The state of the contents of a package.

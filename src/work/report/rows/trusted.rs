@@ -21,6 +21,8 @@ pub struct TrustedProvider {
     pub key_expires: Option<String>,
     /// The main modules of its programs; empty if they are not known.
     pub modules: Vec<String>,
+    /// The repositories whose workflows attest that they built its packages; empty if that is not known.
+    pub provenance: Vec<String>,
     /// The number of `zh:` hashes of the entry.
     pub zh_count: usize,
     /// The steps down from the memory, in words.

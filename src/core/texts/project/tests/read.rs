@@ -225,8 +225,8 @@ policy {
             "2 Missing reason: say why, as in reason = \"…\"",
             "2 Missing provider: write provider = \"hashicorp/aws\"",
             "2 Unknown rule: it can be key-changed, key-not-allowed, key-not-compared, origin-changed, \
-             policy-unused, provider-not-allowed, release-too-old, release-too-young, signature-lost, \
-             version-not-allowed, versions-differ, zh-lost",
+             policy-unused, provenance-invalid, provenance-lost, provider-not-allowed, release-too-old, \
+             release-too-young, signature-lost, version-not-allowed, versions-differ, zh-lost",
         ],
     );
 }
@@ -292,7 +292,7 @@ fn unknown_names_are_errors() {
         "trust {\n  signature = true\n}\n",
         &[
             "2 Unsupported argument: delete it: a trust block takes h1, h1_from, \
-           require_signature, imported_facts, fact_keys and provider",
+           require_signature, imported_facts, fact_keys, attestation_roots and provider",
         ],
     );
 }
