@@ -3,7 +3,7 @@
 
     scripts/shared-store.py servers LAB --root DIR [--lockctl PROGRAM]
     scripts/shared-store.py jobs    LAB --root DIR [--jobs 200] [--roots 20] [--latency 30]
-    scripts/shared-store.py writers LAB --root DIR [--jobs 500] [--server directory] [--at-once 16]
+    scripts/shared-store.py writers LAB --root DIR [--jobs 500] [--server directory] [--at-once 500]
 
 LAB is the directory of the test registry, with `bench.py` and `registry.py`; DIR is where it keeps its packages.
 
@@ -31,6 +31,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.parse
 import urllib.request
 from email.utils import formatdate
 
@@ -48,7 +49,8 @@ def arguments():
     parser.add_argument("--roots", type=int, default=20)
     parser.add_argument("--latency", type=int, default=30)
     parser.add_argument("--server", choices=["directory", "minio", "azure", "s3s-fs", "google"], default="directory")
-    parser.add_argument("--at-once", type=int, default=16)
+    parser.add_argument("--at-once", type=int, default=500)
+    parser.add_argument("--kill-within", type=float, default=30.0, help="seconds")
     return parser.parse_args()
 
 
@@ -94,17 +96,15 @@ class Machines:
         done = subprocess.run([self.program, *args], cwd=top, env=self.env(more), capture_output=True, text=True)
         return done, time.monotonic() - start
 
-    def start(self, top, *args, **more):
+    def start(self, top, gate, *args, **more):
+        """Starts a process that runs the program when `gate` is closed."""
         more["LOCKCTL_FACT_KEY"] = self.private
-        return subprocess.Popen([self.program, *args], cwd=top, env=self.env(more), stdout=subprocess.DEVNULL,
+        command = ["sh", "-c", 'read _; exec "$0" "$@"', self.program, *args]
+        return subprocess.Popen(command, cwd=top, env=self.env(more), stdin=gate, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, text=True)
 
 
 # Servers
-
-
-class Unsuitable(Exception):
-    """A server without what the suite needs."""
 
 
 @contextlib.contextmanager
@@ -172,6 +172,46 @@ def azure():
                 "AZURE_STORAGE_ENDPOINT": f"http://127.0.0.1:{port}/{account}"}
 
 
+class GoogleXml(http.server.BaseHTTPRequestHandler):
+    """Puts and deletes objects by the XML API, which `object_store` uses, where a server knows the JSON API alone."""
+
+    protocol_version = "HTTP/1.1"
+    target = None
+
+    def handle_one(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        method, path = self.command, self.path
+        _, bucket, key = (urllib.parse.unquote(path) + "/").split("/", 2)
+        query = {"uploadType": "media", "name": key.rstrip("/")}
+        if method == "PUT":
+            generation = self.headers.get("x-goog-if-generation-match")
+            query |= {"ifGenerationMatch": generation} if generation else {}
+            method, path = "POST", f"/upload/storage/v1/b/{bucket}/o?{urllib.parse.urlencode(query)}"
+        elif method == "DELETE":
+            path = f"/storage/v1/b/{bucket}/o/{urllib.parse.quote(query['name'], safe='')}"
+        connection = http.client.HTTPConnection(*self.target)
+        connection.request(method, path, body, {"Content-Type": "text/plain"})
+        answer = connection.getresponse()
+        content = answer.read()
+        headers = {name: answer.getheader(name) for name in ("ETag", "Last-Modified", "x-goog-generation")}
+        if self.command == "PUT" and answer.status == 200:
+            stated = json.loads(content)
+            headers, content = {"ETag": stated["etag"], "x-goog-generation": stated["generation"]}, b""
+        self.send_response(answer.status)
+        for name, value in headers.items():
+            if value:
+                self.send_header(name, value)
+        if answer.status != 204:
+            self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_GET = do_PUT = do_DELETE = handle_one
+
+    def log_message(self, *_):
+        pass
+
+
 @contextlib.contextmanager
 def google():
     port = free_port()
@@ -182,17 +222,16 @@ def google():
         request = urllib.request.Request(f"http://127.0.0.1:{port}/storage/v1/b", body,
                                          {"Content-Type": "application/json"})
         urllib.request.urlopen(request)
-        request = urllib.request.Request(f"http://127.0.0.1:{port}/bucket/probe", b"x", method="PUT")
-        try:
-            urllib.request.urlopen(request)
-        except OSError as error:
-            raise Unsuitable(f"fake-gcs-server does not know the XML API of objects: {error}") from error
+        GoogleXml.target = ("127.0.0.1", port)
+        xml = http.server.ThreadingHTTPServer(("127.0.0.1", 0), GoogleXml)
+        threading.Thread(target=xml.serve_forever, daemon=True).start()
         account = {"private_key": "-", "private_key_id": "-", "client_email": "-", "disable_oauth": True,
-                   "gcs_base_url": f"http://127.0.0.1:{port}"}
+                   "gcs_base_url": f"http://127.0.0.1:{xml.server_address[1]}"}
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump(account, file)
             file.flush()
             yield "gs://bucket/lockctl", {"GOOGLE_SERVICE_ACCOUNT": file.name}
+        xml.shutdown()
 
 
 SERVERS = {"directory": (directory, None), "minio": (minio, "minio"), "s3s-fs": (s3s_fs, "s3s-fs"), "azure": (azure, "azurite-blob"),
@@ -266,11 +305,8 @@ def servers(machines):
             print(f"{name}: skipped, there is no {program}")
             continue
         print(f"{name}:")
-        try:
-            with server() as (url, env):
-                suite(machines, url, env)
-        except Unsuitable as error:
-            print(f"  skipped: {error}")
+        with server() as (url, env):
+            suite(machines, url, env)
     print("web server:")
     with tempfile.TemporaryDirectory() as dir:
         def handler(*args):
@@ -315,19 +351,38 @@ class Delayed(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class ManyConnections(http.server.ThreadingHTTPServer):
+    request_queue_size = 1024
+
+    def handle_error(self, *_):
+        """A client that was killed is no reason for a message."""
+
+
+@contextlib.contextmanager
+def counted(env, latency):
+    """Puts a latency, in ms, before the service of an environment, and counts its requests."""
+    Delayed.counts.clear()
+    Delayed.latency = latency / 1000
+    name = next((name for name in ("AWS_ENDPOINT_URL", "AZURE_STORAGE_ENDPOINT") if name in env), None)
+    if not name:
+        yield env
+        return
+    host, _, path = env[name].removeprefix("http://").partition("/")
+    Delayed.target = ("127.0.0.1", int(host.rsplit(":", 1)[1]))
+    with ManyConnections(("127.0.0.1", 0), Delayed) as proxy:
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        # The signature covers the host, which is passed on.
+        yield dict(env, **{name: f"http://127.0.0.1:{proxy.server_address[1]}/{path}".rstrip("/")})
+        proxy.shutdown()
+
+
 def jobs(machines, options):
     if not shutil.which("minio"):
         print("skipped, there is no minio")
         return 0
     count, bench = options.jobs or 200, machines.bench
     bench.api("knobs", {"latency_ms": options.latency})
-    with minio() as (url, env):
-        Delayed.target = ("127.0.0.1", int(env["AWS_ENDPOINT_URL"].rsplit(":", 1)[1]))
-        Delayed.latency = options.latency / 1000
-        proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Delayed)
-        threading.Thread(target=proxy.serve_forever, daemon=True).start()
-        # The signature covers the host, so that the store must be asked for its own name.
-        env = dict(env, AWS_ENDPOINT_URL=f"http://127.0.0.1:{proxy.server_address[1]}")
+    with minio() as (url, env), counted(env, options.latency) as env:
         for name, store, number in [("with the store", url, count), ("without", None, min(count, 20))]:
             bench.api("reset", {})
             Delayed.counts.clear()
@@ -353,47 +408,57 @@ def jobs(machines, options):
         done, wall = machines.run(top, "verify", "-r", key=False, **env)
         reads = sum(requests for requests, _ in Delayed.counts.values())
         print(f"verify of 50 roots on an empty machine: {wall:.3f} s, {reads} requests, exit {done.returncode}")
-        proxy.shutdown()
     return 0
 
 
 def writers(machines, options):
-    count, lost = options.jobs or 500, 0
+    count, sources = options.jobs or 500, machines.sources
     platforms = [*PLATFORMS, "darwin_amd64", "freebsd_amd64", "freebsd_386", "linux_arm", "linux_386", "windows_386"]
     # `s3s-fs` compares the version of an object and writes it in two steps, so that it loses facts itself.
     server, _ = SERVERS[options.server]
-    with server() as (url, env):
-        tops = {platform: machines.project(url, platforms=[platform]) for platform in platforms}
-        for platform, top in tops.items():
-            machines.run(top, "lock", "-r", "-q", key=False, LOCKCTL_STORE="file:///nowhere")
-        ended, killed, outrun, without = {}, 0, 0, 0
-        running = []
-        for number in range(count):
-            platform = random.choice(platforms)
-            top = tempfile.mkdtemp(dir=machines.dir)
-            shutil.copytree(tops[platform], top, dirs_exist_ok=True)
-            child = machines.start(top, "lock", "-r", "-q", **env)
-            if number % 3 == 0:
-                threading.Timer(random.uniform(0.0, 2.0), child.send_signal, [signal.SIGKILL]).start()
-            running.append((platform, child))
-            while sum(child.poll() is None for _, child in running) >= options.at_once:
-                time.sleep(0.02)
-        for platform, child in running:
-            _, stderr = child.communicate()
+    with server() as (url, env), counted(env, 0) as env:
+        tops = {}
+        for platform in platforms:
+            for number in range(1, len(sources) + 1):
+                # Each release is in several of the roots, and with several platforms.
+                chosen = machines.sources = random.sample(sources, number)
+                tops[platform, number] = machines.project(url, platforms=[platform]), chosen
+            machines.sources = sources
+            machines.run(machines.project(None, platforms=[platform]), "lock", "-r", "-q", key=False)
+        ended, killed, outrun, without, running = {}, 0, 0, 0, []
+        for start in range(0, count, options.at_once):
+            # All of them wait for the end of this pipe.
+            gate, opened = os.pipe()
+            batch = []
+            for number in range(start, min(start + options.at_once, count)):
+                top, chosen = tops[choice := random.choice(list(tops))]
+                copy = tempfile.mkdtemp(dir=machines.dir)
+                shutil.copytree(top, copy, dirs_exist_ok=True)
+                batch.append((choice[0], chosen, machines.start(copy, gate, "lock", "-r", "-q", **env)))
+            os.close(gate)
+            os.close(opened)
+            for _, _, child in batch[::3]:
+                threading.Timer(random.uniform(0.0, options.kill_within), child.send_signal, [signal.SIGKILL]).start()
+            running += [(*choice, child, *child.communicate()) for *choice, child in batch]
+        for platform, chosen, child, _, stderr in running:
             killed += child.returncode == -signal.SIGKILL
             outrun += "other machines changed it all the time" in stderr
             without += "went on without" in stderr
             if child.returncode == 0 and "not added" not in stderr and "went on without" not in stderr:
-                ended[platform] = ended.get(platform, 0) + 1
-        before = downloads(machines.bench)
-        for platform in ended:
-            done, _ = machines.run(machines.project(url, platforms=[platform]), "lock", "-r", "-q", key=False, **env)
-            if downloads(machines.bench) != before or done.returncode or "ignored" in done.stderr:
-                lost += 1
-                before = downloads(machines.bench)
-                print(f"lost: {platform}: {done.stderr}")
-        print(f"{count} writers, {killed} killed, {sum(ended.values())} ended well, {outrun} outrun, {without} without the store, "
-              f"{lost} of {len(ended)} platforms lost or torn")
+                ended.setdefault(platform, []).append(chosen)
+        counts, lost, before = dict(Delayed.counts), 0, downloads(machines.bench)
+        for platform, all_chosen in ended.items():
+            for machines.sources in [[source] for source in sources if any(source in chosen for chosen in all_chosen)]:
+                done, _ = machines.run(machines.project(url, platforms=[platform]), "lock", "-r", "-q", key=False, **env)
+                if downloads(machines.bench) != before or done.returncode or "ignored" in done.stderr:
+                    lost += 1
+                    before = downloads(machines.bench)
+                    print(f"lost: {machines.sources} {platform}: {done.stderr}")
+        print(f"{count} writers of {len(sources)} releases and {len(platforms)} platforms, {options.at_once} at once: "
+              f"{killed} killed, {sum(map(len, ended.values()))} ended well, {outrun} outrun, {without} without the "
+              f"store, {lost} facts lost or torn")
+        for kind, (requests, _) in sorted(counts.items()):
+            print(f"  store {kind}: {requests} requests, {requests / count:.2f} per writer")
     return 1 if lost else 0
 
 
@@ -409,7 +474,7 @@ def main():
             return servers(machines)
         if options.work == "jobs":
             return jobs(machines, options)
-        machines.sources = lab.MID[-1:]
+        machines.sources = lab.MID[-3:]
         return writers(machines, options)
     finally:
         bench.close()

@@ -39,6 +39,7 @@ use crate::workspace::{PinUse, Reading};
 pub(crate) use args::{LockArgs, LockOptions};
 use ending::conclude;
 pub(crate) use moves::{Moves, NamedProvider};
+pub(crate) use opened::sound;
 
 /// A lock run as it was typed.
 #[derive(Clone, Copy)]
@@ -141,6 +142,7 @@ pub(crate) fn run(session: &Rc<Session<'_>>, request: LockRequest<'_>) -> Comman
     let inputs = RunInputs {
         reading: Some(Reading {
             pins: request.pins,
+            keeps_legacy: request.edits.is_some_and(|edits| edits.replaces_legacy),
             ..modules.reading()
         }),
         changed: request.changed,

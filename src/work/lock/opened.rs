@@ -56,7 +56,7 @@ impl OpenRoot {
 ///
 /// # Errors
 /// If there is no configuration.
-pub(super) fn sound(
+pub(crate) fn sound(
     root: &Root,
     loaded: Option<Loaded>,
     result: &mut RootResult,

@@ -1,24 +1,23 @@
 //! The edits that a moved provider needs, root by root.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::state_command;
+use super::module::spelled;
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
-use crate::config::{Loaded, ModuleNode};
-use crate::diag::{FileId, Span, Texts, has_errors};
+use crate::config::{Loaded, state_command};
+use crate::diag::{FileId, Span, Texts};
 use crate::driver::{Job, OpenResult};
-use crate::flavor::Flavor;
 use crate::hash::Hashes;
-use crate::hcl::tree::{Body, Expr, ExprKind, Item, ObjectKey};
-use crate::lock::LockOptions;
+use crate::hcl::tree::{Body, ExprKind, Item};
+use crate::lock::{LockOptions, sound};
+
 use crate::locker::{self, OutdatedRequest, VersionComparison};
 use crate::lockfile::{self, LockFile};
-use crate::module_config::MergedAttribute;
 use crate::report::{Failure, RootResult};
 use crate::requirement::{RequirementOrigin, Requirements, StateSeen};
-use crate::run::edits::{EditablePlace, NotEditable, PlannedEdits};
+use crate::run::edits::PlannedEdits;
 use crate::run::root::Root;
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
@@ -39,7 +38,7 @@ pub(super) struct ReplacedRoots {
 
 /// The job that plans the edits.
 pub(super) struct ReplaceJob<'r, 'a> {
-    session: Rc<Session<'a>>,
+    pub(super) session: Rc<Session<'a>>,
     old: &'r TypedAddr,
     new: &'r TypedAddr,
     sources: Sources<'a>,
@@ -48,10 +47,10 @@ pub(super) struct ReplaceJob<'r, 'a> {
 
 /// A root with the old provider.
 pub(super) struct OpenRoot {
-    root: Root,
-    loaded: Loaded,
-    old: ProviderAddr,
-    new: ProviderAddr,
+    pub(super) root: Root,
+    pub(super) loaded: Loaded,
+    pub(super) old: ProviderAddr,
+    pub(super) new: ProviderAddr,
     /// The lock file with the entry at its new address, without hashes.
     lock: LockFile,
     /// The requirements on the old provider as those on the new one.
@@ -89,23 +88,9 @@ impl Job for ReplaceJob<'_, '_> {
     ) -> Result<OpenResult<OpenRoot>, Failure> {
         let flavor = root.flavor;
         let (old, new) = (self.old.by_rules_of(flavor)?, self.new.by_rules_of(flavor)?);
-        let lock_faults = root.lock.as_ref().map(|lock| &*lock.diagnostics);
-        result.faults(lock_faults.unwrap_or_default());
-        let loaded = loaded.filter(|loaded| loaded.found);
-        let Some(loaded) = loaded else {
-            return Err(root.no_configuration());
-        };
-        // The printed command changes the state that a requirement comes from; other faults of states stop the run.
-        result.faults(
-            loaded.diagnostics.iter().filter(|fault| {
-                !is_of_state(fault.primary.as_ref().map(|label| label.file), &loaded)
-            }),
-        );
-        if has_errors(lock_faults.unwrap_or_default())
-            || result.status != crate::report::RootStatus::Clean
-        {
+        let Some(loaded) = sound(&root, loaded, result)? else {
             return Ok(OpenResult::Finished);
-        }
+        };
         let document = &root.document().lock;
         let is_required = loaded.requirements.providers.contains_key(&old);
         if !is_required && !document.providers.contains_key(&old) {
@@ -215,190 +200,6 @@ impl ReplaceJob<'_, '_> {
         }
     }
 
-    /// Plans the edits of sources; returns the reasons why some stay.
-    fn sources_of(&mut self, opened: &OpenRoot, texts: &Texts) -> Vec<Failure> {
-        let mut failures = Vec::new();
-        let flavor = opened.root.flavor;
-        for node in &opened.loaded.modules {
-            let merged = node.merged(texts, flavor);
-            let required = &merged.settings.required_providers;
-            for (name, attribute) in required {
-                let source = source_item(attribute);
-                let addr = match source {
-                    Some(Expr {
-                        kind: ExprKind::String(text),
-                        ..
-                    }) => ProviderAddr::parse(text, flavor).ok(),
-                    Some(_) => None,
-                    None => ProviderAddr::parse(name, flavor).ok(),
-                };
-                if addr.as_ref() != Some(&opened.old) {
-                    continue;
-                }
-                let planned = match source {
-                    Some(source) => self.source(opened, node, (attribute.file, source.span), texts),
-                    None => self.entry(opened, node, name, attribute, texts),
-                };
-                failures.extend(planned.err());
-            }
-            failures.extend(self.implied(opened, node, required, texts).err());
-        }
-        failures
-    }
-
-    /// Plans to replace the text of a `source`.
-    fn source(
-        &mut self,
-        opened: &OpenRoot,
-        node: &ModuleNode,
-        (file, span): (FileId, Span),
-        texts: &Texts,
-    ) -> Result<(), Failure> {
-        let place = self.place(opened, node, (file, span), texts)?;
-        let new = spelled(&opened.new, &place.text, opened.root.flavor);
-        self.replaced.edits.add(place, &opened.old, new)
-    }
-
-    fn place<'t>(
-        &self,
-        opened: &OpenRoot,
-        node: &ModuleNode,
-        (file, span): (FileId, Span),
-        texts: &'t Texts,
-    ) -> Result<EditablePlace<'t>, Failure> {
-        let place = EditablePlace::find(
-            self.session.world,
-            &opened.root.dir,
-            (&opened.loaded, &node.path),
-            texts,
-            (file, span),
-        );
-        place.map_err(|error| {
-            let line = texts.position(file, span.start).line;
-            let old = opened.old.short(opened.root.flavor);
-            let failure = Failure::new(format!("{old} stays at {}:{line}", texts.name(file)));
-            match error {
-                NotEditable::Foreign => failure
-                    .because(format!(
-                        "{} is not of this repository, and is not edited",
-                        node.path
-                    ))
-                    .help(format!(
-                        "a version of that module is needed that requires {}",
-                        opened.new.short(opened.root.flavor)
-                    )),
-                NotEditable::Computed => failure
-                    .because("the source is built from parts, and is not edited")
-                    .help("write it by hand"),
-            }
-        })
-    }
-
-    /// Plans a `source` for an entry without one: its name implied the old address.
-    fn entry(
-        &mut self,
-        opened: &OpenRoot,
-        node: &ModuleNode,
-        name: &str,
-        attribute: &MergedAttribute,
-        texts: &Texts,
-    ) -> Result<(), Failure> {
-        let value = &attribute.written.value;
-        let new = opened.new.short(opened.root.flavor);
-        let written = &texts.bytes(attribute.file)[value.span.start..value.span.end];
-        let written = String::from_utf8_lossy(written);
-        let is_json = texts.name(attribute.file).ends_with(".json");
-        let text = match (&value.kind, is_json) {
-            (ExprKind::Object(items), true) => {
-                let comma = if items.is_empty() { "" } else { ", " };
-                written.replacen('{', &format!("{{\"source\": {new:?}{comma}"), 1)
-            }
-            (_, true) => format!("{{\"source\": {new:?}, \"version\": {written}}}"),
-            (ExprKind::Object(_), false) => {
-                written.replacen('{', &format!("{{ source = {new:?},"), 1)
-            }
-            (_, false) => format!("{{ source = {new:?}, version = {written} }}"),
-        };
-        let place = self.insertion(opened, node, (attribute.file, value.span), texts)?;
-        let row = format!("{name} = {{ source = {new:?} }}");
-        self.replaced.edits.insert(place, &opened.old, row, text)
-    }
-
-    /// Plans an entry of `required_providers` in a module whose blocks imply the old address.
-    fn implied(
-        &mut self,
-        opened: &OpenRoot,
-        node: &ModuleNode,
-        required: &BTreeMap<String, MergedAttribute>,
-        texts: &Texts,
-    ) -> Result<(), Failure> {
-        let name = opened.old.type_name();
-        let implied = opened
-            .loaded
-            .requirements
-            .places(&opened.old)
-            .iter()
-            .find(|place| {
-                place.module == node.path
-                    && matches!(
-                        place.origin,
-                        RequirementOrigin::ProviderBlock | RequirementOrigin::Implied
-                    )
-            });
-        let Some(implied) = implied.filter(|_| !required.contains_key(name)) else {
-            return Ok(());
-        };
-        let new = opened.new.short(opened.root.flavor);
-        let block = format!(
-            "terraform {{\n  required_providers {{\n    {name} = {{\n      source = {new:?}\n    }}\n  }}\n}}\n"
-        );
-        // Beside the other entries of the module, else in the file that implies it.
-        let beside = required.values().next();
-        let file = beside.map_or(implied.file, |entry| entry.file);
-        let span = Span::new(texts.bytes(file).len(), texts.bytes(file).len());
-        let place = self.insertion(opened, node, (file, span), texts)?;
-        let is_json = texts.name(file).ends_with(".json");
-        let inserted = if is_json {
-            None
-        } else {
-            inserted(texts.bytes(file), name, &new)
-        };
-        let Some((at, text)) = inserted else {
-            return Err(Failure::new(format!(
-                "{} implies {}",
-                texts.name(file),
-                opened.old.short(opened.root.flavor)
-            ))
-            .help(format!("state the new source there:\n{block}")));
-        };
-        let row = format!("{name} = {{ source = {new:?} }}");
-        let place = place.at(at);
-        self.replaced.edits.insert(place, &opened.old, row, text)
-    }
-
-    fn insertion<'t>(
-        &self,
-        opened: &OpenRoot,
-        node: &ModuleNode,
-        (file, span): (FileId, Span),
-        texts: &'t Texts,
-    ) -> Result<EditablePlace<'t>, Failure> {
-        let place = EditablePlace::any(
-            self.session.world,
-            &opened.root.dir,
-            (&opened.loaded, &node.path),
-            texts,
-            (file, span),
-        );
-        place.map_err(|_| {
-            let old = opened.old.short(opened.root.flavor);
-            Failure::new(format!("{old} stays in {}", texts.name(file))).because(format!(
-                "{} is not of this repository, and is not edited",
-                node.path
-            ))
-        })
-    }
-
     /// Adds the command for the state of a root, if it has the old provider or cannot be seen.
     fn states_of(&mut self, opened: &OpenRoot) {
         let in_state = opened
@@ -409,10 +210,10 @@ impl ReplaceJob<'_, '_> {
             .any(|place| place.origin == RequirementOrigin::State);
         if in_state || opened.loaded.requirements.state == StateSeen::No {
             self.replaced.state_commands.push(state_command(
-                opened.root.flavor.command(),
+                opened.root.flavor,
                 &opened.root.dir,
-                &opened.old.to_string(),
-                &opened.new.to_string(),
+                &opened.old,
+                &opened.new,
             ));
         }
     }
@@ -443,62 +244,6 @@ impl ReplaceJob<'_, '_> {
         }
         Ok(())
     }
-}
-
-/// Returns whether a fault is about the file of a state that names the old provider.
-fn is_of_state(file: Option<FileId>, loaded: &Loaded) -> bool {
-    let mut states = loaded
-        .requirements
-        .providers
-        .values()
-        .flatten()
-        .filter(|place| place.origin == RequirementOrigin::State);
-    states.any(|place| Some(place.file) == file)
-}
-
-/// Spells an address as another one is: with its host, or without.
-fn spelled(addr: &ProviderAddr, like: &str, flavor: Flavor) -> String {
-    if like.matches('/').count() == 2 {
-        addr.to_string()
-    } else {
-        addr.short(flavor)
-    }
-}
-
-/// Returns the value of `source` in an entry of `required_providers`; of several the last, as the programs do.
-fn source_item(attribute: &MergedAttribute) -> Option<&Expr> {
-    let ExprKind::Object(items) = &attribute.written.value.kind else {
-        return None;
-    };
-    let is_source = |key: &ObjectKey| match key {
-        ObjectKey::Name(word) => word.text == "source",
-        ObjectKey::Expr(key) => matches!(&key.kind, ExprKind::String(text) if text == "source"),
-    };
-    let source = items.iter().rfind(|item| is_source(&item.key));
-    source.map(|item| &item.value)
-}
-
-/// Returns the text that adds an entry to the first block `required_providers` of a file, and its place.
-fn inserted(bytes: &[u8], name: &str, source: &str) -> Option<(usize, String)> {
-    use hcl::edit::{BlockName, Expression, HclEditor};
-    let block = |kind| BlockName { kind, labels: &[] };
-    let path = [block("terraform"), block("required_providers")];
-    let mut editor = HclEditor::open(bytes.to_vec()).ok()?;
-    let value: Expression = format!("{{ source = {} }}", hcl::edit::quoted(source))
-        .parse()
-        .ok()?;
-    editor.set(&path, name, value).ok()?;
-    let edited = editor.into_bytes();
-    let start = bytes
-        .iter()
-        .zip(&edited)
-        .take_while(|(old, new)| old == new)
-        .count();
-    let end = start + edited.len().checked_sub(bytes.len())?;
-    // One part was added, and all else is as it was.
-    (edited[end..] == bytes[start..]).then_some(())?;
-    let text = String::from_utf8(edited[start..end].to_vec()).ok()?;
-    Some((start, text))
 }
 
 /// Visits the labels of blocks and the texts of arguments and lists, each with its place.

@@ -1,8 +1,8 @@
 //! `lockctl replace`: a provider that moved to another address, followed in all files.
 
 mod job;
+mod module;
 
-use std::path::Path;
 use std::rc::Rc;
 
 use clap::Args;
@@ -16,21 +16,23 @@ use crate::run::options::{Options, RootArgs, examples, job_count};
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
 use crate::run::user::modules::{AutoModules, UserModules};
-use crate::workspace::PinUse;
+use crate::workspace::{PinUse, Reading};
 
 /// Follow a provider that moved to another address
 ///
 /// Each `source` in the modules of this repository, each lock entry and each setting of the project file names the
 /// new address. The locked version stays if it is offered there, and its hashes are proven there. All files are
-/// written together or not at all. The commands that change the states are printed, to be run after `init`.
+/// written together or not at all. The commands that change the states are printed, to be run after `init`; those for
+/// an address of Terraform 0.12 before it.
 #[derive(Clone, Debug, Args)]
 #[command(before_help = examples(&[
     ("lockctl replace terraform-providers/azuread hashicorp/azuread -r", "in all roots below"),
+    ("lockctl replace -/aws hashicorp/aws -r", "an address of Terraform 0.12"),
     ("lockctl replace acme/tool registry.example.com/acme/tool --dry-run", "show what would change"),
 ]))]
 pub(crate) struct ReplaceArgs {
     /// The provider as files name it now, as in terraform-providers/azuread
-    #[arg(value_name = "OLD")]
+    #[arg(value_name = "OLD", allow_hyphen_values = true)]
     old: TypedAddr,
     /// The provider that takes its place, as in hashicorp/azuread
     #[arg(value_name = "NEW")]
@@ -50,13 +52,16 @@ impl LockCommand for ReplaceArgs {
         let modules = UserModules::new(session, &self.options.configuration, AutoModules::Fetched);
         let mut job = ReplaceJob::new(session, &self.options, &self.old, &self.new);
         let inputs = RunInputs {
-            reading: Some(modules.reading()),
+            reading: Some(Reading {
+                keeps_legacy: is_legacy(&self.old),
+                ..modules.reading()
+            }),
             jobs: job_count(self.options.jobs),
             ..RunInputs::of_locks(session, &self.roots)
         };
         let planned = driver::over_roots(&mut job, inputs);
         let ReplacedRoots {
-            edits,
+            mut edits,
             state_commands,
             remarks,
             ..
@@ -65,6 +70,7 @@ impl LockCommand for ReplaceArgs {
         if planned.exit != CLEAN {
             return planned;
         }
+        edits.replaces_legacy = is_legacy(&self.old);
         let moves = Moves {
             goal: Goal::Keep,
             others: None,
@@ -89,6 +95,7 @@ impl LockCommand for ReplaceArgs {
         if is_done {
             let edits = result.edits.get_or_insert_default();
             edits.state_commands = state_commands;
+            edits.are_states_first = is_legacy(&self.old);
             result
                 .remarks
                 .extend(remarks.into_iter().map(Sentence::note));
@@ -105,13 +112,7 @@ impl LockCommand for ReplaceArgs {
     }
 }
 
-/// Returns the command that changes the state of a root; it asks before it writes. The programs refuse it until the
-/// package of the new address is installed (seen with Terraform 1.11.4).
-fn state_command(program: &str, dir: &Path, old: &str, new: &str) -> String {
-    let chdir = if dir == Path::new(".") {
-        String::new()
-    } else {
-        format!(" -chdir={}", dir.display())
-    };
-    format!("{program}{chdir} state replace-provider {old} {new}")
+/// Returns true if an address is one of Terraform 0.12, as `-/aws`.
+fn is_legacy(addr: &TypedAddr) -> bool {
+    addr.as_str().rsplit('/').nth(1) == Some("-")
 }

@@ -27,6 +27,8 @@ pub(crate) struct PlannedEdits {
     rewritten: BTreeMap<PathBuf, (Vec<u8>, Vec<u8>)>,
     /// The roots, by their directories.
     pub(crate) roots: BTreeMap<PathBuf, EditedRoot>,
+    /// An address of Terraform 0.12 is replaced, which states may have.
+    pub(crate) replaces_legacy: bool,
 }
 
 /// A root whose files are edited.
@@ -75,32 +77,9 @@ pub(crate) enum NotEditable {
 }
 
 impl<'t> EditablePlace<'t> {
-    /// Finds the text in quotes at a place in a module of a root.
-    pub(crate) fn find(
-        world: World<'_>,
-        root: &Path,
-        module: (&Loaded, &ModulePath),
-        texts: &'t Texts,
-        place: (FileId, Span),
-    ) -> Result<Self, NotEditable> {
-        let place = Self::any(world, root, module, texts, place)?;
-        let written = &place.bytes[place.span.start..place.span.end];
-        let written = std::str::from_utf8(written).unwrap_or_default();
-        let text = if place.is_json() {
-            let text: Option<String> = serde_json::from_str(written).ok();
-            text.filter(|text| !text.contains("${") && !text.contains("%{"))
-        } else {
-            literal(written)
-        };
-        Ok(Self {
-            text: text.ok_or(NotEditable::Computed)?,
-            ..place
-        })
-    }
-
     /// Finds a place in a module of a root; the file must be in the repository, or without one below the working
     /// directory.
-    pub(crate) fn any(
+    pub(crate) fn find(
         world: World<'_>,
         root: &Path,
         (loaded, module): (&Loaded, &ModulePath),
@@ -132,6 +111,22 @@ impl<'t> EditablePlace<'t> {
             span,
             line: texts.position(file, span.start).line,
             text: String::new(),
+        })
+    }
+
+    /// Reads the text in quotes at the place; `None` if the value is built from parts.
+    pub(crate) fn quoted_text(self) -> Option<Self> {
+        let written = &self.bytes[self.span.start..self.span.end];
+        let written = std::str::from_utf8(written).ok()?;
+        let text = if self.is_json() {
+            let text: Option<String> = serde_json::from_str(written).ok();
+            text.filter(|text| !text.contains("${") && !text.contains("%{"))
+        } else {
+            literal(written)
+        };
+        Some(Self {
+            text: text?,
+            ..self
         })
     }
 

@@ -12,6 +12,7 @@ use crate::locker::TrustedFacts;
 use crate::lockfile::LockFile;
 use crate::package::FactKey;
 use crate::project::StoreSetting;
+use crate::report::shared::{MAX_ROOTS, first_names};
 use crate::report::{Failure, Sentence};
 use crate::run::World;
 use crate::run::contents::ContentsMemo;
@@ -30,6 +31,8 @@ pub(crate) struct UserFacts<'a> {
     store: Option<(Arc<Store<'a>>, PathBuf)>,
     /// The store that machines share, once a root names it.
     shared: OnceLock<JoinedStore<'a>>,
+    /// The roots that state another store or other keys.
+    others: Mutex<BTreeSet<String>>,
     /// The hashes that rest on signed facts, by the name and ID of the key.
     attested: Mutex<BTreeMap<String, BTreeSet<Hash>>>,
     world: World<'a>,
@@ -39,8 +42,8 @@ pub(crate) struct UserFacts<'a> {
 
 /// A shared store, or the keys alone under which imported facts count.
 struct JoinedStore<'a> {
-    /// The URL, as it was typed.
-    name: String,
+    /// `None` if only imported facts are looked at.
+    setting: Option<StoreSetting>,
     facts: SharedFacts<'a>,
     keys: Vec<FactKey>,
     /// The reasons why it is not used as it was meant.
@@ -53,6 +56,7 @@ impl<'a> UserFacts<'a> {
         Self {
             store: dir.map(|dir| (Arc::new(caches::open_store(world, &dir)), dir)),
             shared: OnceLock::new(),
+            others: Mutex::default(),
             attested: Mutex::default(),
             world,
             options,
@@ -68,13 +72,15 @@ impl<'a> UserFacts<'a> {
         }
     }
 
-    /// Opens the shared store that a root names, or that the user states; the first root with a store or with keys
-    /// decides for all.
+    /// Opens the shared store that a root names, or that the user states.
+    ///
+    /// The first root with a store or with keys decides for all, because a release of several roots is worked on once.
+    /// The facts of a key that a root does not name never count for it.
     ///
     /// # Errors
     /// If the environment states something that is no URL of a store, or no private key.
     pub(crate) fn join(&self, root: &Root, stated: Option<&StoreUrl>) -> Result<(), Failure> {
-        if self.options.no_cache || self.shared.get().is_some() {
+        if self.options.no_cache {
             return Ok(());
         }
         let setting = if self.options.offline {
@@ -86,6 +92,25 @@ impl<'a> UserFacts<'a> {
         if setting.is_none() && keys.is_empty() {
             return Ok(());
         }
+        match self.shared.get() {
+            None => {
+                let joined = self.open(setting, keys)?;
+                self.shared.get_or_init(|| joined);
+            }
+            Some(joined) if joined.setting == setting && joined.keys == keys => {}
+            Some(_) => {
+                let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+                others.insert(root.dir.display().to_string());
+            }
+        }
+        Ok(())
+    }
+
+    fn open(
+        &self,
+        setting: Option<StoreSetting>,
+        keys: Vec<FactKey>,
+    ) -> Result<JoinedStore<'a>, Failure> {
         let signer = match &setting {
             Some(setting) if !setting.read_only => shared_keys::signer(self.world)?,
             _ => None,
@@ -124,15 +149,12 @@ impl<'a> UserFacts<'a> {
             keys: keys.clone(),
             signer,
         };
-        self.shared.get_or_init(|| JoinedStore {
-            name: setting
-                .map(|setting| setting.url.to_string())
-                .unwrap_or_default(),
+        Ok(JoinedStore {
+            setting,
             facts: SharedFacts::new(own, store),
             keys,
             notes,
-        });
-        Ok(())
+        })
     }
 
     /// Returns the store that a root uses: the stated one, that of the environment, or that of its project file.
@@ -255,8 +277,19 @@ impl<'a> UserFacts<'a> {
                 .map(move |note| Sentence::warning(format!("{}: {note}", dir.display())))
         });
         let shared = self.shared.get().into_iter().flat_map(|joined| {
+            let url = joined.setting.as_ref().map(|setting| &setting.url);
+            let name = url.map_or_else(|| "trust.fact_keys".to_owned(), ToString::to_string);
             let notes = joined.notes.iter().cloned().chain(joined.facts.notes());
-            notes.map(|note| Sentence::warning(format!("{}: {note}", joined.name)))
+            notes.map(move |note| Sentence::warning(format!("{name}: {note}")))
+        });
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = (!others.is_empty()).then(|| {
+            let state = if others.len() == 1 { "states" } else { "state" };
+            let names = first_names(others.iter().cloned(), MAX_ROOTS).join(", ");
+            Sentence::warning(format!(
+                "{names} {state} another store or other keys than the first root, whose store is used; \
+                 run lockctl there on its own"
+            ))
         });
         let attested = self.attested.lock().unwrap_or_else(PoisonError::into_inner);
         let attested: Vec<Sentence> = attested
@@ -266,7 +299,7 @@ impl<'a> UserFacts<'a> {
                 Sentence::note(format!("{hashes} attested by {key}, and not computed here"))
             })
             .collect();
-        own.chain(shared).chain(attested)
+        own.chain(shared).chain(others).chain(attested)
     }
 }
 

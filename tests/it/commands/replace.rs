@@ -142,3 +142,80 @@ fn an_implied_source_is_stated() {
         verified.stdout_lacks("provider-moved");
     }
 }
+
+/// A state of Terraform 0.12, in one of its two forms.
+fn legacy_state(provider: &str) -> String {
+    STATE.replace("provider[\\\"example.com/old/x\\\"]", provider)
+}
+
+#[test]
+fn an_address_of_terraform_0_12_is_replaced() {
+    let source = |text: &str| {
+        format!(
+            "terraform {{\n  required_providers {{\n    aws = {{ source = \"{text}\" }}\n  }}\n}}\n"
+        )
+    };
+    for (flavor, provider) in [
+        ("terraform", "provider[\\\"registry.terraform.io/-/aws\\\"]"),
+        ("terraform", "provider.aws"),
+        ("opentofu", "module.a.provider.aws"),
+    ] {
+        let lab = Lab::new();
+        lab.write(".git/HEAD", "")
+            .write("live/a b/main.tf", source("-/aws"))
+            .write("live/c/main.tf", source("hashicorp/aws"))
+            .write("live/c/terraform.tfstate", legacy_state(provider));
+        for host in ["registry.terraform.io", "registry.opentofu.org"] {
+            let package = format!("{host}/hashicorp/aws/2.70.0/linux_amd64");
+            lab.unpacked("mirror", &package, &package);
+        }
+        let run = |args: &[&str]| {
+            let options = [
+                "--fs-mirror",
+                "mirror",
+                "--platform",
+                "linux_amd64",
+                "--flavor",
+            ];
+            lab.run(&[args, &options, &[flavor]].concat())
+        };
+        run(&["lock", "live/c"]).exits(2);
+        let outcome = run(&["replace", "-/aws", "hashicorp/aws", "live/a b", "live/c"]).exits(0);
+        let program = if flavor == "opentofu" {
+            "tofu"
+        } else {
+            "terraform"
+        };
+        outcome.stdout_has("1 command to be typed before `init`, for the state:\n");
+        outcome.stdout_has(format!(
+            "  {program} -chdir=live/c state replace-provider -- -/aws hashicorp/aws\n"
+        ));
+        assert_eq!(lab.read("live/a b/main.tf"), source("hashicorp/aws"));
+        for root in ["live/a b", "live/c"] {
+            let lock = lab.read(&format!("{root}/{LOCK}"));
+            assert!(
+                lock.contains("/hashicorp/aws\" {\n  version = \"2.70.0\""),
+                "{lock}"
+            );
+            assert!(!lock.contains("-/aws"), "{lock}");
+        }
+    }
+}
+
+#[test]
+fn an_address_may_begin_with_a_dash() {
+    let lab = Lab::new();
+    lab.write("a/main.tf", "")
+        .write("a/.terraform.lock.hcl", "");
+    for args in [
+        &["replace", "-/aws", "hashicorp/aws", "-r"][..],
+        &["replace", "-r", "--", "-/aws", "hashicorp/aws"],
+    ] {
+        let outcome = lab.run(args).exits(2);
+        outcome.stderr_has("-/aws cannot be replaced: nothing requires it");
+    }
+    let outcome = lab
+        .run(&["replace", "--recusive", "a/b", "hashicorp/aws"])
+        .exits(2);
+    outcome.stderr_has("--recusive");
+}

@@ -184,8 +184,10 @@ fn verify_knows_whose_hashes_are_recorded() {
 fn a_contradiction_is_an_alarm_with_both_keys() {
     let (_registry, lab) = contradicted();
     let before = lab.read(LOCK);
-    for command in ["lock", "verify"] {
-        let outcome = lab.run(&[command, "--flavor", "terraform@1.11"]).exits(1);
+    for command in [&["lock"][..], &["verify"], &["lock", "--prove"]] {
+        let outcome = lab
+            .run(&[command, &["--flavor", "terraform@1.11"]].concat())
+            .exits(1);
         let text = outcome.stdout + &outcome.stderr;
         assert!(
             text.contains("key ci.example+") && text.contains("key other.example+"),
@@ -194,6 +196,63 @@ fn a_contradiction_is_an_alarm_with_both_keys() {
         assert!(text.contains("delete the object releases-1/"), "{text}");
     }
     assert_eq!(lab.read(LOCK), before, "nothing was written");
+}
+
+#[test]
+fn prove_uses_no_signed_fact_and_finds_a_false_one() {
+    let Shared {
+        registry,
+        mut lab,
+        private,
+        ..
+    } = shared();
+    // A writer with a trusted key states another hash.
+    let text = std::fs::read_to_string(object(&lab)).unwrap();
+    let text = super::cache_import::falsified(text.split("\n\n").next().unwrap());
+    lab.write("export.txt", text);
+    assert_exit(&lab.run(&["cache", "import", "export.txt"]), 0);
+    lab.set("LOCKCTL_FACT_KEY", private);
+    let signed = ["cache", "export", "signed.txt", "--imported", "--signed"];
+    assert_exit(&lab.run(&signed), 0);
+    std::fs::write(object(&lab), lab.read("signed.txt")).unwrap();
+    move_to(&mut lab, "third");
+    let before = downloads(&registry);
+    let outcome = lock(&lab, &[&["--prove"], TWO].concat()).exits(1);
+    assert_eq!(downloads(&registry), before + 2);
+    let said = outcome.stdout + &outcome.stderr;
+    for side in ["this machine computed", "key ci.example+"] {
+        assert!(said.contains(side), "{said}");
+    }
+    assert!(!lab.path(LOCK).exists(), "nothing was written");
+    // What this machine computed contradicts the fact from now on.
+    let said = lock(&lab, TWO).exits(1).stderr;
+    assert!(said.contains("this machine computed"), "{said}");
+    assert!(!lab.path(LOCK).exists());
+}
+
+#[test]
+fn roots_with_another_store_or_other_keys_are_named() {
+    let Shared { registry, lab, .. } = shared();
+    let (_, other) = key(&lab, "other.example");
+    lab.write("b/main.tf", DEMO);
+    let top = lab.read(".lockctl.hcl");
+    lab.write(
+        "b/.lockctl.hcl",
+        format!("trust {{\n  fact_keys = [{other:?}]\n}}\n"),
+    );
+    lab.write("c/main.tf", DEMO);
+    lab.write("c/.lockctl.hcl", top);
+    let before = downloads(&registry);
+    let said = lock(&lab, &[&[".", "b", "c"], TWO].concat())
+        .exits(0)
+        .stderr;
+    let warned = "b states another store or other keys than the first root";
+    assert_eq!(said.matches(warned).count(), 1, "{said}");
+    assert_eq!(
+        downloads(&registry),
+        before + 2,
+        "no signed fact counts for b"
+    );
 }
 
 #[test]

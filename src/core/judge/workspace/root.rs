@@ -104,6 +104,8 @@ pub struct Reading<'a> {
     pub strict_modules: bool,
     /// The state is read, too.
     pub reads_state: bool,
+    /// Addresses of Terraform 0.12 are no error: the run replaces them.
+    pub keeps_legacy: bool,
     /// Values of variables from the command line, in their order.
     pub values: &'a [ValueArgument],
     /// Notes say how sources and versions of modules got their values.
@@ -156,6 +158,7 @@ impl<'a> Reading<'a> {
             test_directory: None,
             strict_modules: false,
             reads_state: false,
+            keeps_legacy: false,
             values: &[],
             traces_values: false,
             keeps_merged: false,
@@ -344,6 +347,7 @@ impl Root {
         settings.submodules = self.submodules.clone();
         settings.test_directory = reading.test_directory.map(Path::to_owned);
         settings.reads_state = reading.reads_state;
+        settings.keeps_legacy = reading.keeps_legacy;
         settings.traces_values = reading.traces_values;
         settings.keeps_merged = reading.keeps_merged;
         // Any other value leaves the translation on (`config` rules 7.5).

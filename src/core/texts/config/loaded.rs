@@ -37,6 +37,8 @@ pub struct Settings {
     pub workspace: Option<String>,
     /// The state is read for providers that only it needs.
     pub reads_state: bool,
+    /// Addresses of Terraform 0.12 in configuration and state count as any other; else they are an error.
+    pub keeps_legacy: bool,
     /// Addresses of Terraform's registry in the state mean those of OpenTofu's (rules 7.5); ignored by
     /// Terraform's flavors.
     pub moves_state_hosts: bool,
@@ -110,6 +112,7 @@ impl Settings {
             data_dir: PathBuf::from(DEFAULT_DATA_DIR),
             workspace: None,
             reads_state: true,
+            keeps_legacy: false,
             moves_state_hosts: true,
             submodules: Submodules::default(),
             values: GivenValues::default(),

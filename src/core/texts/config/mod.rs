@@ -42,6 +42,7 @@ pub use overridden::{OverriddenPlace, OverriddenPlaces};
 pub use stack::{is_stack, load_stack};
 pub use tree::branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};
 pub use tree::glance::{Glance, glance, has_files};
+pub use tree::state::state_command;
 pub use tree::values::planned::{ExtraNames, PlannedValues, UnknownReason, with_planned};
 
 /// Reads the configuration of a root and of all modules that can be followed from there.

@@ -264,7 +264,9 @@ impl EditJob<'_, '_> {
             (&opened.loaded, &place.module),
             texts,
             (place.file, place.span),
-        )
+        )?
+        .quoted_text()
+        .ok_or(NotEditable::Computed)
     }
 
     /// Plans the edits of the constraints on a provider; returns the reasons why the version stays excluded.

@@ -45,8 +45,13 @@ pub(crate) fn blocks(result: &CommandResult, writes: bool, look: Look) -> Vec<Te
             MAX_COMMANDS
         };
         let mut lines = vec![format!(
-            "{} to be typed after `init`, for the {}:",
+            "{} to be typed {} `init`, for the {}:",
             counted(commands.len(), "command"),
+            if edits.are_states_first {
+                "before"
+            } else {
+                "after"
+            },
             if commands.len() == 1 {
                 "state"
             } else {

@@ -13,6 +13,8 @@ pub struct FileEdits {
     pub diff: String,
     /// The commands that are left to be typed, in the order of the roots.
     pub state_commands: Vec<String>,
+    /// They are to be typed before `init`, which refuses the old address; else after it.
+    pub are_states_first: bool,
 }
 
 /// A place in a file that is, or would be, edited.

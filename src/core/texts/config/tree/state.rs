@@ -200,7 +200,7 @@ fn understood(
     required: &Required,
 ) -> Option<StateProviders> {
     match document.version.cmp(&FORMAT) {
-        Ordering::Equal => providers(reader, path, document, required),
+        Ordering::Equal => providers(reader, settings, path, document, required),
         Ordering::Less => {
             let title = "State not visible";
             let remark = format!("its format {} is not read, only {FORMAT}", document.version);
@@ -251,24 +251,25 @@ fn locate(reader: &Reader<'_>, settings: &Settings, local: &LocalBackend) -> Pat
 
 fn providers(
     reader: &mut Reader<'_>,
+    settings: &Settings,
     path: &Path,
     document: &StateDocument<'_>,
     required: &Required,
 ) -> Option<StateProviders> {
     let flavor = reader.flavor;
     let mut named = BTreeSet::new();
-    let mut legacy: BTreeSet<String> = BTreeSet::new();
+    let mut legacy: BTreeSet<ProviderAddr> = BTreeSet::new();
     let mut unreadable = false;
     for (text, instances) in &document.resources {
         match read_provider(text, flavor) {
             StateReference::Provider(addr) => {
                 if addr.is_legacy() {
-                    legacy.insert(addr.type_name().to_owned());
+                    legacy.insert(addr.clone());
                 }
                 named.insert(addr);
             }
             StateReference::Legacy(name) => {
-                legacy.insert(name);
+                legacy.extend(ProviderAddr::parse(&format!("-/{name}"), flavor));
             }
             // Terraform passes over them.
             StateReference::Instance(_) | StateReference::Nothing => {
@@ -290,6 +291,9 @@ fn providers(
         refuse(reader, path, unreadable_title(flavor), remark);
         return None;
     }
+    if settings.keeps_legacy {
+        named.append(&mut legacy);
+    }
     if !legacy.is_empty() {
         let remark = "it names a provider in the form of Terraform 0.12";
         let title = "Invalid legacy provider address";
@@ -309,31 +313,53 @@ fn providers(
 }
 
 /// Names the commands that replace legacy addresses in the state, by those of the same type that are required.
-fn replacement(reader: &Reader<'_>, legacy: &BTreeSet<String>, required: &Required) -> String {
+fn replacement(
+    reader: &Reader<'_>,
+    legacy: &BTreeSet<ProviderAddr>,
+    required: &Required,
+) -> String {
     let flavor = reader.flavor;
-    let root = reader.root().display().to_string();
-    let dir = match root.as_str() {
-        "" | "." => String::new(),
-        dir => format!(" -chdir={}", diag::quoted(dir)),
-    };
     let commands: Vec<String> = legacy
         .iter()
         .take(MAX_REPLACED)
-        .map(|name| {
-            let address = required.keys().find(|addr| addr.type_name() == name);
-            // The providers that had no namespace were those of this one.
-            let address =
-                address.map_or_else(|| format!("hashicorp/{name}"), |addr| addr.short(flavor));
-            format!(
-                "`{}{dir} state replace-provider -- -/{name} {address}`",
-                flavor.command()
-            )
+        .filter_map(|old| {
+            let name = old.type_name();
+            let new = required.keys().find(|addr| addr.type_name() == name);
+            // The providers that had no namespace were those of hashicorp, which a type alone means.
+            let new = new
+                .cloned()
+                .or_else(|| ProviderAddr::parse(name, flavor).ok())?;
+            Some(format!(
+                "`{}`",
+                state_command(flavor, reader.root(), old, &new)
+            ))
         })
         .collect();
     format!(
         "run {}, or ignore the state with --no-state",
         commands.join(" and ")
     )
+}
+
+/// Returns the command that changes a provider in the state of a root; it asks before it writes.
+#[must_use]
+pub fn state_command(
+    flavor: Flavor,
+    root: &Path,
+    old: &ProviderAddr,
+    new: &ProviderAddr,
+) -> String {
+    let dir = match root.display().to_string().as_str() {
+        "" | "." => String::new(),
+        dir => format!(" -chdir={}", diag::quoted(dir)),
+    };
+    let moved = if old.is_legacy() {
+        // A leading dash would be read as that of an option.
+        format!("-- -/{} {}", old.type_name(), new.short(flavor))
+    } else {
+        format!("{old} {new}")
+    };
+    format!("{}{dir} state replace-provider {moved}", flavor.command())
 }
 
 fn unreadable_title(flavor: Flavor) -> &'static str {

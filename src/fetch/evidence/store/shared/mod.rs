@@ -208,12 +208,12 @@ impl<'a> SharedFacts<'a> {
         })
     }
 
-    /// Returns the contradictions of a shared release with facts that this machine computed.
+    /// Returns the contradictions within a shared release, and those with own facts that were computed or signed.
     fn conflicts_with_own(&self, release: &SharedRelease) -> Vec<FactConflict> {
         let mut conflicts = release.conflicts.clone();
         for shared in release.facts.values() {
             if let Some(own) = self.own.find(&shared.fact.zh)
-                && own.origin == FactOrigin::Computed
+                && self.is_witness(&own.origin)
                 && own.fact.contradicts(&shared.fact)
             {
                 conflicts.push(FactConflict {
@@ -223,6 +223,16 @@ impl<'a> SharedFacts<'a> {
             }
         }
         conflicts
+    }
+
+    /// Returns true if a fact of this origin was computed here, or signed by a trusted key.
+    fn is_witness(&self, origin: &FactOrigin) -> bool {
+        match origin {
+            FactOrigin::Computed => true,
+            // A key that is not trusted any more may have signed what was imported.
+            FactOrigin::Signed(key) => self.store.keys.iter().any(|known| known.shown() == *key),
+            FactOrigin::Imported(_) => false,
+        }
     }
 
     /// Adds to the object of a release, again and again while others change it at the same time.
@@ -289,13 +299,9 @@ impl Facts for SharedFacts<'_> {
             Some(stored) if stored.origin == FactOrigin::Computed => own,
             _ => {
                 let shared = lock(&self.state).facts.get(zh).cloned();
-                // A key that is not trusted any more may have signed what was imported.
-                shared.or(own.filter(|stored| match &stored.origin {
-                    FactOrigin::Signed(key) => {
-                        self.store.keys.iter().any(|known| known.shown() == *key)
-                    }
-                    FactOrigin::Computed | FactOrigin::Imported(_) => true,
-                }))
+                let is_imported =
+                    |stored: &Arc<StoredFact>| matches!(stored.origin, FactOrigin::Imported(_));
+                shared.or(own.filter(|own| is_imported(own) || self.is_witness(&own.origin)))
             }
         }
     }

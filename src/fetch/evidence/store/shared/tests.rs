@@ -5,8 +5,8 @@ use std::time::UNIX_EPOCH;
 
 use super::*;
 use crate::package::ReleasePackage;
-use crate::store::KeepOnly;
 use crate::store::tests::{NOW, clock, fact as any_fact, store};
+use crate::store::{KeepOnly, export, import};
 use crate::world::mem::{MemClock, MemFiles};
 
 /// A store of objects with versions; it may fail, and others may write at the same moment.
@@ -312,6 +312,17 @@ fn contradictions_are_alarms_and_neither_side_counts() {
     facts.read_ahead(&[release()]);
     check_conflict(&facts, &["key other+", "key ci+"]);
     assert!(facts.find(&fact(2).zh).is_none() && facts.find(&fact(1).zh).is_some());
+    // Imported with a signature; that of a key which the project file does not name is no witness.
+    for (keys, conflicts) in [(&[&*ci, &*other][..], 1), (&[&*ci], 0)] {
+        let (shared, mine) = (MemShared::default(), machine());
+        add(&shared, &ci, &[altered(2)]);
+        let export = import(&export([&fact(2)], [], [])).expect("an export");
+        let origin = FactOrigin::Signed(signer(&other).key().shown());
+        store_of(&mine).import(&export, &origin).expect("written");
+        let facts = mine.facts(&shared, keys, None);
+        facts.read_ahead(&[release()]);
+        assert_eq!(facts.conflicts(&release().0, &release().1).len(), conflicts);
+    }
 }
 
 #[test]
@@ -321,11 +332,7 @@ fn objects_of_others_are_no_facts_about_a_release() {
     let key = key(&provider, &version);
     let mut foreign = fact(1);
     foreign.id.version = "9.9.9".parse().expect("a version");
-    let text = note(
-        &crate::store::export([&foreign], [], []),
-        &signer(&ci),
-        UNIX_EPOCH,
-    );
+    let text = note(&export([&foreign], [], []), &signer(&ci), UNIX_EPOCH);
     let put = |bytes: &[u8]| lock(&shared.objects).insert(key.clone(), bytes.to_vec());
     put(text.as_bytes());
     let ignored = "1 fact was ignored: the object is that of another release";

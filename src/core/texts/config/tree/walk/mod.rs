@@ -32,9 +32,9 @@ use crate::module_config::decode::runs;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
 use crate::remote_module::{RemoteModules, is_leaving};
-use crate::requirement::CoreVersion;
 use crate::requirement::{
-    ModulePath, PathStep, Requirement, RequirementOrigin, Requirements, StateSeen,
+    CoreVersion, ModulePath, PathStep, Refusal, Requirement, RequirementOrigin, Requirements,
+    StateSeen,
 };
 use crate::world::lexical;
 use fetched::MountedPackage;
@@ -79,6 +79,12 @@ pub(in crate::texts::config) fn load(
     let mut value_errors = mem::take(&mut tree.reader.value_errors);
     let (unseen, mut requirements) = (tree.unseen, tree.requirements);
     diagnostics.extend(unseen.notes);
+    if settings.keeps_legacy {
+        // The requirement is there all the same, so that its places can be replaced.
+        diagnostics.retain(|fault| {
+            fault.code != rules::ADDRESS_MALFORMED || fault.title != Refusal::Legacy.title()
+        });
+    }
     let missing_values = tree
         .values
         .into_missing(&mut diagnostics, &mut value_errors);

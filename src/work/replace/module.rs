@@ -1,0 +1,228 @@
+//! The edits of one module: each `source` that names the old address, and each name that implies it.
+
+use std::collections::BTreeMap;
+
+use super::job::{OpenRoot, ReplaceJob};
+use crate::addr::ProviderAddr;
+use crate::config::ModuleNode;
+use crate::diag::{FileId, Span, Texts};
+use crate::flavor::Flavor;
+use crate::hcl;
+use crate::hcl::tree::{Expr, ExprKind, ObjectKey};
+use crate::module_config::MergedAttribute;
+use crate::report::Failure;
+use crate::requirement::RequirementOrigin;
+use crate::run::edits::EditablePlace;
+
+impl ReplaceJob<'_, '_> {
+    /// Plans the edits of sources; returns the reasons why some stay.
+    pub(super) fn sources_of(&mut self, opened: &OpenRoot, texts: &Texts) -> Vec<Failure> {
+        let mut failures = Vec::new();
+        let flavor = opened.root.flavor;
+        for node in &opened.loaded.modules {
+            let merged = node.merged(texts, flavor);
+            let required = &merged.settings.required_providers;
+            for (name, attribute) in required {
+                let source = source_item(attribute);
+                let addr = match source {
+                    Some(Expr {
+                        kind: ExprKind::String(text),
+                        ..
+                    }) => ProviderAddr::parse(text, flavor).ok(),
+                    Some(_) => None,
+                    None => ProviderAddr::parse(name, flavor).ok(),
+                };
+                if addr.as_ref() != Some(&opened.old) {
+                    continue;
+                }
+                let planned = match source {
+                    Some(source) => self.source(opened, node, (attribute.file, source.span), texts),
+                    None => self.entry(opened, node, name, attribute, texts),
+                };
+                failures.extend(planned.err());
+            }
+            failures.extend(self.implied(opened, node, required, texts).err());
+        }
+        failures
+    }
+
+    /// Plans to replace the text of a `source`.
+    fn source(
+        &mut self,
+        opened: &OpenRoot,
+        node: &ModuleNode,
+        (file, span): (FileId, Span),
+        texts: &Texts,
+    ) -> Result<(), Failure> {
+        let place = self.place(opened, node, (file, span), texts)?;
+        let place = place.quoted_text().ok_or_else(|| {
+            stays(opened, (file, span), texts)
+                .because("the source is built from parts, and is not edited")
+                .help("write it by hand")
+        })?;
+        let new = spelled(&opened.new, &place.text, opened.root.flavor);
+        self.replaced.edits.add(place, &opened.old, new)
+    }
+
+    /// Finds a place of this repository.
+    fn place<'t>(
+        &self,
+        opened: &OpenRoot,
+        node: &ModuleNode,
+        (file, span): (FileId, Span),
+        texts: &'t Texts,
+    ) -> Result<EditablePlace<'t>, Failure> {
+        let place = EditablePlace::find(
+            self.session.world,
+            &opened.root.dir,
+            (&opened.loaded, &node.path),
+            texts,
+            (file, span),
+        );
+        place.map_err(|_| {
+            stays(opened, (file, span), texts)
+                .because(format!(
+                    "{} is not of this repository, and is not edited",
+                    node.path
+                ))
+                .help(format!(
+                    "a version of that module is needed that requires {}",
+                    opened.new.short(opened.root.flavor)
+                ))
+        })
+    }
+
+    /// Plans a `source` for an entry without one: its name implied the old address.
+    fn entry(
+        &mut self,
+        opened: &OpenRoot,
+        node: &ModuleNode,
+        name: &str,
+        attribute: &MergedAttribute,
+        texts: &Texts,
+    ) -> Result<(), Failure> {
+        let value = &attribute.written.value;
+        let new = opened.new.short(opened.root.flavor);
+        let written = &texts.bytes(attribute.file)[value.span.start..value.span.end];
+        let written = String::from_utf8_lossy(written);
+        let is_json = texts.name(attribute.file).ends_with(".json");
+        let text = match (&value.kind, is_json) {
+            (ExprKind::Object(items), true) => {
+                let comma = if items.is_empty() { "" } else { ", " };
+                written.replacen('{', &format!("{{\"source\": {new:?}{comma}"), 1)
+            }
+            (_, true) => format!("{{\"source\": {new:?}, \"version\": {written}}}"),
+            (ExprKind::Object(_), false) => {
+                written.replacen('{', &format!("{{ source = {new:?},"), 1)
+            }
+            (_, false) => format!("{{ source = {new:?}, version = {written} }}"),
+        };
+        let place = self.place(opened, node, (attribute.file, value.span), texts)?;
+        let row = format!("{name} = {{ source = {new:?} }}");
+        self.replaced.edits.insert(place, &opened.old, row, text)
+    }
+
+    /// Plans an entry of `required_providers` in a module whose blocks imply the old address.
+    fn implied(
+        &mut self,
+        opened: &OpenRoot,
+        node: &ModuleNode,
+        required: &BTreeMap<String, MergedAttribute>,
+        texts: &Texts,
+    ) -> Result<(), Failure> {
+        let name = opened.old.type_name();
+        let implied = opened
+            .loaded
+            .requirements
+            .places(&opened.old)
+            .iter()
+            .find(|place| {
+                place.module == node.path
+                    && matches!(
+                        place.origin,
+                        RequirementOrigin::ProviderBlock | RequirementOrigin::Implied
+                    )
+            });
+        let Some(implied) = implied.filter(|_| !required.contains_key(name)) else {
+            return Ok(());
+        };
+        let new = opened.new.short(opened.root.flavor);
+        let block = format!(
+            "terraform {{\n  required_providers {{\n    {name} = {{\n      source = {new:?}\n    }}\n  }}\n}}\n"
+        );
+        // Beside the other entries of the module, else in the file that implies it.
+        let beside = required.values().next();
+        let file = beside.map_or(implied.file, |entry| entry.file);
+        let span = Span::new(texts.bytes(file).len(), texts.bytes(file).len());
+        let place = self.place(opened, node, (file, span), texts)?;
+        let is_json = texts.name(file).ends_with(".json");
+        let inserted = if is_json {
+            None
+        } else {
+            inserted(texts.bytes(file), name, &new)
+        };
+        let Some((at, text)) = inserted else {
+            return Err(Failure::new(format!(
+                "{} implies {}",
+                texts.name(file),
+                opened.old.short(opened.root.flavor)
+            ))
+            .help(format!("state the new source there:\n{block}")));
+        };
+        let row = format!("{name} = {{ source = {new:?} }}");
+        let place = place.at(at);
+        self.replaced.edits.insert(place, &opened.old, row, text)
+    }
+}
+
+/// Returns the failure of a place that keeps the old address.
+fn stays(opened: &OpenRoot, (file, span): (FileId, Span), texts: &Texts) -> Failure {
+    let line = texts.position(file, span.start).line;
+    let old = opened.old.short(opened.root.flavor);
+    Failure::new(format!("{old} stays at {}:{line}", texts.name(file)))
+}
+
+/// Spells an address as another one is: with its host, or without.
+pub(super) fn spelled(addr: &ProviderAddr, like: &str, flavor: Flavor) -> String {
+    if like.matches('/').count() == 2 {
+        addr.to_string()
+    } else {
+        addr.short(flavor)
+    }
+}
+
+/// Returns the value of `source` in an entry of `required_providers`; of several the last, as the programs do.
+fn source_item(attribute: &MergedAttribute) -> Option<&Expr> {
+    let ExprKind::Object(items) = &attribute.written.value.kind else {
+        return None;
+    };
+    let is_source = |key: &ObjectKey| match key {
+        ObjectKey::Name(word) => word.text == "source",
+        ObjectKey::Expr(key) => matches!(&key.kind, ExprKind::String(text) if text == "source"),
+    };
+    let source = items.iter().rfind(|item| is_source(&item.key));
+    source.map(|item| &item.value)
+}
+
+/// Returns the text that adds an entry to the first block `required_providers` of a file, and its place.
+fn inserted(bytes: &[u8], name: &str, source: &str) -> Option<(usize, String)> {
+    use hcl::edit::{BlockName, Expression, HclEditor};
+    let block = |kind| BlockName { kind, labels: &[] };
+    let path = [block("terraform"), block("required_providers")];
+    let mut editor = HclEditor::open(bytes.to_vec()).ok()?;
+    let value: Expression = format!("{{ source = {} }}", hcl::edit::quoted(source))
+        .parse()
+        .ok()?;
+    editor.set(&path, name, value).ok()?;
+    let edited = editor.into_bytes();
+    let start = bytes
+        .iter()
+        .zip(&edited)
+        .take_while(|(old, new)| old == new)
+        .count();
+    let end = start + edited.len().checked_sub(bytes.len())?;
+    // One part was added, and all else is as it was.
+    (edited[end..] == bytes[start..]).then_some(())?;
+    let text = String::from_utf8(edited[start..end].to_vec()).ok()?;
+    Some((start, text))
+}
