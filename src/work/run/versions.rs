@@ -8,14 +8,13 @@ use std::thread;
 use crate::diag::{Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::git::{
-    BlobContent, Commit, CommittedChange, FileCommit, GitError, ObjectId, Repository, Revision,
-    TreeEntry,
+    BlobContent, Commit, CommittedChange, FileCommit, GitError, ObjectId, Repository, TreeEntry,
 };
 use crate::lockfile::{self, LockFile, StoredVersion, VersionStore};
 use crate::report::RootResult;
 use crate::world::FileKind;
 
-/// Number of versions that are read at once: each time takes two processes of git, and their bytes are in memory.
+/// Number of versions that are read at once: each time takes a process of git, and their bytes are in memory.
 const BATCH: usize = 512;
 
 /// The content of lock files, by the names of their versions.
@@ -56,7 +55,6 @@ impl VersionContents {
     /// older commits.
     pub(crate) fn of_history(
         repository: &Repository<'_>,
-        from: &Revision,
         most: Option<usize>,
         mut is_wanted: impl FnMut(&CommittedChange) -> bool,
     ) -> Result<(Vec<Commit>, Self), GitError> {
@@ -72,7 +70,7 @@ impl VersionContents {
                 }
                 Ok(contents)
             });
-            let listed = repository.history(from, most, &mut |commit| {
+            let listed = repository.history(most, &mut |commit| {
                 for change in commit.changes.iter().filter(|change| is_wanted(change)) {
                     for blob in blobs(change) {
                         if seen.insert(blob.clone()) {

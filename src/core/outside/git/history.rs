@@ -8,7 +8,6 @@ use super::changes::{Change, RAW_FORM, Status, TreeEntry, change};
 use super::error::GitError;
 use super::objects::ObjectId;
 use super::repository::{LOCK_FILES, MAX_LIST_BYTES, Repository, kind_of, path_of};
-use super::revision::Revision;
 
 /// Maximum number of commits, counted along first parents, among which the last change of a lock file is looked for:
 /// a repository may have a million.
@@ -47,26 +46,50 @@ pub struct FileCommit<'h> {
     pub change: &'h CommittedChange,
 }
 
-/// Picks the commits that changed one file, whose name may have been another before; the newest
-/// first, as the commits are given.
-#[must_use]
-pub fn follow(commits: &[Commit], path: PathBuf) -> Vec<FileCommit<'_>> {
-    // A branch may have changed the file under its old name after it was renamed on another one, so
-    // all names count from the first rename that is met.
-    let mut names = BTreeSet::from([path]);
-    let mut picked = Vec::new();
-    for commit in commits {
-        for step in &commit.changes {
-            if names.contains(step.change.path()) {
-                names.extend(step.change.old.as_ref().map(|old| old.path.clone()));
-                picked.push(FileCommit {
-                    commit,
-                    change: step,
-                });
+/// Commits, the newest first, with the changes of each path.
+pub struct ChangedPaths<'h> {
+    commits: &'h [Commit],
+    /// The places of changes, as the index of a commit and that of a change in it, in their order.
+    places: BTreeMap<&'h Path, Vec<(usize, usize)>>,
+}
+
+impl<'h> ChangedPaths<'h> {
+    /// Sorts the changes of commits by path.
+    #[must_use]
+    pub fn of(commits: &'h [Commit]) -> Self {
+        let mut places: BTreeMap<&Path, Vec<_>> = BTreeMap::new();
+        for (newer, commit) in commits.iter().enumerate() {
+            for (at, step) in commit.changes.iter().enumerate() {
+                places
+                    .entry(step.change.path())
+                    .or_default()
+                    .push((newer, at));
             }
         }
+        Self { commits, places }
     }
-    picked
+
+    /// Picks the commits that changed one file, whose name may have been another before; the newest first.
+    #[must_use]
+    pub fn follow(&self, path: &Path) -> Vec<FileCommit<'h>> {
+        let of = |path: &Path| self.places.get(path).into_iter().flatten().copied();
+        let mut names = BTreeSet::from([path]);
+        let mut open: BTreeSet<(usize, usize)> = of(path).collect();
+        let mut picked = Vec::new();
+        while let Some((newer, at)) = open.pop_first() {
+            let commit = &self.commits[newer];
+            let change = &commit.changes[at];
+            picked.push(FileCommit { commit, change });
+            // A branch may have changed the file under its old name after it was renamed on another one, so
+            // all names count from the first rename that is met.
+            if let Some(old) = &change.change.old
+                && names.insert(&old.path)
+            {
+                open.extend(of(&old.path).filter(|place| *place > (newer, at)));
+            }
+        }
+        picked
+    }
 }
 
 /// Sorts the changes of all lock files by the path of the file today; a rename does not split its history. The
@@ -94,24 +117,26 @@ pub fn files(commits: &[Commit]) -> BTreeMap<PathBuf, Vec<FileCommit<'_>>> {
 }
 
 impl Repository<'_> {
-    /// Hands over the commits that changed lock files while git finds them, in the order of `git log`: the newest
-    /// first.
+    /// Hands over the commits up to `HEAD` that changed lock files while git finds them, in the order of `git log`:
+    /// the newest first.
     ///
     /// git ends at the newest `most` commits, if that is stated. A merge is listed for the files that differ
     /// from every parent.
     ///
     /// # Errors
-    /// If git does not answer.
+    /// If git does not answer, or there is no commit.
     pub fn history(
         &self,
-        from: &Revision,
         most: Option<usize>,
         each: &mut dyn FnMut(Commit),
     ) -> Result<(), GitError> {
         let most = most.map(|most| format!("--max-count={most}"));
         let options = most.as_deref().into_iter();
-        let revisions: Vec<&str> = options.chain([from.id.as_str()]).collect();
-        self.log(&revisions, each)
+        let revisions: Vec<&str> = options.chain(["HEAD"]).collect();
+        self.log(&revisions, each).map_err(|error| {
+            // A process less where there is a commit.
+            self.revision("HEAD").err().unwrap_or(error)
+        })
     }
 
     /// Lists those of the newest commits of `HEAD` that changed lock files, as [`history`](Self::history) does.

@@ -39,7 +39,7 @@ pub use driver::{
     WiringPlan, effective_settings,
 };
 pub use error::GitError;
-pub use history::{Commit, CommittedChange, FileCommit, files, follow};
+pub use history::{ChangedPaths, Commit, CommittedChange, FileCommit, files};
 pub use objects::{BlobContent, ObjectId};
 pub use repository::{ConfigScope, Repository};
 pub use revision::{Revision, RevisionKind, Side};

@@ -74,11 +74,37 @@ impl fmt::Display for ObjectId {
 impl Repository<'_> {
     /// Reads files at once, each up to `limit` bytes; the answers are in the order of the names.
     ///
-    /// It takes two processes (more only beyond 32 MiB), however many files there are.
+    /// It takes a single process, and two or more beyond 32 MiB, however many files there are.
     ///
     /// # Errors
     /// If git does not answer; not for a file that is missing or too large.
     pub fn read(&self, blobs: &[ObjectId], limit: u64) -> Result<Vec<BlobContent>, GitError> {
+        match self.read_whole(blobs, limit) {
+            // Large files, which may be too large, are not printed by git at all.
+            Err(GitError::TooMuch { .. }) => self.read_by_size(blobs, limit),
+            read => read,
+        }
+    }
+
+    /// Reads files that are small together.
+    fn read_whole(&self, blobs: &[ObjectId], limit: u64) -> Result<Vec<BlobContent>, GitError> {
+        const COMMAND: &str = "cat-file";
+        if blobs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let format = "--batch=%(objecttype) %(objectsize)";
+        let output = self.output(&[COMMAND, format], &names(blobs.iter()), MAX_BATCH_BYTES)?;
+        let mut rest = &output[..];
+        blobs
+            .iter()
+            .map(|_| {
+                typed_content(&mut rest, limit).ok_or(GitError::Unexpected { command: COMMAND })
+            })
+            .collect()
+    }
+
+    /// Asks for the sizes of files before it reads those that are not too large.
+    fn read_by_size(&self, blobs: &[ObjectId], limit: u64) -> Result<Vec<BlobContent>, GitError> {
         let sizes = self.sizes(blobs)?;
         let mut contents = Vec::with_capacity(blobs.len());
         let mut wanted = Vec::new();
@@ -113,9 +139,6 @@ impl Repository<'_> {
     /// Returns how many bytes files have; nothing for what is no file or is missing.
     fn sizes(&self, blobs: &[ObjectId]) -> Result<Vec<Option<u64>>, GitError> {
         const COMMAND: &str = "cat-file";
-        if blobs.is_empty() {
-            return Ok(Vec::new());
-        }
         let format = "--batch-check=%(objecttype) %(objectsize)";
         let output = self.output(&[COMMAND, format], &names(blobs.iter()), MAX_LIST_BYTES)?;
         let sizes: Vec<Option<u64>> = String::from_utf8_lossy(&output)
@@ -143,6 +166,24 @@ impl Repository<'_> {
             })
             .collect()
     }
+}
+
+/// Takes `TYPE SIZE\nCONTENT\n`, or `NAME missing\n`, off the front.
+fn typed_content(rest: &mut &[u8], limit: u64) -> Option<BlobContent> {
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    let (kind, size) = std::str::from_utf8(&rest[..end]).ok()?.split_once(' ')?;
+    if size == "missing" {
+        *rest = &rest[end + 1..];
+        return Some(BlobContent::Missing);
+    }
+    *rest = &rest[kind.len() + 1..];
+    let bytes = size.parse().ok()?;
+    let content = content(rest, bytes)?;
+    Some(match kind {
+        "blob" if bytes > limit => BlobContent::TooLarge { bytes },
+        "blob" => BlobContent::Bytes(content),
+        _ => BlobContent::Missing,
+    })
 }
 
 /// Takes `SIZE\nCONTENT\n` off the front.

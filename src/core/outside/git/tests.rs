@@ -147,16 +147,65 @@ fn answers_that_make_no_sense_are_refused() {
             "{said}"
         );
     }
-    let run = work_tree(|args| {
-        let is_size = args[1].starts_with("--batch-check");
-        ended(0, if is_size { "blob 3\n" } else { "4\nabcd\n" }, "")
+}
+
+/// Reads files of one repository, whose git prints this about them.
+fn read(said: &'static str, names: &[&str], limit: u64) -> Result<Vec<BlobContent>, GitError> {
+    let run = work_tree(|_| ended(0, said, ""));
+    let repository = Repository::find(&run, Path::new(".")).expect("found");
+    let names: Vec<ObjectId> = names
+        .iter()
+        .filter_map(|digit| ObjectId::read(&digit.repeat(40)))
+        .collect();
+    let read = repository.read(&names, limit);
+    assert_eq!(
+        run.ran().len(),
+        2,
+        "one process for the repository, one for all files"
+    );
+    read
+}
+
+#[test]
+fn files_are_read_by_one_process() {
+    let said = "blob 2\nab\n1234 missing\nblob 5\nblob \ntree 1\n\n\nblob 0\n\n";
+    assert_eq!(
+        read(said, &["1", "2", "3", "4", "5"], 4).expect("read"),
+        [
+            BlobContent::Bytes(b"ab".to_vec()),
+            BlobContent::Missing,
+            BlobContent::TooLarge { bytes: 5 },
+            BlobContent::Missing,
+            BlobContent::Bytes(Vec::new()),
+        ]
+    );
+    for said in [
+        "blob 3\n4\nabcd\n",
+        "blob 3\nabc",
+        "blob x\nabc\n",
+        "blob\n",
+        "ambiguous\n",
+        "",
+    ] {
+        assert!(read(said, &["1"], 10).is_err(), "{said}");
+    }
+}
+
+#[test]
+fn files_that_are_too_large_are_not_printed() {
+    let run = work_tree(|args| match args[1] {
+        "--batch=%(objecttype) %(objectsize)" => Err(io::ErrorKind::FileTooLarge.into()),
+        "--batch=%(objectsize)" => ended(0, "2\nab\n", ""),
+        _ => ended(0, "blob 90000000\nblob 2\n", ""),
     });
     let repository = Repository::find(&run, Path::new(".")).expect("found");
-    let blob = ObjectId::read(&some).expect("a name");
-    assert!(repository.read(std::slice::from_ref(&blob), 10).is_err());
+    let names = ["1", "2"].map(|digit| ObjectId::read(&digit.repeat(40)).expect("a name"));
     assert_eq!(
-        repository.read(&[blob], 2).expect("read"),
-        [BlobContent::TooLarge { bytes: 3 }]
+        repository.read(&names, 10).expect("read"),
+        [
+            BlobContent::TooLarge { bytes: 90_000_000 },
+            BlobContent::Bytes(b"ab".to_vec()),
+        ]
     );
 }
 

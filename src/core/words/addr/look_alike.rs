@@ -136,6 +136,10 @@ pub fn look_alikes(
     asking: &[RankedProvider<'_>],
     locked: &[RankedProvider<'_>],
 ) -> Vec<Option<LookAlike>> {
+    // Most changes of a lock file add no provider, and a history has thousands of them.
+    if asking.is_empty() {
+        return Vec::new();
+    }
     let by_namespace = first_alike(asking, locked, ComparedPart::Namespace);
     let by_both = first_alike(asking, locked, ComparedPart::Both);
     let locked_in = |index: usize| locked[index].addr;

@@ -207,12 +207,11 @@ impl Facts for KeepOnly<'_> {
 
 impl Facts for Store<'_> {
     fn find(&self, zh: &Hash) -> Option<Arc<StoredFact>> {
-        let key = key(zh)?;
         if let Some(answer) = lock(&self.answers).get(zh) {
             return answer.clone();
         }
         let answer = self
-            .read(&key)
+            .read(&key(zh)?)
             .filter(|stored| !self.is_old(stored))
             .map(Arc::new);
         let mut answers = lock(&self.answers);

@@ -15,7 +15,7 @@ use crate::git::{Commit, CommittedChange, FileCommit, ObjectId, TreeEntry};
 use crate::report::graph::GraphLanguage;
 use crate::report::html::history_svg;
 use crate::report::json::{EntrySide, PastChange, Provider};
-use crate::report::{CommandResult, Look, ResultSubject, TextBlock};
+use crate::report::{CommandResult, Look, ResultSubject, RootResult, TextBlock};
 use crate::review::{HistoryChange, HistoryStep, ProviderSide};
 use crate::run::command::Command;
 use crate::run::formats::Format;
@@ -69,19 +69,6 @@ fn provider_or_root(text: &str) -> Result<String, String> {
 }
 
 impl LogArgs {
-    /// Lists everything about roots; the working directory is one if none was typed.
-    pub(in crate::front::cli) fn of(roots: &RootArgs) -> Self {
-        let mut roots = roots.clone();
-        if roots.roots.is_empty() {
-            roots.roots.push(PathBuf::from("."));
-        }
-        Self {
-            provider: None,
-            roots,
-            max_count: None,
-        }
-    }
-
     /// Returns the provider, if one was typed, and the roots.
     ///
     /// What looks like a path is a root.
@@ -113,9 +100,17 @@ impl Command for LogArgs {
     }
 }
 
+/// Lists all changes of roots that another command has opened.
+pub(in crate::front::cli) fn of_roots(
+    session: &Session<'_>,
+    roots: &[RootResult],
+) -> CommandResult {
+    LogRun::of_roots(session, roots).list(None).result
+}
+
 impl LogArgs {
     /// Lists the changes of all lock files.
-    pub(in crate::front::cli) fn changes(&self, session: &Session<'_>) -> CommandResult {
+    fn changes(&self, session: &Session<'_>) -> CommandResult {
         let (provider, roots) = self.provider_and_roots();
         let opened = match LogRun::open(session, provider, &roots) {
             Ok(opened) => opened,

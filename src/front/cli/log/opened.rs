@@ -9,7 +9,9 @@ use crate::cli::World;
 use crate::diag::Texts;
 use crate::driver::{self, RootResults};
 use crate::flavor::{Flavor, Program};
-use crate::git::{self, Commit, CommittedChange, FileCommit, GitError, ObjectId, Repository};
+use crate::git::{
+    self, ChangedPaths, Commit, CommittedChange, FileCommit, GitError, ObjectId, Repository,
+};
 use crate::report::json::Provider;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::review::HistoryFilter;
@@ -27,6 +29,8 @@ pub(super) struct LogRun<'r, 'a> {
     /// The provider as it was typed.
     provider: Option<&'r str>,
     repositories: Vec<FoundRepository<'a>>,
+    /// A directory was found to be in no repository.
+    has_outside: bool,
     /// The results of the roots, without their histories.
     roots: RootResults,
     /// The lock files of the roots, by the paths of the results; `None` for every lock file of the repository.
@@ -83,14 +87,7 @@ impl<'r, 'a> LogRun<'r, 'a> {
         roots: &RootArgs,
     ) -> Result<Self, Failure> {
         let (options, world) = (session.options, session.world);
-        let mut opened = Self {
-            options,
-            world,
-            provider,
-            repositories: Vec::new(),
-            roots: RootResults::default(),
-            locks: None,
-        };
+        let mut opened = Self::empty(session, provider);
         if roots.roots.is_empty() && !roots.recursive {
             opened.place(&options.below(Path::new(".")))?;
             return Ok(opened);
@@ -117,13 +114,7 @@ impl<'r, 'a> LogRun<'r, 'a> {
                 ..roots.clone()
             };
             opened.roots = driver::each(session, &there, |root, _, result| {
-                let (repository, dir) = opened.place(&root.dir)?;
-                let flavor = Some(root.flavor);
-                let place = LockPlace {
-                    repository,
-                    dir,
-                    flavor,
-                };
+                let place = opened.lock_place(&root.dir, root.flavor)?;
                 locks.insert(result.path.clone(), place);
                 Ok(Replaced::Done)
             });
@@ -141,34 +132,78 @@ impl<'r, 'a> LogRun<'r, 'a> {
         Ok(opened)
     }
 
+    /// Takes roots that another command has opened.
+    pub(super) fn of_roots(session: &Session<'a>, roots: &[RootResult]) -> Self {
+        let mut opened = Self::empty(session, None);
+        let mut locks = BTreeMap::new();
+        for root in roots {
+            let Some(flavor) = root.flavor else { continue };
+            let mut result = RootResult::new(&*root.path);
+            match opened.lock_place(Path::new(&root.path), flavor) {
+                Ok(place) => drop(locks.insert(result.path.clone(), place)),
+                Err(failure) => result.fail(failure),
+            }
+            opened.roots.results.push(result);
+        }
+        opened.locks = Some(locks);
+        opened
+    }
+
+    fn empty(session: &Session<'a>, provider: Option<&'r str>) -> Self {
+        Self {
+            options: session.options,
+            world: session.world,
+            provider,
+            repositories: Vec::new(),
+            has_outside: false,
+            roots: RootResults::default(),
+            locks: None,
+        }
+    }
+
+    fn lock_place(&mut self, dir: &Path, flavor: Flavor) -> Result<LockPlace, Failure> {
+        let (repository, dir) = self.place(dir)?;
+        Ok(LockPlace {
+            repository,
+            dir,
+            flavor: Some(flavor),
+        })
+    }
+
     /// Finds the repository that a directory is in, and the path to it from the top of the work tree. Of each
-    /// repository only the first directory takes a process of git.
+    /// repository only the first directory takes a process of git, and of those that are in none.
     fn place(&mut self, dir: &Path) -> Result<(usize, PathBuf), Failure> {
         let disk = self.world.disk;
         let resolved = disk.resolve(dir).ok();
-        let known = resolved.as_ref().and_then(|resolved| {
-            self.repositories
+        let begins_repository = |dir: &Path| {
+            REPOSITORY_SIGNS
+                .iter()
+                .any(|name| disk.kind(&dir.join(name)).is_ok())
+        };
+        if let Some(resolved) = &resolved {
+            let known = self
+                .repositories
                 .iter()
                 .enumerate()
                 .find_map(|(at, found)| {
                     let below = resolved.strip_prefix(found.top.as_ref()?).ok()?;
                     // Another repository may lie inside: a submodule, or a bare one.
-                    let is_inside =
-                        resolved
-                            .ancestors()
-                            .take(below.components().count())
-                            .all(|dir| {
-                                REPOSITORY_SIGNS
-                                    .iter()
-                                    .all(|name| disk.kind(&dir.join(name)).is_err())
-                            });
-                    is_inside.then(|| (at, below.to_owned()))
-                })
-        });
-        if let Some(place) = known {
-            return Ok(place);
+                    let mut between = resolved.ancestors().take(below.components().count());
+                    (!between.any(begins_repository)).then(|| (at, below.to_owned()))
+                });
+            if let Some(place) = known {
+                return Ok(place);
+            }
+            // Variables that name a repository would have counted for the first one, too.
+            if self.has_outside && !resolved.ancestors().any(begins_repository) {
+                let dir = dir.to_owned();
+                return Err(failure(&GitError::NoRepository { dir }));
+            }
         }
-        let git = Repository::find(self.world.run, dir).map_err(|error| failure(&error))?;
+        let git = Repository::find(self.world.run, dir).map_err(|error| {
+            self.has_outside |= matches!(error, GitError::NoRepository { .. });
+            failure(&error)
+        })?;
         let prefix = git.prefix().to_owned();
         let top = git.top().and_then(|top| disk.resolve(top).ok());
         self.repositories.push(FoundRepository { git, top });
@@ -334,10 +369,11 @@ impl Listing<'_, '_> {
                     continue;
                 }
             };
+            let changed = ChangedPaths::of(&commits);
             let mut histories = Vec::new();
             for mut result in own {
                 let place = &locks[&result.path];
-                match place.follow(&commits, self.is_whole, &result.path) {
+                match place.follow(&changed, self.is_whole, &result.path) {
                     Ok(commits) => histories.push(LockHistory {
                         commits,
                         dir: place.dir.clone(),
@@ -367,11 +403,7 @@ impl Listing<'_, '_> {
         limit: Option<usize>,
         is_wanted: impl FnMut(&CommittedChange) -> bool,
     ) -> Result<(Vec<Commit>, VersionContents), Failure> {
-        let head = found
-            .git
-            .revision("HEAD")
-            .map_err(|error| failure(&error))?;
-        let (commits, contents) = VersionContents::of_history(&found.git, &head, limit, is_wanted)
+        let (commits, contents) = VersionContents::of_history(&found.git, limit, is_wanted)
             .map_err(|error| failure(&error))?;
         self.is_whole &= limit.is_none_or(|limit| commits.len() < limit);
         Ok((commits, contents))
@@ -448,11 +480,11 @@ impl LockPlace {
     /// Picks the commits that changed the lock file; `is_whole` says that there are no older ones.
     fn follow<'h>(
         &self,
-        commits: &'h [Commit],
+        changed: &ChangedPaths<'h>,
         is_whole: bool,
         shown: &str,
     ) -> Result<Vec<FileCommit<'h>>, Failure> {
-        let own = git::follow(commits, self.path());
+        let own = changed.follow(&self.path());
         // Without a commit that has it, the path is more likely mistyped than removed.
         if own.is_empty() && is_whole && self.flavor.is_none() {
             return Err(Failure::new(format!(

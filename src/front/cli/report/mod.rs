@@ -11,9 +11,8 @@ use clap::Args;
 use crate::addr::ProviderAddr;
 use crate::audit::run::known_advisories;
 use crate::cli::generate::put;
-use crate::cli::log::LogArgs;
 use crate::cli::sbom::origin::{LAST_SECOND, stated_time};
-use crate::cli::{CLEAN, FAILED, World, show, tree, why};
+use crate::cli::{CLEAN, FAILED, World, log, show, tree, why};
 use crate::config::{Branches, Loaded};
 use crate::diag::{Texts, counted, has_errors};
 use crate::flavor::Flavor;
@@ -209,7 +208,7 @@ impl ReportArgs {
             roots: &collected.roots,
             releases: &collected.releases,
             compared: compared.as_ref(),
-            history: &LogArgs::of(&self.roots).changes(session),
+            history: &log::of_roots(session, checked.roots()),
             graphs: &graphs,
             name: &name,
             place: &paths::from_the_top(session.world),
