@@ -230,6 +230,12 @@ impl<'a> UserFacts<'a> {
         }
     }
 
+    /// Returns the recorded `h1:` of this run that rest on signed facts of other machines.
+    pub(crate) fn attested(&self) -> BTreeSet<Hash> {
+        let attested = self.attested.lock().unwrap_or_else(PoisonError::into_inner);
+        attested.values().flatten().cloned().collect()
+    }
+
     /// Finds out what facts and the kept signed lists of a release say about hashes of it.
     pub(crate) fn attribute(
         &self,
@@ -243,6 +249,13 @@ impl<'a> UserFacts<'a> {
             Some(stored) => found.with_release(stored.release.clone()),
             None => found,
         }
+    }
+
+    /// Returns the identifiers of the keys that signed a release, as far as this machine has seen it.
+    pub(crate) fn signers(&self, provider: &ProviderAddr, version: &Version) -> Vec<String> {
+        let stored = TrustedFacts::OWN.release(self.get(), provider, version);
+        let signers = stored.iter().flat_map(|stored| &stored.release.signers);
+        signers.map(|key| key.key_id().to_owned()).collect()
     }
 
     /// Returns the known properties of the locked releases; releases without any are left out.

@@ -45,12 +45,23 @@ impl<'a> Session<'a> {
         world: World<'a>,
         observer: NetworkObserver<'a>,
     ) -> Rc<Self> {
+        Self::begin(options, world, world.clock, observer)
+    }
+
+    /// As [`new`](Self::new), with another clock for what earlier runs kept.
+    fn begin(
+        options: &'a Options,
+        world: World<'a>,
+        clock: &'a dyn Clock,
+        observer: NetworkObserver<'a>,
+    ) -> Rc<Self> {
         let dir = caches::directory(world.env).filter(|_| !options.no_cache);
+        let kept = World { clock, ..world };
         Rc::new(Self {
             options,
             world,
-            cache: dir.as_deref().map(|dir| caches::open_answers(world, dir)),
-            facts: UserFacts::new(dir, world, options),
+            cache: dir.as_deref().map(|dir| caches::open_answers(kept, dir)),
+            facts: UserFacts::new(dir, kept, options),
             observer,
             outages: Arc::default(),
             netrc: OnceLock::new(),
@@ -66,7 +77,8 @@ impl<'a> Session<'a> {
         Session::new(options, self.world, self.observer)
     }
 
-    /// Begins another run with another clock.
+    /// Begins another run that judges by another clock. What is kept ages by the real one: a fact that is younger than
+    /// the clock says would not count.
     pub(crate) fn at<'s>(&'s self, clock: &'s dyn Clock) -> Rc<Session<'s>>
     where
         'a: 's,
@@ -75,7 +87,7 @@ impl<'a> Session<'a> {
             clock,
             ..self.world
         };
-        Session::new(self.options, world, self.observer)
+        Session::begin(self.options, world, self.world.clock, self.observer)
     }
 
     /// Begins another run with the same options, on another disk.

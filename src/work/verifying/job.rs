@@ -114,8 +114,8 @@ impl Job for VerifyJob<'_, '_> {
         if let Some(loaded) = &mut loaded {
             add_overridden(&root, loaded, texts);
         }
-        (self.observe)(&root, loaded.as_ref(), texts);
         self.session.facts.join(&root, self.args.store.as_ref())?;
+        (self.observe)(&root, loaded.as_ref(), texts);
         let root = Arc::new(root);
         let name = root.project_name();
         let advice = root.advice.among(&self.for_all);

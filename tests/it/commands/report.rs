@@ -4,7 +4,10 @@ use std::time::{Duration, SystemTime};
 
 use lockctl::world::mem::MemClock;
 
+use super::registry::{DEMO, TWO, point_at, with_registry};
 use super::*;
+use crate::registry::{Registry, TestKey};
+use crate::scenarios::Packages;
 
 /// An entry of a lock file with a hash of one platform.
 pub(super) fn entry(addr: &str, version: &str) -> String {
@@ -198,4 +201,54 @@ flowchart LR
   n4 --> n2
 
 "#]]);
+}
+
+#[test]
+fn registries_say_how_far_versions_lag() {
+    let (_registry, lab) = with_registry(&DEMO.replace("~> 1.0.0", "1.0.0"));
+    lab.run(&[&["lock"], TWO].concat()).exits(0);
+    let demo = DEMO.replace("~> 1.0.0", ">= 1.0.0, < 1.2.0");
+    lab.write("main.tf", demo);
+    let page = |args: &[&str]| {
+        lab.run(&[&["report", "--out", "page.html"], args].concat())
+            .exits(0);
+        lab.read("page.html")
+    };
+    // Nothing newer is locked anywhere.
+    page(&[]).has("<td class=d0>1.0.0");
+    let asked = page(&["--upstream"]);
+    for part in [
+        "<td class=d2>1.0.0",
+        "holds back 1.2.0",
+        &TestKey::Main.id(),
+    ] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
+}
+
+#[test]
+fn a_change_of_the_signing_key_is_listed_with_its_commit() {
+    let Some(mut repo) = Repo::new() else { return };
+    let registry = Registry::start();
+    Packages::recorded().publish(&registry);
+    point_at(&mut repo.lab, &registry);
+    let move_to = |version: &str| {
+        repo.write("main.tf", DEMO.replace("~> 1.0.0", version));
+        repo.run(&[&["update"], TWO].concat()).exits(0);
+        // As a job on the main branch does; the key is a fact then.
+        repo.run(&[&["verify", "--upstream"], TWO].concat())
+            .exits(0);
+        repo.commit(version);
+    };
+    move_to("1.0.0");
+    let page = || repo.run(&["report", "--out", "-"]).exits(0).stdout.clone();
+    page().has("No change of a signing key is known; the keys of 1 of 1 release are");
+    registry.reset(&json!({"keys": ["stranger"], "sign_with": "stranger"}));
+    move_to("1.1.0");
+    // Facts also know the key of what is locked no more.
+    move_to("1.2.0");
+    let (main, stranger) = (TestKey::Main.id(), TestKey::Stranger.id());
+    page().has(&format!(
+        "acme/demo: signing key changed from {main} to {stranger}"
+    ));
 }

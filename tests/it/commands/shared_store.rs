@@ -166,6 +166,8 @@ fn verify_knows_whose_hashes_are_recorded() {
         "{}",
         outcome.stderr
     );
+    let page = lab.run(&["report", "--out", "-"]).exits(0).stdout.clone();
+    assert!(page.contains("<td class=d0>1.0.0 ◐ ◈"), "{page}");
     let text = lab.read(LOCK);
     let at = text.find("h1:").unwrap() + 3;
     lab.write(

@@ -1,6 +1,7 @@
 //! `lockctl report`: all roots as one HTML page.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -21,7 +22,7 @@ use crate::lockfile::LockFile;
 use crate::outdated::OutdatedArgs;
 use crate::report::graph::Graph;
 use crate::report::html::{self, KnownRelease, ReportPage, ReportedRoot};
-use crate::report::json::RootStatus;
+use crate::report::json::{Provider, RootStatus};
 use crate::report::{CommandResult, Failure, Look, RootResult, TextBlock, Tone};
 use crate::run::command::Command;
 use crate::run::options::{Configuration, Options, RootArgs, examples};
@@ -170,7 +171,9 @@ impl ReportArgs {
             checked.exit = FAILED;
             return checked;
         }
-        let page = match self.page(session, date, &checked, &collected) {
+        let history = log::of_roots(session, checked.roots());
+        collected.add_past_keys(session, &history);
+        let page = match self.page(session, date, (&checked, &history), &collected) {
             Ok(page) => page,
             Err(failure) => return CommandResult::failed("report", [failure]),
         };
@@ -193,7 +196,7 @@ impl ReportArgs {
         &self,
         session: &Rc<Session<'_>>,
         date: Option<SystemTime>,
-        checked: &CommandResult,
+        (checked, history): (&CommandResult, &CommandResult),
         collected: &CollectedRoots,
     ) -> Result<String, Failure> {
         let name = naming(checked.roots());
@@ -207,8 +210,9 @@ impl ReportArgs {
             checked,
             roots: &collected.roots,
             releases: &collected.releases,
+            attested: &session.facts.attested(),
             compared: compared.as_ref(),
-            history: &log::of_roots(session, checked.roots()),
+            history,
             graphs: &graphs,
             name: &name,
             place: &paths::from_the_top(session.world),
@@ -335,6 +339,30 @@ impl CollectedRoots {
         let known = known_advisories(session, releases);
         for ((provider, version), release) in &mut self.releases {
             release.advisories = known.of(provider, version);
+        }
+    }
+
+    /// Adds the keys of releases that were locked before.
+    fn add_past_keys(&mut self, session: &Session<'_>, history: &CommandResult) {
+        let sides = history
+            .roots()
+            .iter()
+            .flat_map(|root| &root.providers)
+            .filter_map(|row| match row {
+                Provider::Changed(change) => Some([&change.old, &change.new]),
+                _ => None,
+            })
+            .flatten()
+            .flatten();
+        for side in sides {
+            let release = (side.provider.clone(), side.version.clone());
+            if let Entry::Vacant(place) = self.releases.entry(release) {
+                let keys = session.facts.signers(&side.provider, &side.version);
+                place.insert(KnownRelease {
+                    keys,
+                    ..KnownRelease::default()
+                });
+            }
         }
     }
 

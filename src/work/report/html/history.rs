@@ -14,12 +14,12 @@ use crate::report::{CommandResult, Naming};
 /// Maximum number of changes of a provider that are listed.
 const MAX_ROWS: usize = 25;
 
+/// Changes of a provider, each with the name of its root.
+type NamedChanges<'a> = BTreeMap<&'a ProviderAddr, Vec<(String, &'a PastChange)>>;
+
 /// Returns the changes of all roots, by provider.
-pub(super) fn changes<'a>(
-    result: &'a CommandResult,
-    place: Naming<'_>,
-) -> BTreeMap<&'a ProviderAddr, Vec<(String, &'a PastChange)>> {
-    let mut changes: BTreeMap<&ProviderAddr, Vec<(String, &PastChange)>> = BTreeMap::new();
+pub(super) fn changes<'a>(result: &'a CommandResult, place: Naming<'_>) -> NamedChanges<'a> {
+    let mut changes = NamedChanges::new();
     for root in result.roots() {
         let name = place(root, &root.path);
         for row in &root.providers {
@@ -46,9 +46,18 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
     for failure in failures {
         out.raw("<p>").text(failure).raw("</p>\n");
     }
+    let changes = changes(history, overview.page.place);
+    if !overview
+        .providers
+        .iter()
+        .any(|provider| changes.contains_key(provider))
+    {
+        out.raw("<p>No commit changed a provider that is locked now.</p>\n</section>\n");
+        return;
+    }
     out.raw("<p>A line is a group of roots that moved alike. Marks: ⇄ the address changed, K the signing key, ✖ hashes \
              were replaced, + and − hashes or platforms, ▼ the version went down.</p>\n");
-    let changes = changes(history, overview.page.place);
+    signing_keys(out, overview, &changes);
     for (column, provider) in overview.providers.iter().enumerate() {
         let Some(changes) = changes.get(provider) else {
             continue;
@@ -85,6 +94,40 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
         out.raw("</figure>\n");
     }
     out.raw("</section>\n");
+}
+
+/// Lists the commits that moved a provider to a release that another key signed, the newest first.
+fn signing_keys(out: &mut Markup, overview: &Overview<'_>, changes: &NamedChanges<'_>) {
+    let releases = overview.page.releases;
+    let moves: BTreeSet<(&str, &str, String)> = changes
+        .iter()
+        .flat_map(|(provider, changes)| changes.iter().map(move |(_, change)| (provider, change)))
+        .filter_map(|(provider, change)| {
+            let key = key_change(change, releases)?;
+            let text = format!("{}: {key}", overview.name(provider));
+            Some((change.date.get(..10)?, change.commit.short(), text))
+        })
+        .collect();
+    if moves.is_empty() {
+        let known = releases.values().filter(|known| !known.keys.is_empty());
+        out.raw("<p>No change of a signing key is known; the keys of ")
+            .value(known.count())
+            .raw(" of ")
+            .text(&counted(releases.len(), "release"))
+            .raw(" are (<code>lockctl explain facts</code>).</p>\n");
+        return;
+    }
+    out.raw("<h3>Signing keys that changed</h3>\n<ul>");
+    for (date, commit, text) in moves.iter().rev().take(MAX_ROWS) {
+        out.raw("<li>")
+            .text(date)
+            .raw(", <code>")
+            .text(commit)
+            .raw("</code>, ")
+            .text(text)
+            .raw("</li>");
+    }
+    out.raw("</ul>\n");
 }
 
 fn picture(out: &mut Markup, chart: &StepChart<'_>, name: &str) {

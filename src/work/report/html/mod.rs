@@ -12,11 +12,12 @@ mod matrix;
 mod overview;
 mod providers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
 use crate::diag::counted;
+use crate::hash::Hash;
 use crate::package::calendar::day;
 use crate::report::graph::Graph;
 use crate::report::json::{ExplainedProvider, ShownProvider};
@@ -39,6 +40,8 @@ pub struct ReportPage<'a> {
     pub roots: &'a [ReportedRoot],
     /// The properties of the locked releases, as far as they are known.
     pub releases: &'a BTreeMap<(ProviderAddr, Version), KnownRelease>,
+    /// The recorded `h1:` that rest on signed facts of other machines.
+    pub attested: &'a BTreeSet<Hash>,
     /// The result of `outdated`, if registries were asked.
     pub compared: Option<&'a CommandResult>,
     /// The result of `log`.
@@ -96,6 +99,13 @@ impl ReportPage<'_> {
             || self
                 .release(entry)
                 .is_some_and(|known| !known.keys.is_empty())
+    }
+
+    fn is_attested(&self, entry: &ShownProvider) -> bool {
+        entry
+            .hashes
+            .iter()
+            .any(|shown| self.attested.contains(&shown.hash))
     }
 }
 
@@ -164,7 +174,7 @@ fn summary(out: &mut Markup, overview: &Overview<'_>) {
     let versions: usize = (0..overview.providers.len())
         .map(|column| {
             let versions = overview.entries(column).map(|(_, entry, _)| &entry.version);
-            versions.collect::<std::collections::BTreeSet<_>>().len()
+            versions.collect::<BTreeSet<_>>().len()
         })
         .sum();
     let major = all()

@@ -30,7 +30,7 @@ pub(super) struct Mark {
 }
 
 /// All marks, in the order of cells.
-pub(super) const MARKS: [Mark; 6] = [
+pub(super) const MARKS: [Mark; 7] = [
     Mark {
         glyph: "▲",
         words: "an advisory concerns it",
@@ -79,10 +79,16 @@ pub(super) const MARKS: [Mark; 6] = [
         words: "unproven: no signed list and no package is known here",
         rules: &[],
     },
+    Mark {
+        glyph: "◈",
+        words: "attested: a key of the project file signed the h1:, which nothing here has computed",
+        rules: &[],
+    },
 ];
 
 const ADVISORY: Marks = Marks(1);
 const UNPROVEN: Marks = Marks(1 << 5);
+const ATTESTED: Marks = Marks(1 << 6);
 
 /// A set of [`MARKS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -235,6 +241,9 @@ impl<'a> Overview<'a> {
                 // Where nothing is proven, a mark in each cell would say nothing.
                 if is_any_proven && !page.is_proven(entry) {
                     marks.add(UNPROVEN);
+                }
+                if page.is_attested(entry) {
+                    marks.add(ATTESTED);
                 }
                 let offered = compared
                     .get(&(&*root.path, &entry.provider))

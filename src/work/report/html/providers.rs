@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::markup::Markup;
-use super::overview::{LockCell, Overview};
+use super::overview::{Distance, LockCell, Overview};
 use super::{KnownRelease, names, scroll};
 use crate::diag::counted;
 use crate::package::calendar::{ago, day};
 use crate::report::json::ShownProvider;
-use crate::version::Version;
+use crate::version::{Constraints, Version};
 
 /// Maximum number of places of a constraint that are listed; more are counted.
 const MAX_PLACES: usize = 8;
@@ -19,6 +19,9 @@ type LockedEntry<'a> = (&'a str, &'a ShownProvider, LockCell<'a>);
 /// Adds a part for each provider.
 pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
     out.raw("<section aria-labelledby=\"providers\">\n<h2 id=\"providers\">Providers</h2>\n");
+    if overview.providers.is_empty() {
+        out.raw("<p>No provider is locked.</p>\n");
+    }
     for column in 0..overview.providers.len() {
         let provider = overview.providers[column];
         let name = overview.name(provider);
@@ -31,15 +34,22 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
             .raw("\">")
             .text(&name)
             .raw("</h3>\n");
-        versions(out, overview, column, &name);
-        constraints(out, overview, column, &name);
+        let uses = constraint_uses(overview, column);
+        versions(out, overview, column, &name, &uses);
+        constraints(out, overview, column, &name, &uses);
         out.raw("</article>\n");
     }
     out.raw("</section>\n");
 }
 
 /// Adds a table of the versions in use, the newest first.
-fn versions(out: &mut Markup, overview: &Overview<'_>, column: usize, name: &str) {
+fn versions(
+    out: &mut Markup,
+    overview: &Overview<'_>,
+    column: usize,
+    name: &str,
+    uses: &ConstraintUses<'_>,
+) {
     let mut by_version: BTreeMap<&Version, Vec<LockedEntry<'_>>> = BTreeMap::new();
     for entry in overview.entries(column) {
         by_version.entry(&entry.1.version).or_default().push(entry);
@@ -49,6 +59,7 @@ fn versions(out: &mut Markup, overview: &Overview<'_>, column: usize, name: &str
         "Version",
         "Roots",
         "Distance",
+        "Held back by",
         "Released",
         "Signed by",
         "Platforms",
@@ -75,7 +86,9 @@ fn versions(out: &mut Markup, overview: &Overview<'_>, column: usize, name: &str
                 .raw(distance.words())
                 .raw("</td>");
         }
-        out.raw("<td>");
+        out.raw("<td>")
+            .text(&held_back_by(uses, &paths, distance))
+            .raw("</td><td>");
         match (known.date, overview.page.date) {
             (Some(date), Some(now)) => {
                 out.text(&day(date)).raw(", ").text(&ago(date, now));
@@ -109,6 +122,32 @@ fn or_unknown(texts: &[String]) -> String {
     }
 }
 
+/// Names the constraints of roots that exclude the newest version.
+fn held_back_by(uses: &ConstraintUses<'_>, roots: &[&str], distance: Option<Distance>) -> String {
+    let roots: BTreeSet<&str> = roots.iter().copied().collect();
+    let own: Vec<(&str, &ConstraintUse<'_>)> = uses
+        .iter()
+        .filter(|(_, used)| used.roots.iter().any(|root| roots.contains(root)))
+        .map(|(constraint, used)| (*constraint, used))
+        .collect();
+    // A lock file may have no configuration beside it, or none that is visible.
+    if own.is_empty() {
+        return "unknown".to_owned();
+    }
+    let constraints: Vec<&str> = own
+        .iter()
+        .filter(|(_, used)| used.excludes_newest)
+        .map(|(constraint, _)| *constraint)
+        .collect();
+    if constraints.is_empty() && distance > Some(Distance::Newest) {
+        return "no constraint".to_owned();
+    }
+    constraints.join("; ")
+}
+
+/// The uses of the constraints on a provider, by the text of the constraint.
+type ConstraintUses<'a> = BTreeMap<&'a str, ConstraintUse<'a>>;
+
 /// The places of a constraint, and the roots that they are in.
 #[derive(Default)]
 struct ConstraintUse<'a> {
@@ -117,11 +156,11 @@ struct ConstraintUse<'a> {
     excludes_newest: bool,
 }
 
-/// Adds a table of the constraints in configuration.
-fn constraints(out: &mut Markup, overview: &Overview<'_>, column: usize, subject: &str) {
+/// Collects the constraints in configuration.
+fn constraint_uses<'a>(overview: &'a Overview<'_>, column: usize) -> ConstraintUses<'a> {
     let provider = overview.providers[column];
     let newest = overview.newest[provider];
-    let mut uses: BTreeMap<&str, ConstraintUse<'_>> = BTreeMap::new();
+    let mut uses = ConstraintUses::new();
     for (at, root) in overview.page.roots.iter().enumerate() {
         let name = &*overview.names[at];
         let file = |path: &str| match overview.results[at] {
@@ -139,10 +178,22 @@ fn constraints(out: &mut Markup, overview: &Overview<'_>, column: usize, subject
             if used.roots.last() != Some(&name) {
                 used.roots.push(name);
             }
-            let constraints = crate::version::Constraints::parse_config(&place.constraints);
+            let constraints = Constraints::parse_config(&place.constraints);
             used.excludes_newest = constraints.is_ok_and(|own| !own.allows(newest));
         }
     }
+    uses
+}
+
+/// Adds a table of the constraints in configuration.
+fn constraints(
+    out: &mut Markup,
+    overview: &Overview<'_>,
+    column: usize,
+    subject: &str,
+    uses: &ConstraintUses<'_>,
+) {
+    let newest = overview.newest[overview.providers[column]];
     if uses.is_empty() {
         return;
     }
@@ -151,7 +202,7 @@ fn constraints(out: &mut Markup, overview: &Overview<'_>, column: usize, subject
         out.raw("<th scope=\"col\">").raw(title).raw("</th>");
     }
     out.raw("</tr></thead>\n<tbody>\n");
-    for (constraint, used) in &uses {
+    for (constraint, used) in uses {
         out.raw("<tr><th scope=\"row\">")
             .text(if constraint.is_empty() {
                 "any version"
