@@ -49,10 +49,11 @@ pub(super) struct Chunk {
     pieces: Vec<Span>,
 }
 
-/// Cuts a text into its top-level items, in order; between them are only space and comments.
-pub(super) fn chunks(source: &SourceText) -> Vec<Chunk> {
+/// Cuts a text into its top-level items, in order; between them are only space and comments. `tokens` are those of the
+/// whole text.
+pub(super) fn chunks(source: &SourceText, tokens: &[HclToken]) -> Vec<Chunk> {
     let mut chunks = Vec::new();
-    for chunk in cut(source, Span::new(0, source.text.len())) {
+    for chunk in cut(source, tokens) {
         if chunk.pieces.is_empty() {
             chunks.push(chunk)
         } else {
@@ -77,7 +78,7 @@ fn cut_again(source: &SourceText, chunk: &Chunk) -> Vec<Chunk> {
     let mut chunks: Vec<Chunk> = chunk
         .pieces
         .iter()
-        .flat_map(|piece| cut(source, *piece))
+        .flat_map(|piece| cut(source, &tokens(&source.text, *piece)))
         .collect();
     // What is missing at the end of the first piece is, to the programs, a wrong token behind it.
     let first = chunks
@@ -91,13 +92,12 @@ fn cut_again(source: &SourceText, chunk: &Chunk) -> Vec<Chunk> {
     chunks
 }
 
-fn cut(source: &SourceText, region: Span) -> Vec<Chunk> {
-    // All tokens are cut first: a walk that stops at a fault must be able to look ahead for the end of
+fn cut(source: &SourceText, tokens: &[HclToken]) -> Vec<Chunk> {
+    // All tokens are there first: a walk that stops at a fault must be able to look ahead for the end of
     // the item, which only tokens with their depth show.
-    let tokens = tokens(&source.text, region);
     let mut chunks = Vec::new();
     let mut faults = 0;
-    let mut walk = TokenWalk::new(source, &tokens);
+    let mut walk = TokenWalk::new(source, tokens);
     loop {
         walk.skip_empty_lines();
         let first = walk.at;

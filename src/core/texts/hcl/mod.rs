@@ -80,7 +80,8 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
         return (nothing, vec![problem]);
     }
     let mut source = SourceText::decode(bytes);
-    if scan::has_too_many_tokens(&source.text) {
+    let mut tokens = scan::tokens(&source.text, Span::new(0, source.text.len()));
+    if source.text.len() > scan::MAX_TOKENS && tokens.len() > scan::MAX_TOKENS {
         let title = "Too many words and signs in a file";
         let problem = Diagnostic::error(diag::rules::OBJECT_TOO_LARGE, title)
             .at(file, Span::new(0, 0), "")
@@ -93,10 +94,11 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     if let Some(conflict) = conflict::find(file, &source.text) {
         source.text = blanked(&source.text, &conflict.blanks);
+        tokens = scan::tokens(&source.text, Span::new(0, source.text.len()));
         problems.push(conflict.diagnostic);
     }
     let mut items = Vec::new();
-    for chunk in chunks(&source) {
+    for chunk in chunks(&source, &tokens) {
         problems.extend(chunk.found.faults.iter().map(|fault| error(file, fault)));
         problems.extend(chunk.found.overruled.iter().map(|key| note(file, *key)));
         items.extend(chunk.item);
