@@ -253,9 +253,13 @@ impl<'a> UserFacts<'a> {
 
     /// Returns the identifiers of the keys that signed a release, as far as this machine has seen it.
     pub(crate) fn signers(&self, provider: &ProviderAddr, version: &Version) -> Vec<String> {
-        let stored = TrustedFacts::OWN.release(self.get(), provider, version);
-        let signers = stored.iter().flat_map(|stored| &stored.release.signers);
-        signers.map(|key| key.key_id().to_owned()).collect()
+        // A project file may accept facts of others for its hashes; a key in a list is what this machine has seen.
+        TrustedFacts::OWN
+            .release(self.get(), provider, version)
+            .iter()
+            .flat_map(|stored| &stored.release.signers)
+            .map(|key| key.key_id().to_owned())
+            .collect()
     }
 
     /// Returns the known properties of the locked releases; releases without any are left out.

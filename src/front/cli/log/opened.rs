@@ -344,8 +344,9 @@ impl Listing<'_, '_> {
             .partition(|root| locks.contains_key(&root.path));
         self.roots.results = done;
         for (index, found) in opened.repositories.iter().enumerate() {
-            let own = placed.extract_if(.., |root| locks[&root.path].repository == index);
-            let own: Vec<RootResult> = own.collect();
+            let own: Vec<RootResult> = placed
+                .extract_if(.., |root| locks[&root.path].repository == index)
+                .collect();
             if own.is_empty() {
                 continue;
             }

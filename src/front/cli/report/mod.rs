@@ -182,8 +182,10 @@ impl ReportArgs {
         } else if let Err(failure) = self.write(session, page.as_bytes()) {
             return CommandResult::failed("report", [failure]);
         }
-        let mut roots = checked.roots().iter();
-        let has_failed = roots.any(|root| root.status == RootStatus::Failed);
+        let has_failed = checked
+            .roots()
+            .iter()
+            .any(|root| root.status == RootStatus::Failed);
         checked.exit = if collected.is_broken || has_failed {
             FAILED
         } else {
@@ -272,8 +274,10 @@ impl ReportArgs {
             });
             let rows = collected.roots.iter().flat_map(|root| {
                 let result = results[&*root.path];
-                let rows = root.required.iter().map(move |row| (result, row));
-                rows.filter(|(_, row)| meant.as_ref() == Some(&row.provider))
+                root.required
+                    .iter()
+                    .filter(|row| meant.as_ref() == Some(&row.provider))
+                    .map(move |row| (result, row))
             });
             let graph = why::graph::of(rows, name, &place);
             if graph.is_empty() {
@@ -322,8 +326,10 @@ impl CollectedRoots {
                 self.drawn
                     .push((reported.path.clone(), root.flavor, branches));
             }
-            let providers = loaded.requirements.providers.keys();
-            reported.required = providers
+            reported.required = loaded
+                .requirements
+                .providers
+                .keys()
                 .map(|provider| why::explain(provider, loaded, root, texts))
                 .collect();
         }
@@ -374,8 +380,11 @@ impl CollectedRoots {
             let key = (provider.clone(), entry.version.clone());
             let known = self.releases.entry(key).or_default();
             if let Some(fact) = facts.get(provider) {
-                let signers = fact.signers.iter();
-                known.keys = signers.map(|signer| signer.key_id().to_owned()).collect();
+                known.keys = fact
+                    .signers
+                    .iter()
+                    .map(|signer| signer.key_id().to_owned())
+                    .collect();
                 known.date = fact.dates.latest().map(|date| date.time);
             }
             if let Some(builds) = builds.get(provider) {

@@ -109,9 +109,12 @@ fn signing_keys(out: &mut Markup, overview: &Overview<'_>, changes: &NamedChange
         })
         .collect();
     if moves.is_empty() {
-        let known = releases.values().filter(|known| !known.keys.is_empty());
+        let known = releases
+            .values()
+            .filter(|known| !known.keys.is_empty())
+            .count();
         out.raw("<p>No change of a signing key is known; the keys of ")
-            .value(known.count())
+            .value(known)
             .raw(" of ")
             .text(&counted(releases.len(), "release"))
             .raw(" are (<code>lockctl explain facts</code>).</p>\n");
