@@ -336,5 +336,15 @@ fn old_objects_are_collected() {
             .stdout
             .ends_with(": removed 1 object; 0 are left\n")
     );
+    // One that no reader accepts.
+    let path = lab.path("shared/releases-1/aa/large");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, vec![b'x'; 300 << 10]).unwrap();
+    let stdout = collect("1y").stdout;
+    assert!(
+        stdout.ends_with(": removed 1 object; 0 are left\n"),
+        "{stdout}"
+    );
+    assert!(!path.exists());
     lab.run(&["cache", "gc", "--older-than", "1y"]).exits(2);
 }

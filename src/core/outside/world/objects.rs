@@ -85,11 +85,12 @@ pub trait SharedObjects: Send + Sync {
     /// If they cannot be listed.
     fn list(&self, above: &str) -> io::Result<Vec<String>>;
 
-    /// Removes an object. One that was changed since it was read stays, where the store can compare.
+    /// Removes an object; `None` if it is too large to be read. Returns false if it was changed since it was read,
+    /// and stays: in a bucket that is not compared.
     ///
     /// # Errors
     /// If it cannot be removed.
-    fn remove(&self, key: &str, read: &VersionedObject) -> io::Result<()>;
+    fn remove(&self, key: &str, read: Option<&VersionedObject>) -> io::Result<bool>;
 }
 
 /// An object as it was read.

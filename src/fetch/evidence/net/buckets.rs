@@ -180,9 +180,9 @@ impl SharedObjects for Bucket<'_> {
         Ok(keys)
     }
 
-    fn remove(&self, key: &str, _: &VersionedObject) -> io::Result<()> {
+    fn remove(&self, key: &str, _: Option<&VersionedObject>) -> io::Result<bool> {
         match self.wait(self.store.delete(&self.path(key)))? {
-            Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
+            Ok(()) | Err(Error::NotFound { .. }) => Ok(true),
             Err(error) => Err(broken(error)),
         }
     }

@@ -436,18 +436,18 @@ pub fn collect(
         .unwrap_or_default();
     let removed = parallel::map(REQUESTS, &keys, |key| {
         let object = match objects.get(key, MAX_SHARED_BYTES) {
-            // No reader accepts it.
-            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Some(VersionedObject {
-                bytes: Vec::new(),
-                tag: String::new(),
-            }),
-            object => object?,
+            // No reader accepts it, and nobody can add to it.
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => None,
+            object => match object? {
+                Some(object) => Some(object),
+                None => return Ok::<_, io::Error>(false),
+            },
         };
-        let old = object.filter(|object| object::latest(&object.bytes) < since.as_secs());
-        if let Some(old) = old.as_ref().filter(|_| !is_dry) {
-            objects.remove(key, old)?;
+        let is_young = |object: &VersionedObject| object::latest(&object.bytes) >= since.as_secs();
+        if object.as_ref().is_some_and(is_young) {
+            return Ok(false);
         }
-        Ok::<_, io::Error>(old.is_some())
+        Ok(is_dry || objects.remove(key, object.as_ref())?)
     });
     let mut counts = CollectionCounts::default();
     for removed in removed {

@@ -86,9 +86,12 @@ impl SharedObjects for DirectoryStore<'_> {
         Ok(keys)
     }
 
-    fn remove(&self, key: &str, read: &VersionedObject) -> io::Result<()> {
-        let removed = self.disk.remove(&self.dir.join(key), &read.bytes);
-        removed.map(|_| ())
+    fn remove(&self, key: &str, read: Option<&VersionedObject>) -> io::Result<bool> {
+        let path = self.dir.join(key);
+        match read {
+            Some(read) => Ok(self.disk.remove(&path, &read.bytes)? == Replaced::Done),
+            None => self.disk.delete(&path).map(|()| true),
+        }
     }
 }
 
@@ -135,7 +138,7 @@ impl SharedObjects for WebStore<'_> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    fn remove(&self, _: &str, _: &VersionedObject) -> io::Result<()> {
+    fn remove(&self, _: &str, _: Option<&VersionedObject>) -> io::Result<bool> {
         Err(io::ErrorKind::ReadOnlyFilesystem.into())
     }
 }

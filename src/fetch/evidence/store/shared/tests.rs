@@ -59,9 +59,12 @@ impl SharedObjects for &MemShared {
             .collect())
     }
 
-    fn remove(&self, key: &str, read: &VersionedObject) -> io::Result<()> {
-        lock(&self.objects).retain(|other, bytes| other != key || *bytes != read.bytes);
-        Ok(())
+    fn remove(&self, key: &str, read: Option<&VersionedObject>) -> io::Result<bool> {
+        let is_changed = |bytes: &Vec<u8>| read.is_some_and(|read| read.bytes != *bytes);
+        let mut objects = lock(&self.objects);
+        let is_kept = objects.get(key).is_some_and(is_changed);
+        objects.retain(|other, _| other != key || is_kept);
+        Ok(!is_kept)
     }
 }
 
