@@ -427,3 +427,43 @@ fn git_shows_what_changed_in_words() {
     let shown = broken.replace('\u{1b}', "\u{fffd}");
     assert_eq!(said, shown, "what steers no terminal is as it is");
 }
+
+#[test]
+fn files_of_pinned_modules_merge_and_show_as_well() {
+    const PINS: &str = ".lockctl.modules.hcl";
+    let pins = |versions: [&str; 2]| {
+        let [a, b] = versions;
+        let pin = |name: &str, version: &str| {
+            let letter = version.replace('.', "");
+            format!(
+                "\nmodule \"{name}\" {{\n  source  = \"h/n/{name}/s\"\n  version = \"{version}\"\n  hash    = \"h1:{letter:A<43}=\"\n}}\n"
+            )
+        };
+        let header = "# This file is maintained automatically by `lockctl lock`; `lockctl explain modules` describes it.\n# Manual edits may be lost in future updates.\n";
+        format!("{header}{}{}", pin("a", a), pin("b", b))
+    };
+    let Some(repository) = Repository::installed(&file(&["a 1.0.0 a"])) else {
+        return;
+    };
+    let commit = |versions| {
+        std::fs::write(repository.path(PINS), pins(versions)).unwrap();
+        repository.good("git", &["add", "-A"]);
+        repository.good("git", &["commit", "-qm", "pins"]);
+    };
+    commit(["1.0.0", "1.0.0"]);
+    repository.good("git", &["checkout", "-qb", "theirs"]);
+    commit(["1.1.0", "1.0.0"]);
+    repository.good("git", &["checkout", "-q", "main"]);
+    // Both sides moved a pin; theirs moved two, and one of them further.
+    commit(["1.2.0", "1.1.0"]);
+    repository.good("git", &["merge", "--no-edit", "theirs"]);
+    let merged = std::fs::read_to_string(repository.path(PINS)).unwrap();
+    assert_eq!(merged, pins(["1.2.0", "1.1.0"]));
+    let said = repository.good("git", &["diff", "HEAD~1", "HEAD", "--", PINS]);
+    said.lacks("<<<<");
+    let said = repository.good("git", &["diff", "theirs", "HEAD", "--", PINS]);
+    said.has("-  version = \"1.1.0\"\n");
+    said.has("+  version = \"1.2.0\"\n");
+    repository.good("lockctl", &["git", "uninstall"]);
+    assert!(!repository.path(".gitattributes").exists());
+}

@@ -1,39 +1,52 @@
-//! The line of attributes that connects git to the drivers of lockctl.
+//! The lines of attributes that connect git to the drivers of lockctl.
 
-/// The line of attributes that names the drivers.
-pub const ATTRIBUTES: &str = ".terraform.lock.hcl merge=lockctl diff=lockctl";
+/// The lines of attributes that name the drivers: for lock files, and for files of pinned modules.
+pub const ATTRIBUTES: [&str; 2] = [
+    ".terraform.lock.hcl merge=lockctl diff=lockctl",
+    ".lockctl.modules.hcl merge=lockctl diff=lockctl",
+];
 
-/// Adds the line of attributes; `None` if it is there.
-pub(super) fn with_line(text: &[u8]) -> Option<Vec<u8>> {
-    if lines(text).any(is_ours) {
+/// Adds the lines of attributes that lack; `None` if all are there.
+pub(super) fn with_lines(text: &[u8]) -> Option<Vec<u8>> {
+    let missing: Vec<&str> = ATTRIBUTES
+        .into_iter()
+        .filter(|wanted| !lines(text).any(|line| line.trim_ascii() == wanted.as_bytes()))
+        .collect();
+    if missing.is_empty() {
         return None;
     }
     let mut out = text.to_vec();
-    // A file that ended without a line end ends so again when the line is removed.
+    // A file that ended without a line end ends so again when the lines are removed.
     let is_open = !text.is_empty() && !text.ends_with(b"\n");
     if is_open {
         out.push(b'\n');
     }
-    out.extend_from_slice(ATTRIBUTES.as_bytes());
+    out.extend_from_slice(missing.join("\n").as_bytes());
     if !is_open {
         out.push(b'\n');
     }
     Some(out)
 }
 
-/// Adds the line of attributes at the end, where no other line of the file overrides it, or moves it
-/// there; `None` if it is the last line already.
-pub(super) fn with_last_line(text: &[u8]) -> Option<Vec<u8>> {
-    let has_text = |line: &&[u8]| !line.trim_ascii().is_empty();
-    if lines(text).rev().find(has_text).is_some_and(is_ours) {
+/// Adds the lines of attributes at the end, where no other line of the file overrides them, or moves them
+/// there; `None` if they are the last lines already.
+pub(super) fn with_last_lines(text: &[u8]) -> Option<Vec<u8>> {
+    let are_last = lines(text)
+        .rev()
+        .filter(|line| !line.trim_ascii().is_empty())
+        .take(ATTRIBUTES.len())
+        .filter(|line| is_ours(line))
+        .count()
+        == ATTRIBUTES.len();
+    if are_last {
         return None;
     }
-    let rest = without_line(text);
-    with_line(rest.as_deref().unwrap_or(text))
+    let rest = without_lines(text);
+    with_lines(rest.as_deref().unwrap_or(text))
 }
 
-/// Removes the line of attributes; `None` if it is not there.
-pub(super) fn without_line(text: &[u8]) -> Option<Vec<u8>> {
+/// Removes the lines of attributes; `None` if none is there.
+pub(super) fn without_lines(text: &[u8]) -> Option<Vec<u8>> {
     if !lines(text).any(is_ours) {
         return None;
     }
@@ -54,7 +67,9 @@ fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
 }
 
 fn is_ours(line: &[u8]) -> bool {
-    line.trim_ascii() == ATTRIBUTES.as_bytes()
+    ATTRIBUTES
+        .iter()
+        .any(|ours| line.trim_ascii() == ours.as_bytes())
 }
 
 #[cfg(test)]
@@ -62,10 +77,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_moves_behind_those_that_override_it() {
-        let moved = |text: &str| with_last_line(text.as_bytes());
+    fn the_lines_move_behind_those_that_override_it() {
+        let moved = |text: &str| with_last_lines(text.as_bytes());
         let text = |text: &str| Some(text.as_bytes().to_vec());
-        let line = format!("{ATTRIBUTES}\n");
+        let line = format!("{}\n", ATTRIBUTES.join("\n"));
         assert_eq!(moved(""), text(&line));
         assert_eq!(moved(&line), None);
         assert_eq!(moved(&format!("{line}\n")), None);
@@ -75,17 +90,21 @@ mod tests {
     }
 
     #[test]
-    fn the_line_is_added_once_and_removed_without_a_trace() {
+    fn the_lines_are_added_once_and_removed_without_a_trace() {
         for text in ["", "* text=auto\n", "* text=auto", "\n\n", "a\r\n"] {
-            let with = with_line(text.as_bytes()).expect("it is not there");
-            assert_eq!(with_line(&with), None, "{text:?}");
-            let without = without_line(&with).expect("it is there");
+            let with = with_lines(text.as_bytes()).expect("it is not there");
+            assert_eq!(with_lines(&with), None, "{text:?}");
+            let without = without_lines(&with).expect("it is there");
             assert_eq!(without, text.as_bytes());
-            assert_eq!(without_line(&without), None);
+            assert_eq!(without_lines(&without), None);
         }
-        let moved = format!("{ATTRIBUTES}\r\n*.tf text");
+        // An earlier version wrote the first line alone.
+        let first = format!("{}\n", ATTRIBUTES[0]);
+        let both = format!("{first}{}\n", ATTRIBUTES[1]);
+        assert_eq!(with_lines(first.as_bytes()), Some(both.into_bytes()));
+        let moved = format!("{}\r\n*.tf text", ATTRIBUTES[0]);
         assert_eq!(
-            without_line(moved.as_bytes()).as_deref(),
+            without_lines(moved.as_bytes()).as_deref(),
             Some(&b"*.tf text"[..])
         );
     }

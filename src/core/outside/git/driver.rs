@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::attributes::{with_last_line, with_line, without_line};
+use super::attributes::{with_last_lines, with_lines, without_lines};
 use super::error::GitError;
 use super::repository::{ConfigScope, MAX_LIST_BYTES, Repository, path_of};
 use crate::world::{Disk, Env, Replaced, Run};
@@ -28,7 +28,11 @@ pub const SETTINGS: [(&str, &str); 3] = [
     ),
 ];
 
-const LOCK_FILE: &str = ".terraform.lock.hcl";
+/// The value of the attributes.
+const WANTED: &str = "lockctl";
+
+/// The files that the drivers are for.
+const FILES: [&str; 2] = [".terraform.lock.hcl", ".lockctl.modules.hcl"];
 
 /// A setting or attribute, with the value that counts for git.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,9 +169,9 @@ impl<'a> Wiring<'a> {
         };
         let new = match goal {
             // Of several lines that match a path, the last one counts (`gitattributes(5)`).
-            WiringGoal::Installed if is_overridden() => with_last_line(text),
-            WiringGoal::Installed => with_line(text),
-            WiringGoal::Removed => without_line(text),
+            WiringGoal::Installed if is_overridden() => with_last_lines(text),
+            WiringGoal::Installed => with_lines(text),
+            WiringGoal::Removed => without_lines(text),
         };
         let mut plan = WiringPlan {
             attributes: new.map(|new| AttributesChange {
@@ -257,26 +261,29 @@ pub fn effective_settings(run: &dyn Run, dir: &Path) -> Result<Vec<EffectiveSett
     Ok(all)
 }
 
-/// Returns the drivers that git uses for a lock file in the directory that the repository was found from.
+/// Returns the drivers that git uses for the files in the directory that the repository was found from; of two
+/// values of an attribute the one that is not wanted.
 fn effective_attributes(repository: &Repository<'_>) -> Result<Vec<EffectiveSetting>, GitError> {
-    let args = ["check-attr", "-z", "merge", "diff", "--", LOCK_FILE];
+    let args = [&["check-attr", "-z", "merge", "diff", "--"][..], &FILES].concat();
     let output = repository.output(&args, &[], MAX_LIST_BYTES)?;
     let output = String::from_utf8_lossy(&output);
+    // git prints the path, the attribute and its value.
     let fields: Vec<&str> = output.split('\0').collect();
-    Ok(["merge", "diff"]
-        .into_iter()
-        // git prints the path, the attribute and its value.
-        .zip(fields.chunks(3))
-        .map(|(name, fields)| EffectiveSetting {
+    let attribute = |name: &'static str| {
+        let found = fields
+            .chunks_exact(3)
+            .filter(|fields| fields[1] == name)
+            .map(|fields| fields[2])
+            .reduce(|lock, pins| if lock == WANTED { pins } else { lock })
+            .filter(|value| *value != "unspecified");
+        EffectiveSetting {
             kind: SettingKind::Attribute,
             name,
-            wanted: "lockctl",
-            found: fields
-                .get(2)
-                .filter(|value| **value != "unspecified")
-                .map(|value| (*value).to_owned()),
-        })
-        .collect())
+            wanted: WANTED,
+            found: found.map(str::to_owned),
+        }
+    };
+    Ok(["merge", "diff"].into_iter().map(attribute).collect())
 }
 
 /// Finds the attributes of the user, as git does (`gitattributes(5)`).

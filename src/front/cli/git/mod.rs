@@ -102,7 +102,8 @@ impl Command for GitTextconvArgs {
                         LockFile::parse(&bytes, flavor).ok()
                     })
                     .flatten();
-                let text = match lock {
+                // One without providers may be a file of pinned modules, which has one fact per line already.
+                let text = match lock.filter(|lock| !lock.providers.is_empty()) {
                     Some(lock) => harmless_text(review::readable(&lock).as_bytes()),
                     None => harmless_text(&bytes),
                 };

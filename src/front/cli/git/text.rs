@@ -46,7 +46,7 @@ pub(in crate::front::cli) fn lines(
             WiringGoal::Removed => '-',
         };
         let path = attributes.display();
-        lines.push(format!("{sign} {path}: {}", git::ATTRIBUTES));
+        lines.extend(git::ATTRIBUTES.map(|line| format!("{sign} {path}: {line}")));
     }
     for change in &plan.settings {
         let name = change.name;
