@@ -189,7 +189,7 @@ pub enum PinRequest<'a> {
 }
 
 /// The record of the module that a remote call got.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ModulePin {
     /// The source of the call in normal form, without what may be secret.
     pub source: String,

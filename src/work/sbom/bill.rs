@@ -9,6 +9,7 @@ use crate::contents::ProgramContents;
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::package::{Fact, Provenance, ReleaseFact};
 use crate::platform::Platform;
+use crate::remote_module::ModulePin;
 use crate::version::Version;
 
 /// The value of the property `contents` if the contents are unknown.
@@ -36,6 +37,8 @@ pub struct BilledRoot {
     /// The path of its lock file, from the top of the repository.
     pub lock_file: String,
     pub releases: BTreeSet<ReleaseId>,
+    /// The modules that it pins, those of all calls.
+    pub modules: BTreeSet<ModulePin>,
 }
 
 /// A locked release, with the facts about its hashes.
@@ -88,7 +91,25 @@ pub struct ReleaseEvidence<'a> {
     pub contents: &'a dyn Fn(&Hash) -> Option<Arc<ProgramContents>>,
 }
 
+/// Returns the version of a pinned module, or the commit of one that has none.
+pub(super) fn pinned_version(pin: &ModulePin) -> Option<String> {
+    let version = pin.version.as_ref().map(ToString::to_string);
+    version.or_else(|| pin.commit.clone())
+}
+
+/// Lists the data of a pinned module without a field in the formats. Its hash covers names and content of all files,
+/// so that no checksum field can hold it.
+pub(super) fn pinned_properties(pin: &ModulePin) -> Vec<Property> {
+    vec![("module-hash".to_owned(), pin.hash.to_string())]
+}
+
 impl Bill {
+    /// Returns the modules that roots pin, each once.
+    #[must_use]
+    pub fn pinned(&self) -> BTreeSet<&ModulePin> {
+        self.roots.values().flat_map(|root| &root.modules).collect()
+    }
+
     /// Returns every module of every package.
     #[must_use]
     pub fn modules(&self) -> BTreeSet<BilledModule> {

@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::bill::Property;
+use super::bill::{self, Property};
 use super::{
     Bill, BilledContents, BilledModule, BilledRelease, Circumstances, ReleaseId, TOOL, TOOL_URL,
     identity, modules, purl,
 };
 use crate::package::calendar;
+use crate::remote_module::ModulePin;
 
 /// The name of the component that depends on all roots, if there is more than one.
 const ALL_ROOTS: &str = "roots";
@@ -124,6 +125,19 @@ pub fn document(bill: &Bill, circumstances: Circumstances) -> String {
     for (id, release) in &bill.releases {
         components.push(graph.release(id, release, &module_names));
     }
+    for pin in bill.pinned() {
+        graph.edges.insert(pin_ref(pin), BTreeSet::new());
+        // A directory is read for its hash, and not for the modules that it calls.
+        graph.unknown.insert(pin_ref(pin));
+        components.push(BomComponent {
+            kind: "library",
+            bom_ref: Some(pin_ref(pin)),
+            name: pin.source.clone(),
+            version: bill::pinned_version(pin),
+            properties: values(&bill::pinned_properties(pin)),
+            ..BomComponent::default()
+        });
+    }
     // Modules are components beside the releases and not below them, because several programs hold the same module.
     for (module, name) in &module_names {
         // Build information lists the modules of a program, but not which module requires which.
@@ -178,7 +192,11 @@ impl BomGraph {
         for (name, root) in &bill.roots {
             self.edges.insert(
                 root_ref(name),
-                root.releases.iter().map(release_ref).collect(),
+                root.releases
+                    .iter()
+                    .map(release_ref)
+                    .chain(root.modules.iter().map(pin_ref))
+                    .collect(),
             );
             components.push(BomComponent {
                 kind: "application",
@@ -296,6 +314,10 @@ fn root_ref(name: &str) -> String {
 
 fn release_ref((provider, version): &ReleaseId) -> String {
     purl::of_provider(provider, version)
+}
+
+fn pin_ref(pin: &ModulePin) -> String {
+    format!("module:{}#{}", pin.source, pin.hash)
 }
 
 fn named(name: &str, value: &str) -> BomProperty {

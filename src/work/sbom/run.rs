@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::diag::has_errors;
 use crate::driver::each;
 use crate::hash::Hashes;
 use crate::locker::TrustedFacts;
@@ -41,6 +42,12 @@ impl LockedRoots {
         let mut billed = BilledRoot {
             lock_file: name(result, &lock_path),
             releases: BTreeSet::new(),
+            modules: root
+                .pins
+                .iter()
+                .flat_map(|pins| pins.document.pins.values())
+                .cloned()
+                .collect(),
         };
         for (provider, entry) in &lock.providers {
             let id = (provider.clone(), entry.version.clone());
@@ -76,7 +83,11 @@ pub(crate) fn bill(
 ) -> (Bill, CommandResult) {
     let mut locked = LockedRoots::default();
     let all = each(session, roots, |root, _, result| {
-        if let Some(lock) = root.sound_lock_of(roots, result)? {
+        let pin_faults = root.pins.as_ref().map(|pins| &*pins.diagnostics);
+        let pin_faults = pin_faults.unwrap_or_default();
+        result.faults(pin_faults);
+        let lock = root.sound_lock_of(roots, result)?;
+        if let Some(lock) = lock.filter(|_| !has_errors(pin_faults)) {
             locked.add(root, &lock.document.lock, result, name);
         }
         Ok(Replaced::Done)

@@ -8,9 +8,10 @@ use std::time::UNIX_EPOCH;
 
 use serde::Serialize;
 
-use super::bill::Property;
+use super::bill::{self, Property};
 use super::{Bill, BilledModule, Circumstances, ReleaseId, TOOL, identity, modules, purl};
 use crate::package::calendar;
+use crate::remote_module::ModulePin;
 
 const DOCUMENT_ID: &str = "SPDXRef-DOCUMENT";
 
@@ -106,7 +107,18 @@ pub fn document(bill: &Bill, circumstances: Circumstances) -> String {
     for (number, id) in (1..).zip(bill.releases.keys()) {
         releases.insert(id, format!("SPDXRef-Provider-{number}"));
     }
-    elements.roots(bill, &releases);
+    let pinned: BTreeMap<&ModulePin, String> = (1..)
+        .zip(bill.pinned())
+        .map(|(number, pin): (usize, _)| (pin, format!("SPDXRef-Pinned-{number}")))
+        .collect();
+    elements.roots(bill, &releases, &pinned);
+    for (pin, id) in &pinned {
+        elements.packages.push(SpdxPackage {
+            version_info: bill::pinned_version(pin),
+            comment: commented(&bill::pinned_properties(pin)),
+            ..package(id.clone(), pin.source.clone(), "LIBRARY")
+        });
+    }
     let all_modules = bill.modules();
     let module_ids: BTreeMap<&BilledModule, String> = (1..)
         .zip(modules::names(&all_modules).into_keys())
@@ -154,7 +166,12 @@ impl SpdxElements {
         });
     }
 
-    fn roots(&mut self, bill: &Bill, releases: &BTreeMap<&ReleaseId, String>) {
+    fn roots(
+        &mut self,
+        bill: &Bill,
+        releases: &BTreeMap<&ReleaseId, String>,
+        pinned: &BTreeMap<&ModulePin, String>,
+    ) {
         for (number, (name, root)) in (1..).zip(&bill.roots) {
             let root_id = format!("SPDXRef-Root-{number}");
             let lock_file = ("lock-file".to_owned(), root.lock_file.clone());
@@ -165,6 +182,9 @@ impl SpdxElements {
             self.relate(DOCUMENT_ID, "DESCRIBES", &root_id);
             for release in root.releases.iter().filter_map(|id| releases.get(id)) {
                 self.relate(&root_id, "DEPENDS_ON", release);
+            }
+            for module in root.modules.iter().filter_map(|pin| pinned.get(pin)) {
+                self.relate(&root_id, "DEPENDS_ON", module);
             }
         }
     }

@@ -77,6 +77,7 @@ fn bill() -> Bill {
         id("registry.opentofu.org/acme/demo", "1.0.0"),
     );
     let root = |lock_file: &str, releases: &[&ReleaseId]| BilledRoot {
+        modules: std::collections::BTreeSet::new(),
         lock_file: lock_file.to_owned(),
         releases: releases.iter().map(|id| (*id).clone()).collect(),
     };

@@ -425,3 +425,41 @@ fn git_merges_pins_with_the_driver() {
     );
     assert_eq!(lab.read(PINS), pins(&[("a", "4"), ("b", "3")]));
 }
+
+#[test]
+fn a_bill_lists_pinned_modules() {
+    let Some((module, root)) = with_module("v1.0.0") else {
+        return;
+    };
+    runs(&root, &["lock"], 0, "1 module pinned");
+    root.write(
+        LOCK,
+        "provider \"registry.terraform.io/a/b\" {\n  version = \"1.0.0\"\n}\n",
+    );
+    let commit = module.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    let pins = root.lab.read(PINS);
+    let hash = &pins[pins.find("h1:").expect("a hash")..][..47];
+    for format in ["cyclonedx", "spdx"] {
+        let bill = runs(&root, &["sbom", "--format", format], 0, "").stdout;
+        assert!(bill.contains(&commit) && bill.contains(hash), "{bill}");
+    }
+    let bill = runs(&root, &["sbom"], 0, "").stdout;
+    let bill: serde_json::Value = serde_json::from_str(&bill).expect("JSON");
+    let parts = bill["components"].as_array().expect("components");
+    let part = parts
+        .iter()
+        .find(|part| part["version"] == commit.as_str())
+        .expect("the module");
+    assert_eq!(part["properties"][0]["name"], "lockctl:module-hash");
+    let edges = bill["dependencies"].as_array().expect("dependencies");
+    assert!(
+        edges.iter().any(|edge| {
+            let on = edge["dependsOn"].as_array().expect("a list");
+            on.contains(&part["bom-ref"])
+        }),
+        "{bill}"
+    );
+    // A file that cannot be read leaves the root out.
+    root.write(PINS, "module {\n");
+    runs(&root, &["sbom"], 2, "Unclosed configuration block");
+}
