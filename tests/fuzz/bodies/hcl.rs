@@ -154,7 +154,7 @@ fn check_edited(text: &[u8], body: &Body) {
     assert_eq!(left, names(block));
     assert_eq!(added.len(), left.len() + 1);
     assert_eq!(
-        editor.body().items.len(),
+        parse(FileId::ALONE, &editor.into_bytes()).0.items.len(),
         body.items.len(),
         "no other item changed: {:?}",
         String::from_utf8_lossy(text)

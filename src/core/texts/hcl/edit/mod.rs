@@ -9,14 +9,13 @@
 #[cfg(test)]
 mod tests;
 
-use hcl_edit::structure::{Attribute, Body as NewBody, Structure};
+use hcl_edit::structure::{Attribute, Block as NewBlock, Body as NewBody, Structure};
 use hcl_edit::{Decorate, Ident};
 
 pub use hcl_edit::expr::Expression;
-pub use hcl_edit::structure::Block as NewBlock;
 
 use super::scan::{self, HclTokenKind};
-use super::tree::{Block, Body, Expr, ExprKind, Item};
+use super::tree::{Block, Body, ExprKind, Item};
 use super::{SourceText, parse, value_text};
 use crate::diag::{FileId, Severity, Span};
 
@@ -47,9 +46,6 @@ pub enum EditError {
         /// The offset of its place.
         at: usize,
     },
-    /// The value of an argument is not a list of elements.
-    #[error("{0} is not a list in brackets")]
-    NotAList(String),
     /// A name is no identifier.
     #[error("{0:?} is not a name")]
     NotAName(String),
@@ -83,22 +79,6 @@ pub fn literal(expression: &str) -> Option<String> {
         ExprKind::String(text) if expression.starts_with('"') => Some(text),
         _ => None,
     }
-}
-
-/// Makes a block with arguments.
-///
-/// # Errors
-/// If a name is no identifier.
-pub fn new_block(
-    name: BlockName<'_>,
-    arguments: impl IntoIterator<Item = (String, Expression)>,
-) -> Result<NewBlock, EditError> {
-    let mut block = NewBlock::new(ident(name.kind)?);
-    block.labels = name.labels.iter().map(|label| (*label).into()).collect();
-    for (name, value) in arguments {
-        block.body.push(Attribute::new(ident(&name)?, value));
-    }
-    Ok(block)
 }
 
 fn ident(name: &str) -> Result<Ident, EditError> {
@@ -147,12 +127,6 @@ impl HclEditor {
         self.bytes
     }
 
-    /// Returns the tree of the text with all edits.
-    #[must_use]
-    pub fn body(&self) -> &Body {
-        &self.body
-    }
-
     /// Finds the first block of a path of blocks; the empty path names no block, but the file.
     #[must_use]
     pub fn block(&self, path: &[BlockName<'_>]) -> Option<&Block> {
@@ -190,7 +164,8 @@ impl HclEditor {
         let mut missing = path[present..].iter().rev();
         let mut added: Structure = Attribute::new(ident(name)?, value).into();
         for block in &mut missing {
-            let mut outer = new_block(*block, [])?;
+            let mut outer = NewBlock::new(ident(block.kind)?);
+            outer.labels = block.labels.iter().map(|label| (*label).into()).collect();
             outer.body.push(added);
             added = outer.into();
         }
@@ -209,97 +184,6 @@ impl HclEditor {
         let lines = self.whole_lines(span).unwrap_or(span);
         self.apply(vec![(lines, String::new())])?;
         Ok(true)
-    }
-
-    /// Adds an element at the end of a list, which is made if the argument is missing.
-    ///
-    /// # Errors
-    /// If the argument is no list, or the text would have an error.
-    pub fn add_element(
-        &mut self,
-        path: &[BlockName<'_>],
-        name: &str,
-        value: impl Into<Expression>,
-    ) -> Result<(), EditError> {
-        let value = value.into();
-        let attribute = self.body_of(path).and_then(|body| body.attribute(name));
-        let Some(attribute) = attribute else {
-            return self.set(path, name, vec![value]);
-        };
-        let (list, elements) = elements(name, &attribute.value)?;
-        let value = self.with_line_ends(&value.to_string());
-        let close = list.end - 1;
-        let Some(last) = elements.last() else {
-            return self.apply(vec![(Span::new(close, close), value)]);
-        };
-        let comma = self.comma_behind(last.span, close);
-        let line = self.line_start(close);
-        if line <= last.span.end || !self.is_blank(line, close) {
-            // The bracket is behind the element, on its line.
-            let text = format!(", {value}");
-            let at = last.span.end;
-            return self.apply(vec![(Span::new(at, at), text)]);
-        }
-        let indent = self.indent(last.span.start);
-        let text = format!("{indent}{value},{}", self.line_end());
-        let mut edits = vec![(Span::new(line, line), text)];
-        if comma.is_none() {
-            edits.push((Span::new(last.span.end, last.span.end), ",".to_owned()));
-        }
-        self.apply(edits)
-    }
-
-    /// Removes the elements of a list that are a text; true if there was one.
-    ///
-    /// # Errors
-    /// If the argument is no list, or the text would have an error.
-    pub fn remove_element(
-        &mut self,
-        path: &[BlockName<'_>],
-        name: &str,
-        text: &str,
-    ) -> Result<bool, EditError> {
-        let mut removed = false;
-        loop {
-            let attribute = self.body_of(path).and_then(|body| body.attribute(name));
-            let Some(attribute) = attribute else {
-                return Ok(removed);
-            };
-            let (list, elements) = elements(name, &attribute.value)?;
-            let is_wanted =
-                |element: &&Expr| matches!(&element.kind, ExprKind::String(own) if own == text);
-            let Some(element) = elements.iter().find(is_wanted) else {
-                return Ok(removed);
-            };
-            let comma = self.comma_behind(element.span, list.end - 1);
-            let with_comma = Span::new(element.span.start, comma.unwrap_or(element.span).end);
-            let span = match self.whole_lines(with_comma) {
-                Some(lines) => lines,
-                // The white space behind a comma goes with it; without one, the comma before does.
-                None if comma.is_some() => {
-                    let rest = &self.bytes[with_comma.end..];
-                    let spaces = rest.iter().take_while(|byte| **byte == b' ').count();
-                    Span::new(with_comma.start, with_comma.end + spaces)
-                }
-                None => {
-                    let before = elements
-                        .iter()
-                        .rfind(|other| other.span.end <= element.span.start);
-                    let start = before.map_or(element.span.start, |before| before.span.end);
-                    Span::new(start, element.span.end)
-                }
-            };
-            self.apply(vec![(span, String::new())])?;
-            removed = true;
-        }
-    }
-
-    /// Adds a block at the end of another one, or of the file.
-    ///
-    /// # Errors
-    /// If the text would have an error.
-    pub fn add_block(&mut self, path: &[BlockName<'_>], block: NewBlock) -> Result<(), EditError> {
-        self.add(path, block.into())
     }
 
     fn body_of(&self, path: &[BlockName<'_>]) -> Option<&Body> {
@@ -415,16 +299,6 @@ impl HclEditor {
         text.is_empty() || text == b"\xEF\xBB\xBF"
     }
 
-    /// Returns the comma between the end of an element and the closing bracket of its list.
-    fn comma_behind(&self, element: Span, close: usize) -> Option<Span> {
-        let text = SourceText::decode(&self.bytes).text;
-        let tokens = scan::tokens(&text, Span::new(element.end, close));
-        let first = tokens
-            .iter()
-            .find(|token| token.kind != HclTokenKind::Newline)?;
-        (first.kind == HclTokenKind::Comma).then(|| first.span())
-    }
-
     /// Returns the lines of a part of the text, with the comment behind it, if nothing else is on them.
     fn whole_lines(&self, span: Span) -> Option<Span> {
         let start = self.line_start(span.start);
@@ -444,13 +318,6 @@ impl HclEditor {
             .find(|token| token.kind != HclTokenKind::Newline)?;
         let is_alone = next.start >= end && self.is_blank(start, span.start);
         is_alone.then(|| Span::new(start, end))
-    }
-}
-
-fn elements<'a>(name: &str, value: &'a Expr) -> Result<(Span, &'a [Expr]), EditError> {
-    match &value.kind {
-        ExprKind::Tuple(elements) => Ok((value.span, elements)),
-        _ => Err(EditError::NotAList(name.to_owned())),
     }
 }
 

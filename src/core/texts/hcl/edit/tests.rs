@@ -110,43 +110,6 @@ fn an_argument_is_removed_with_its_line() {
 }
 
 #[test]
-fn elements_of_lists_come_and_go() {
-    let add = |editor: &mut HclEditor| editor.add_element(&[], "l", "n");
-    check("l = []\n", add, "l = [\"n\"]\n");
-    check("l = [\"a\",] # x\n", add, "l = [\"a\", \"n\",] # x\n");
-    check(
-        "l = [\n\t\"a\", # first\n\t\"b\" # second\n]\n",
-        add,
-        "l = [\n\t\"a\", # first\n\t\"b\", # second\n\t\"n\",\n]\n",
-    );
-    check(
-        "l = [\n  \"a\", # first\n  # end\n  ]\n",
-        add,
-        "l = [\n  \"a\", # first\n  # end\n  \"n\",\n  ]\n",
-    );
-    check("k = 1\n", add, "k = 1\nl = [\"n\"]\n");
-    let remove = |editor: &mut HclEditor| editor.remove_element(&[], "l", "n").map(drop);
-    check("l = [\"n\"]\n", remove, "l = []\n");
-    check("l = [\"n\", \"a\", \"n\"]\n", remove, "l = [\"a\"]\n");
-    check("l = [\"a\", \"n\",]\n", remove, "l = [\"a\", ]\n");
-    check(
-        "l = [\n  \"a\",\n  \"n\", # x\n  \"b\"\n]\n",
-        remove,
-        "l = [\n  \"a\",\n  \"b\"\n]\n",
-    );
-    check(
-        "l = [\n  \"a\",\n  \"n\" # x\n]\n",
-        remove,
-        "l = [\n  \"a\",\n]\n",
-    );
-    let mut editor = HclEditor::open(b"l = \"a\"\n".to_vec()).expect("sound");
-    assert_eq!(
-        editor.add_element(&[], "l", "b"),
-        Err(EditError::NotAList("l".into()))
-    );
-}
-
-#[test]
 fn a_faulty_text_is_refused_and_kept() {
     assert!(HclEditor::open(b"a = \n".to_vec()).is_err());
     let mut editor = HclEditor::open(b"a = 1\n".to_vec()).expect("sound");
