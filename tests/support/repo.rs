@@ -13,11 +13,16 @@ pub(crate) struct Repo {
 impl Repo {
     /// Makes an empty repository; `None`, which is printed, if there is no git.
     pub(crate) fn new() -> Option<Self> {
+        Self::of(Lab::new())
+    }
+
+    /// Makes a repository of a directory; nothing is committed.
+    pub(crate) fn of(lab: Lab) -> Option<Self> {
         if Command::new("git").arg("--version").output().is_err() {
             println!("skipped: there is no git");
             return None;
         }
-        let repo = Self { lab: Lab::new() };
+        let repo = Self { lab };
         repo.git(&["init", "--quiet", "--initial-branch=main"]);
         Some(repo)
     }

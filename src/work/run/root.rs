@@ -8,9 +8,10 @@ use crate::coverage::Attributions;
 use crate::diag::{Diagnostic, RootCommand, Severity, Texts, has_errors, rules};
 use crate::flavor::Program;
 use crate::packages::{self, PackageFindings, PackageMemo, PackagePlace, PackageSearch, Unscanned};
-use crate::project::PackageSource;
+use crate::project::{self, PackageSource, ProjectPlace};
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
+use crate::run::World;
 use crate::run::commands;
 use crate::run::options::{Options, RootArgs};
 use crate::sources::SourceFault;
@@ -60,6 +61,20 @@ pub(crate) fn remark_on_flavor(root: &Root, result: &mut RootResult) {
          `flavor = {other:?}` to {}",
         root.project_name()
     ));
+}
+
+impl Root {
+    /// Returns the path of the project file that governs the root; that of a new one is at the top of the repository,
+    /// or in the root where there is none.
+    pub(crate) fn writable_project_file(&self, world: World<'_>) -> PathBuf {
+        if let Some(path) = self.project_file() {
+            return path.to_owned();
+        }
+        let current = world.env.current_dir().unwrap_or_default();
+        let place = ProjectPlace::new(&self.dir, &current);
+        let top = project::repository(world.disk, &place).unwrap_or(place);
+        top.file(project::FILE_NAME)
+    }
 }
 
 impl Deref for Root {

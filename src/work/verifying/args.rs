@@ -68,7 +68,8 @@ pub(crate) struct VerifyArgs {
     /// Apply safe fixes, then check the result
     ///
     /// Fixes form, order, repeated blocks, stale constraints and entries that nothing requires. A file
-    /// with comments is not changed, unless HOW is all.
+    /// with comments is not changed, unless HOW is all. Where a release has no package for a wanted platform, the
+    /// project file states those that it has.
     #[arg(
         long,
         value_parser = one_of([("safe", Extent::Safe), ("all", Extent::All)]),

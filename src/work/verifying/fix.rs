@@ -7,7 +7,7 @@ use crate::lockfile;
 use crate::report::json::FixRow;
 use crate::report::{Failure, RootResult};
 use crate::run::root::{self, Root};
-use crate::verify::fix::{FixPlan, FixRefusal};
+use crate::verify::fix::{FixPlan, FixRefusal, Repair, Unrepaired};
 use crate::world::{Disk, Replaced};
 
 /// The repairs of one root, with what was written.
@@ -50,6 +50,16 @@ impl Fixed {
         }))
     }
 
+    /// Adds a repair of another file.
+    pub(crate) fn also(&mut self, repair: Repair) {
+        self.plan.repairs.push(repair);
+    }
+
+    /// Adds a finding that needs a decision.
+    pub(crate) fn leave(&mut self, left: Unrepaired) {
+        self.plan.left.push(left);
+    }
+
     /// Returns the root with what was written, if anything was.
     pub(crate) fn root(&self) -> Option<&Arc<Root>> {
         self.root.as_ref()
@@ -82,7 +92,7 @@ impl Fixed {
                     format!("that would drop {lost}; --fix=all does it anyway")
                 }
             };
-            result.warn(format!("nothing was fixed: {reason}"));
+            result.warn(format!("the lock file was not fixed: {reason}"));
         }
         for left in left {
             result.warn(format!("not fixed: {left}"));
@@ -90,7 +100,7 @@ impl Fixed {
         if let Some(text) = self.remark {
             result.remark(text);
         }
-        result.changed = Some(self.root.is_some());
+        result.changed = Some(!repairs.is_empty());
         repairs
             .iter()
             .map(|repair| FixRow {

@@ -9,7 +9,7 @@ use super::args::VerifyArgs;
 use super::fix::Fixed;
 use super::replaced::ReplacedLocks;
 use super::shared_policy::SharedPolicy;
-use super::{pins, result};
+use super::{pins, result, stated};
 use crate::addr::ProviderAddr;
 use crate::advice;
 use crate::advice::required::Required;
@@ -194,6 +194,10 @@ impl Job for VerifyJob<'_, '_> {
         }
         if self.groups.wants(CheckGroup::Configuration) {
             self.find_locks_in_modules(&mut roots);
+        }
+        if self.args.fix.is_some() {
+            let note = stated::state(&mut roots, self.shared.as_deref(), self.session.world);
+            self.notes.extend(note);
         }
         self.unplaced = unplaced(self.scope(), &roots);
         self.notes.extend(not_compared(&self.groups, &roots));

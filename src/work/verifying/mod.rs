@@ -7,6 +7,7 @@ mod pins;
 mod replaced;
 mod result;
 mod shared_policy;
+mod stated;
 mod table;
 pub(crate) mod text;
 

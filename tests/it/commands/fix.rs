@@ -166,9 +166,9 @@ fn a_file_that_cannot_be_read_is_left_alone() {
         let outcome = lab.run(&[FORM, &["--fix=all"]].concat()).exits(1);
         assert_eq!(lab.read(LOCK), broken);
         assert!(
-            outcome
-                .stderr
-                .starts_with("warning: nothing was fixed: the file cannot be read as it is\n"),
+            outcome.stderr.starts_with(
+                "warning: the lock file was not fixed: the file cannot be read as it is\n"
+            ),
             "{}",
             outcome.stderr
         );
@@ -182,7 +182,7 @@ fn comments_are_dropped_only_on_demand() {
     let outcome = fix(&lab, &[]).exits(0);
     assert_eq!(lab.read(LOCK), commented);
     outcome.stderr_eq(str![[r#"
-warning: nothing was fixed: that would drop 2 comments; --fix=all does it anyway
+warning: the lock file was not fixed: that would drop 2 comments; --fix=all does it anyway
 
 "#]]);
     let outcome = lab.run(&[FORM, &["--fix=all"]].concat()).exits(0);
@@ -293,7 +293,7 @@ fn roots_that_fail_are_left_alone() {
     lab.write("broken.tf", "terraform {\n");
     let outcome = fix(&lab, &[]).exits(2);
     assert_eq!(lab.read(LOCK), lock);
-    outcome.stderr_has("nothing was fixed: the configuration cannot be read");
+    outcome.stderr_has("the lock file was not fixed: the configuration cannot be read");
     // Without a lock file there is nothing to mend.
     let lab = Lab::new();
     lab.write("main.tf", ONE_PROVIDER);

@@ -121,8 +121,30 @@ impl EntryCoverage<'_> {
         };
         Finding {
             share: Some(Share { part, of }),
+            statable: self.statable(),
             ..Finding::about(provider, diagnostic)
         }
+    }
+
+    /// Returns one platform for each package that the release has, where it has none for the others that are wanted.
+    fn statable(&self) -> Option<Vec<Platform>> {
+        let coverage = &self.coverage;
+        let lacks_packages = coverage.absent.is_empty() && coverage.unknown.is_empty();
+        if !lacks_packages
+            || !self.evidence.wanted.are_usual
+            || self.subject.left_over(self.provider).is_some()
+        {
+            return None;
+        }
+        // Platforms that share a package share its `h1:`, and wanted platforms are compared with a count of hashes.
+        let mut by_hash = BTreeMap::new();
+        for (platform, hash) in &coverage.known {
+            if coverage.wanted.contains(platform) {
+                by_hash.entry(hash).or_insert(platform);
+            }
+        }
+        let platforms: BTreeSet<Platform> = by_hash.into_values().cloned().collect();
+        (!platforms.is_empty()).then(|| platforms.into_iter().collect())
     }
 
     /// Returns the help for missing hashes.
@@ -133,6 +155,15 @@ impl EntryCoverage<'_> {
         let wanted = self.wanted();
         if let Some(left_over) = self.subject.left_over(self.provider) {
             left_over.and(&format!("wanted: {wanted}"))
+        } else if self.statable().is_some() {
+            let verify = &self.subject.advice.verify;
+            let help = verify.named_in(|verify| {
+                format!(
+                    "no h1: can be added: run `{verify} --fix` to state the platforms of the release in {}",
+                    self.evidence.project_file
+                )
+            });
+            help.and(&format!("wanted: {wanted}"))
         } else if coverage.absent.is_empty() && coverage.unknown.is_empty() {
             // `lock` has no hash to add for platforms without a package, or with the package of another one.
             let lock = &self.subject.advice.lock;

@@ -96,7 +96,8 @@ impl ProjectPlace {
     }
 
     /// Returns the path of a file in the directory, to read and to show.
-    pub(super) fn file(&self, name: &str) -> PathBuf {
+    #[must_use]
+    pub fn file(&self, name: &str) -> PathBuf {
         self.shown_below(OsStr::new(name))
     }
 

@@ -17,6 +17,8 @@ pub struct Finding {
     pub platform: Option<Platform>,
     /// The part of several things that is wrong, if it is about a number.
     pub share: Option<Share>,
+    /// The platforms to state in the project file, if that is the only way to answer the finding.
+    pub statable: Option<Vec<Platform>>,
     /// The advisory that the finding is about, if it is about one.
     pub advisory: Option<Arc<NamedAdvisory>>,
 }
@@ -61,6 +63,7 @@ impl Finding {
             provider: Some(provider.clone()),
             platform: None,
             share: None,
+            statable: None,
             advisory: None,
         }
     }
@@ -73,6 +76,7 @@ impl From<Diagnostic> for Finding {
             provider: None,
             platform: None,
             share: None,
+            statable: None,
             advisory: None,
         }
     }

@@ -3,7 +3,7 @@
 //! [`plan`] decides in two steps. First it writes texts in their only right form and joins repeated blocks,
 //! because the programs refuse a file with such. Then it follows findings of the other checks, so that findings
 //! that a project file turns off are left as they are. No version moves, and no hash comes or goes. Only the
-//! caller writes files.
+//! caller writes files; it also states platforms in project files, which needs the findings of all roots.
 
 mod draft;
 
@@ -18,6 +18,7 @@ use crate::addr::ProviderAddr;
 use crate::diag::{has_errors, rules};
 use crate::flavor::{Flavor, Program};
 use crate::lockfile::{self, Document, WrongForm};
+use crate::platform::{self, Platform};
 use crate::version::{Constraints, Version};
 
 /// The parts of a lock file that repairs may drop.
@@ -189,6 +190,15 @@ pub enum Repair {
         /// The version that was locked.
         version: Version,
     },
+    /// The project file states the platforms of a provider, since the release has packages for no others.
+    Stated {
+        /// The provider.
+        provider: ProviderAddr,
+        /// The platforms.
+        platforms: Vec<Platform>,
+        /// The project file.
+        file: String,
+    },
     /// The whole file was brought into canonical form.
     Rewritten {
         /// The program whose form it is.
@@ -222,6 +232,13 @@ pub enum Unrepaired {
         /// The version that is locked.
         version: Version,
     },
+    /// A policy or another root of the project file wants other platforms of a provider than its packages are for.
+    Platforms {
+        /// The provider.
+        provider: ProviderAddr,
+        /// The project file.
+        file: String,
+    },
     /// An entry is not required, but its version counts for another provider.
     CarriedOver {
         /// The provider of the entry.
@@ -240,6 +257,7 @@ impl Repair {
             Self::Joined { .. } => rules::DUPLICATE_PROVIDER,
             Self::Refreshed { .. } => rules::CONSTRAINTS_STALE,
             Self::Dropped { .. } => rules::PROVIDER_NOT_REQUIRED,
+            Self::Stated { .. } => rules::PLATFORMS_INCOMPLETE,
             Self::Rewritten { .. } => rules::FILE_NOT_CANONICAL,
         }
     }
@@ -251,7 +269,8 @@ impl Repair {
             Self::Written { provider, .. }
             | Self::Joined { provider, .. }
             | Self::Refreshed { provider, .. }
-            | Self::Dropped { provider, .. } => Some(provider),
+            | Self::Dropped { provider, .. }
+            | Self::Stated { provider, .. } => Some(provider),
             Self::Rewritten { .. } => None,
         }
     }
@@ -277,6 +296,15 @@ impl fmt::Display for Repair {
             Self::Dropped { provider, version } => {
                 write!(f, "{provider} {version} is dropped: nothing requires it")
             }
+            Self::Stated {
+                provider,
+                platforms,
+                file,
+            } => write!(
+                f,
+                "{file} states the platforms of {provider}: {}",
+                platform::join(platforms, ", ")
+            ),
             Self::Rewritten { program } => {
                 let command = Flavor::newest(*program).command();
                 write!(f, "the file is written as `{command}` writes it")
@@ -305,6 +333,10 @@ impl fmt::Display for Unrepaired {
                 f,
                 "the constraints of {provider} stay as recorded, since the locked version {version} \
                  does not meet those of the configuration"
+            ),
+            Self::Platforms { provider, file } => write!(
+                f,
+                "{file} cannot state the platforms of {provider}: a policy or another of its roots wants others"
             ),
             Self::CarriedOver { provider, twin } => write!(
                 f,

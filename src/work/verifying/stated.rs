@@ -1,0 +1,208 @@
+//! `verify --fix`: platforms that a release has no package for are answered in the project file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::job::VerifiedRoot;
+use super::shared_policy::SharedPolicy;
+use crate::addr::ProviderAddr;
+use crate::diag::Finding;
+use crate::hcl::edit::{BlockName, EditError, Expression, HclEditor};
+use crate::package::{WantedPlatforms, WantedSet};
+use crate::platform::Platform;
+use crate::project::MAX_FILE_BYTES;
+use crate::report::Failure;
+use crate::run::World;
+use crate::verify::fix::{Repair, Unrepaired};
+use crate::world::Replaced;
+
+/// The project files that are to state platforms, by their paths.
+type StatedFiles = BTreeMap<PathBuf, StatedFile>;
+
+/// The statements of a project file.
+#[derive(Default)]
+struct StatedFile {
+    /// The places of the roots that it governs.
+    roots: Vec<usize>,
+    /// Some root asks for a statement.
+    is_wanted: bool,
+    /// The platforms of each provider and the label of its block; `None` where roots differ.
+    providers: BTreeMap<ProviderAddr, Option<(String, Vec<Platform>)>>,
+}
+
+/// Writes the statements that answer findings, and takes these findings out of the verdicts. Each project file is
+/// written once, whatever number of roots it governs.
+///
+/// Returns a note where project files are those of a revision: the ones on disk do not govern the run.
+pub(super) fn state(
+    roots: &mut [VerifiedRoot],
+    shared: Option<&SharedPolicy>,
+    world: World<'_>,
+) -> Option<String> {
+    let files = files(roots, shared, world);
+    if world.project_files.is_some() {
+        let note = "no project file was fixed: --config-at reads them from a revision";
+        return (!files.is_empty()).then(|| note.to_owned());
+    }
+    for (path, stated) in files {
+        let shown = path.display().to_string();
+        let statements: Vec<(&str, &[Platform])> = stated
+            .providers
+            .values()
+            .flatten()
+            .map(|(label, platforms)| (&**label, &**platforms))
+            .collect();
+        if !statements.is_empty()
+            && let Err(failure) = write(world, &path, &statements)
+        {
+            if let Some(first) = stated.roots.first() {
+                roots[*first].failures.push(failure);
+            }
+            continue;
+        }
+        for index in stated.roots {
+            let root = &mut roots[index];
+            let Some(fixed) = &mut root.fixed else {
+                continue;
+            };
+            let wanted = &mut root.verdict.platforms;
+            root.verdict.findings.retain(|finding| {
+                let Some((provider, _)) = statable(finding) else {
+                    return true;
+                };
+                let (provider, file) = (provider.clone(), shown.clone());
+                let Some((_, platforms)) = &stated.providers[&provider] else {
+                    fixed.leave(Unrepaired::Platforms { provider, file });
+                    return true;
+                };
+                if let Some(wanted) = wanted {
+                    let own = WantedSet {
+                        named: platforms.clone(),
+                        ..WantedSet::default()
+                    };
+                    wanted.own.insert(provider.clone(), own);
+                }
+                fixed.also(Repair::Stated {
+                    provider,
+                    platforms: platforms.clone(),
+                    file,
+                });
+                false
+            });
+        }
+    }
+    None
+}
+
+/// Returns what a finding asks to be stated.
+fn statable(finding: &Finding) -> Option<(&ProviderAddr, &[Platform])> {
+    Some((finding.provider.as_ref()?, finding.statable.as_deref()?))
+}
+
+/// Collects the statements of all project files. A statement holds for every root that the file governs, so it is
+/// made only where each root with an entry of the provider asks for the same.
+fn files(roots: &[VerifiedRoot], shared: Option<&SharedPolicy>, world: World<'_>) -> StatedFiles {
+    let mut files = StatedFiles::new();
+    for (index, verified) in roots.iter().enumerate() {
+        let file = files
+            .entry(verified.root.writable_project_file(world))
+            .or_default();
+        file.roots.push(index);
+        let wanted: BTreeMap<&ProviderAddr, &[Platform]> = verified
+            .verdict
+            .findings
+            .iter()
+            .filter_map(statable)
+            .filter(|(provider, platforms)| !is_required(verified, shared, provider, platforms))
+            .collect();
+        file.is_wanted |= !wanted.is_empty();
+        let locked = verified.root.document().lock.providers.keys();
+        for provider in locked {
+            let statement = wanted
+                .get(provider)
+                .map(|platforms| (label(verified, provider), platforms.to_vec()));
+            file.providers
+                .entry(provider.clone())
+                .and_modify(|known| {
+                    if *known != statement {
+                        *known = None;
+                    }
+                })
+                .or_insert(statement);
+        }
+    }
+    files.retain(|_, file| file.is_wanted);
+    files
+}
+
+/// Returns true if a policy wants more platforms of a provider, whatever is stated about it.
+fn is_required(
+    verified: &VerifiedRoot,
+    shared: Option<&SharedPolicy>,
+    provider: &ProviderAddr,
+    platforms: &[Platform],
+) -> bool {
+    let mut wanted = WantedPlatforms::every(platforms.to_vec());
+    verified.root.project().require_platforms(&mut wanted);
+    if let Some((shared, _)) = shared.and_then(SharedPolicy::settings) {
+        shared.require_platforms(&mut wanted);
+    }
+    let stated: BTreeSet<&Platform> = platforms.iter().collect();
+    wanted
+        .known(provider)
+        .iter()
+        .any(|platform| !stated.contains(platform))
+}
+
+/// Returns the label of the block of a provider: as the project file writes it, else the whole address, which means
+/// the same to both programs.
+fn label(verified: &VerifiedRoot, provider: &ProviderAddr) -> String {
+    let root = &verified.root;
+    root.project()
+        .providers
+        .iter()
+        .find(|setting| setting.name.means(provider, root.flavor))
+        .map_or_else(
+            || provider.to_string(),
+            |setting| setting.name.text().to_owned(),
+        )
+}
+
+/// Writes statements into a project file, which is made if it is missing.
+fn write(world: World<'_>, path: &Path, statements: &[(&str, &[Platform])]) -> Result<(), Failure> {
+    let failed = |cause: String| {
+        Failure::new(format!("{} could not be written", path.display())).because(cause)
+    };
+    let old = match world.disk.read(path, MAX_FILE_BYTES) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(failed(error.to_string())),
+    };
+    let new = edited(old.clone().unwrap_or_default(), statements)
+        .map_err(|error| failed(error.to_string()))?;
+    match world.disk.replace(path, old.as_deref(), &new) {
+        Ok(Replaced::Done) => Ok(()),
+        Ok(Replaced::Changed) => Err(
+            failed("another program has changed it meanwhile".to_owned())
+                .help("run the command again"),
+        ),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+fn edited(bytes: Vec<u8>, statements: &[(&str, &[Platform])]) -> Result<Vec<u8>, EditError> {
+    let mut editor = HclEditor::open(bytes)?;
+    for (label, platforms) in statements {
+        let block = BlockName {
+            kind: "provider",
+            labels: &[label],
+        };
+        let platforms: Vec<Expression> = platforms
+            .iter()
+            .map(|platform| platform.to_string().into())
+            .collect();
+        editor.set(&[block], "platforms", platforms)?;
+    }
+    Ok(editor.into_bytes())
+}
