@@ -2,7 +2,7 @@
 //! which hands out what the authority has signed.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
@@ -218,6 +218,8 @@ pub(crate) enum Answer {
     Status(u16, &'static str, String),
     /// The connection ends.
     Nothing,
+    /// The connection stays, and nothing comes.
+    Silence,
 }
 
 /// The attestations of one repository, as GitHub's API has them, on loopback; its thread ends with the process.
@@ -252,7 +254,13 @@ impl AttestationApi {
     /// Answers a question about a package of a repository, `OWNER/NAME`.
     pub(crate) fn set(&self, repository: &str, digest: &str, answer: Answer) {
         let path = format!("/repos/{repository}/attestations/sha256:{digest}").to_lowercase();
-        self.state.lock().unwrap().answers.insert(path, answer);
+        self.set_path(&path, answer);
+    }
+
+    /// Answers requests for a path, in lower case.
+    pub(crate) fn set_path(&self, path: &str, answer: Answer) {
+        let mut state = self.state.lock().unwrap();
+        state.answers.insert(path.to_owned(), answer);
     }
 
     /// Answers all other questions.
@@ -296,6 +304,11 @@ fn serve(stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
     let none = Answer::Status(404, "", "{\"message\": \"Not Found\"}".to_owned());
     let (status, fields, body) = match answer.unwrap_or(none) {
         Answer::Nothing => return Ok(()),
+        Answer::Silence => {
+            let mut rest = Vec::new();
+            reader.read_to_end(&mut rest)?;
+            return Ok(());
+        }
         Answer::Status(status, fields, body) => (status, fields, body),
         Answer::Bundles(bundles) => {
             let listed = bundles

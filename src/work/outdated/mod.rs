@@ -4,7 +4,7 @@ mod result;
 pub(crate) mod text;
 mod verdict;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use crate::advice::required::Required;
 use crate::audit::run::{KnownAdvisories, known_advisories};
 use crate::authenticate::Rules;
 use crate::config::Loaded;
-use crate::diag::{Texts, has_errors};
+use crate::diag::{Texts, counted, has_errors};
 use crate::driver::{self, Job, OpenResult, RunInputs};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::report::json::Provider;
@@ -33,7 +33,7 @@ use crate::run::unseen::{CallNames, UnseenParts};
 use crate::run::user::enforcement;
 use crate::run::user::modules::{AutoModules, UserModules};
 use crate::run::user::sources::{self, Sources};
-use crate::verify::Advice;
+use crate::verify::{Advice, expiry};
 use crate::version::Upgrade;
 
 /// The comparison of a command line.
@@ -47,6 +47,8 @@ struct OutdatedRun<'s, 'a> {
     found: BTreeSet<usize>,
     /// The commands for all roots.
     commands: Advice,
+    /// The keys behind locked releases that expire, each with the number of its roots.
+    expiring_keys: BTreeMap<String, usize>,
 }
 
 /// A root that is ready to be compared.
@@ -109,6 +111,7 @@ impl Command for OutdatedArgs {
             named,
             found: BTreeSet::new(),
             commands: commands::of_all(session.options, &roots),
+            expiring_keys: BTreeMap::new(),
         };
         let inputs = RunInputs {
             reading: Some(modules.reading()),
@@ -116,6 +119,11 @@ impl Command for OutdatedArgs {
         };
         let all = driver::over_roots(&mut job, inputs);
         let mut result = all.into_result("outdated");
+        for (key, roots) in job.expiring_keys {
+            let roots = counted(roots, "root");
+            let text = format!("{key} ({roots}); see `lockctl explain key-expires`");
+            result.remarks.push(Sentence::note(text));
+        }
         let advisories = mark_known_advisories(session, &mut result);
         let warnings = advisories.warnings(naming(result.roots()));
         result.remarks.extend(warnings);
@@ -319,6 +327,15 @@ impl OutdatedRun<'_, '_> {
         result.faults(self.sources.unreported(opened.source));
         self.sources.reported(opened.source);
         let OpenRoot { root, loaded, .. } = opened;
+        let (session, lock) = (self.session, &root.document().lock);
+        let releases = session.facts.releases(root, lock, session.world);
+        for (provider, keys) in releases.key_ends() {
+            let name = provider.short(root.flavor);
+            let release = format!("{name} {}", lock.providers[&provider].version);
+            for key in expiry::sentences(&release, &keys, releases.now) {
+                *self.expiring_keys.entry(key).or_default() += 1;
+            }
+        }
         let compared = OutdatedRoot {
             root,
             required: Required::of(root, Some(&loaded.requirements), texts),

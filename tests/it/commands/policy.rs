@@ -1,11 +1,13 @@
 //! The second edition of policies: what `verify` finds, and what `lock`, `update` and `mirror` obey.
 
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use snapbox::str;
 
 use super::age::signed;
 use super::registry::{DEMO, with_registry};
 use super::*;
+use crate::attestations::{Answer, AttestationApi};
 
 const FILE: &str = ".lockctl.hcl";
 const FLAVOR: [&str; 2] = ["--flavor", "terraform@1.11"];
@@ -320,4 +322,93 @@ fn a_shared_policy_cannot_be_weakened() {
     lab.run(&[&verify[..], &["--policy", "https://a.example/policy.hcl"]].concat())
         .exits(2)
         .stderr_has("a URL needs the digest of its document");
+}
+
+#[test]
+fn a_policy_at_a_url_is_the_one_that_is_named() {
+    let mut lab = locked_under("prereleases = \"accept\"");
+    lab.hurry = 100;
+    let server = AttestationApi::start();
+    let shared = "policy {\n  prereleases = \"refuse\"\n}\n";
+    let huge = format!("{shared}{}", "# \n".repeat(100_000));
+    let digest = |text: &str| hex::encode(Sha256::digest(text));
+    let verify = |path: &str, text: &str| {
+        let policy = format!("{}{path}@sha256:{}", server.url, digest(text));
+        lab.run(&["verify", "--only", "policy", "--policy", &policy])
+    };
+    for (path, answer) in [
+        ("/good", Answer::Status(200, "", shared.to_owned())),
+        (
+            "/other",
+            Answer::Status(200, "", shared.replace("refuse", "accept")),
+        ),
+        (
+            "/moved",
+            Answer::Status(302, "Location: /good\r\n", String::new()),
+        ),
+        (
+            "/circle",
+            Answer::Status(302, "Location: /circle\r\n", String::new()),
+        ),
+        ("/huge", Answer::Status(200, "", huge.clone())),
+        ("/gone", Answer::Status(404, "", String::new())),
+        ("/closed", Answer::Nothing),
+        ("/silent", Answer::Silence),
+    ] {
+        server.set_path(path, answer);
+    }
+    let refused = verify("/good", shared).exits(1);
+    refused.stdout_has("error[version-not-allowed]: other.example/t/y 2.0.0-beta1");
+    verify("/moved", shared)
+        .exits(1)
+        .stdout_has("version-not-allowed");
+    let other = verify("/other", shared).exits(2);
+    other.stderr_has("its SHA-256 is ");
+    other.stderr_has("write the new digest only if it is meant");
+    // What is too long, or does not come, is no policy, whatever its digest.
+    verify("/huge", &huge)
+        .exits(2)
+        .stderr_has("sends more than");
+    verify("/circle", shared).exits(2).stderr_has("redirect");
+    verify("/gone", shared).exits(2).stderr_has("404");
+    verify("/closed", shared)
+        .exits(2)
+        .stderr_has("could not be fetched");
+    verify("/silent", shared)
+        .exits(2)
+        .stderr_has("could not be fetched");
+    let upper = format!(
+        "{}/good@sha256:{}",
+        server.url,
+        digest(shared).to_uppercase()
+    );
+    lab.run(&["verify", "--only", "policy", "--policy", &upper])
+        .exits(1);
+    let offline = ["verify", "--offline", "--policy", &upper];
+    lab.run(&offline).exits(2).stderr_has("--offline");
+}
+
+#[test]
+fn what_is_denied_is_not_converted() {
+    let (_registry, lab) = with_registry(DEMO);
+    let lock = [&["lock", "--platform", "linux_amd64"], &FLAVOR[..]].concat();
+    lab.run(&lock).exits(0);
+    let before = lab.read(LOCK);
+    let convert = ["convert", "--to", "opentofu", "--platform", "linux_amd64"];
+    for (policy, rule) in [
+        ("deny = [\"acme/*\"]", "provider-not-allowed"),
+        ("deny = [\"acme/demo < 2\"]", "version-not-allowed"),
+        (
+            "hosts = [\"registry.terraform.io\"]",
+            "provider-not-allowed",
+        ),
+    ] {
+        lab.write(FILE, format!("policy {{\n  {policy}\n}}\n"));
+        lab.run(&convert)
+            .exits(1)
+            .stderr_has(&format!("error[{rule}]"));
+        assert_eq!(lab.read(LOCK), before, "{policy}");
+    }
+    lab.write(FILE, "policy {\n  deny = [\"acme/other\"]\n}\n");
+    lab.run(&convert).exits(0);
 }

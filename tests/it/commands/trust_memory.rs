@@ -211,6 +211,16 @@ fn a_branch_does_not_accept_what_it_changes() {
     let checked = repo.run(&["verify", "--only", "policy", "--config-at", &base]);
     checked.exits(1).stdout_has("zh-lost");
     repo.run(&["trust", "--config-at", &base]).exits(2);
+    // Nor does it help to take the memory out.
+    repo.write(FILE, "");
+    repo.commit("none");
+    repo.run(&["verify", "--only", "policy"]).exits(0);
+    let checked = repo.run(&["verify", "--only", "policy", "--config-at", &base]);
+    checked.exits(1).stdout_has("zh-lost");
+    // A memory of other providers alone is one that may have lost something.
+    repo.write(FILE, memory(0).replace("t/x", "t/y"));
+    let checked = repo.run(&["verify", "--only", "policy"]).exits(0);
+    checked.stderr_has("lacks 1 locked provider, as example.com/t/x");
 }
 
 #[test]
@@ -226,6 +236,9 @@ fn a_key_that_expires_is_announced_offline_and_upstream() {
         outcome.stdout_has("note[key-expires]: the key of registry.terraform.io/acme/demo 1.0.0");
     }
     lab.run(&flavored("trust -v")).stdout_has("KEY EXPIRES");
+    let outdated = lab.run(&flavored("outdated")).exits(0);
+    outdated.stderr_has("note: the key of acme/demo 1.0.0, ");
+    outdated.stderr_has("(1 root); see `lockctl explain key-expires`");
     // A key without an end, and the key of a later answer, have none.
     registry.reset(&json!({}));
     let outcome = lab.run(&flavored("verify --only upstream -v"));

@@ -1,5 +1,6 @@
 //! Keys of locked releases that expire soon, or have expired.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use super::known::KeyEnds;
@@ -10,6 +11,22 @@ use crate::package::calendar::{ago, day};
 /// The time before the end of a key when a note announces it.
 const NOTICE: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 
+/// Says of a release which of its keys, by fingerprint, expire within 60 days, or have expired.
+pub fn sentences(
+    release: &str,
+    keys: &BTreeMap<String, SystemTime>,
+    now: SystemTime,
+) -> impl Iterator<Item = String> {
+    keys.iter()
+        .filter(move |(_, end)| **end <= now + NOTICE)
+        .map(move |(fingerprint, end)| {
+            let key = fingerprint.get(24..).unwrap_or(fingerprint);
+            let verb = if *end <= now { "expired" } else { "expires" };
+            let (day, ago) = (day(*end), ago(*end, now));
+            format!("the key of {release}, {key}, {verb} on {day}, {ago}")
+        })
+}
+
 /// Reports keys that expire within 60 days, or have expired.
 #[must_use]
 pub fn check(subject: CheckedLock<'_>, ends: &KeyEnds, now: SystemTime) -> Vec<Finding> {
@@ -18,15 +35,7 @@ pub fn check(subject: CheckedLock<'_>, ends: &KeyEnds, now: SystemTime) -> Vec<F
         let Some(entry) = subject.document.lock.providers.get(provider) else {
             continue;
         };
-        for (fingerprint, end) in keys.iter().filter(|(_, end)| **end <= now + NOTICE) {
-            let key = fingerprint.get(24..).unwrap_or(fingerprint);
-            let verb = if *end <= now { "expired" } else { "expires" };
-            let title = format!(
-                "the key of {provider} {}, {key}, {verb} on {}, {}",
-                entry.version,
-                day(*end),
-                ago(*end, now)
-            );
+        for title in sentences(&format!("{provider} {}", entry.version), keys, now) {
             let help = "the locked release stays valid for the programs; later releases need another key or a longer \
                         life of this one, so look for an announcement of the publisher";
             let diagnostic = Diagnostic::note(rules::KEY_EXPIRES, title)
