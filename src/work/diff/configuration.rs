@@ -16,7 +16,7 @@ use crate::run::World;
 use crate::run::session::Session;
 use crate::run::user::modules;
 use crate::workspace::{EnvironmentUse, Reading, Workspace};
-use crate::world::{Env, EnvAt};
+use crate::world::{Env, EnvAt, Files as _};
 
 /// The place of the configuration of a side.
 #[derive(Clone)]
@@ -25,6 +25,16 @@ pub(crate) enum Configured<'a> {
     Disk(&'a Path),
     /// In a directory of a revision; the last path is that of its top.
     Revision(&'a git::Tree<'a>, &'a Path, &'a Path),
+}
+
+impl Configured<'_> {
+    /// Returns true if the directory itself is not there.
+    fn is_gone(&self, world: World<'_>) -> bool {
+        match self {
+            Self::Disk(dir) => world.disk.kind(dir).is_err(),
+            Self::Revision(tree, dir, _) => tree.kind(dir).is_err(),
+        }
+    }
 }
 
 /// Reads the configuration of both sides, and adds what it says about each change.
@@ -50,12 +60,14 @@ pub(crate) fn explain(
         _ => true,
     });
     let is_committed = matches!(old, Some(Configured::Revision(..)));
+    let is_gone = new.is_gone(session.world);
     let modules = modules::kept(session);
     let mut load = |side, flavor| load(side, flavor, &modules, session.world, texts);
     let old = old.and_then(|old| load(old, old_flavor));
     let new = load(new, new_flavor);
-    if is_committed && new.is_none() && old.is_some() {
-        comparison.review.without_configuration();
+    // Of a stray lock file there never was a configuration, and no directory is left for `init`.
+    if is_committed && new.is_none() && (old.is_some() || is_gone) {
+        comparison.review.without_root();
     }
     let places = |loaded: &Option<Loaded>, flavor| {
         let of_all = |loaded| OverriddenPlaces::of_all(loaded, texts, flavor);

@@ -98,10 +98,10 @@ fn every_lock_file_that_differs_is_shown() {
     let Some(repo) = history() else { return };
     let outcome = repo.run(&["diff", "main..feature"]).exits(0);
     outcome.stdout_eq(str![[r#"
-warning  the file was removed, so the next init selects versions anew and accepts any package
-    in gone/.terraform.lock.hcl
 routine  the file was moved
     in elsewhere/.terraform.lock.hcl
+routine  the file was removed with its root
+    in gone/.terraform.lock.hcl
 routine  the file is new
     in new/.terraform.lock.hcl
 notice   registry.terraform.io/hashicorp/aws  5.31.0           added
@@ -110,7 +110,7 @@ routine  example.com/a/x                      1.0.0            removed
     in gone/.terraform.lock.hcl
 routine  registry.terraform.io/hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor)
     in changed/.terraform.lock.hcl
-1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform.lock.hcl
+1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files, nothing alarming
 
 "#]]);
     for same in [
@@ -123,12 +123,12 @@ routine  registry.terraform.io/hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor
     assert_eq!(back.stdout, "nothing changed\n");
     let markdown = repo.run(&["diff", "main..feature", "--format", "markdown"]);
     markdown.stdout.split("<details>").next().unwrap().reads(str![[r#"
-**1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform.lock.hcl**
+1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files, nothing alarming
 
 | RISK | FILE | ROOTS | WHERE |
 |---|---|---|---|
-| **warning** | `the file was removed, so the next init selects versions anew and accepts any package` | 1 | `gone/.terraform.lock.hcl` |
 | routine | `the file was moved` | 1 | `elsewhere/.terraform.lock.hcl` |
+| routine | `the file was removed with its root` | 1 | `gone/.terraform.lock.hcl` |
 | routine | `the file is new` | 1 | `new/.terraform.lock.hcl` |
 
 | RISK | PROVIDER | VERSION | CHANGE | ROOTS | WHERE |

@@ -167,7 +167,7 @@ fn a_root_that_was_removed_is_routine() {
     repo.commit("removed");
     repo.run(&["diff", "HEAD~..HEAD"]).stdout_eq(str![[r#"
 live/001/.terraform.lock.hcl
-routine  the file was removed with the configuration
+routine  the file was removed with its root
 routine  acmecorp/other  2.0.0  removed
 routine  acmecorp/tool   1.1.0  removed
 2 providers removed, nothing alarming
@@ -178,6 +178,19 @@ routine  acmecorp/tool   1.1.0  removed
     repo.commit("removed");
     let outcome = repo.run(&["diff", "HEAD~..HEAD"]);
     outcome.stdout_has("warning  the file was removed, so");
+    // Beside a stray file there never was a configuration.
+    let stray = format!("stray/{LOCK}");
+    repo.write(
+        &stray,
+        repo.git(&["show", &format!("HEAD~:live/002/{LOCK}")]),
+    );
+    repo.commit("stray");
+    repo.git(&["rm", "--quiet", &stray]);
+    for range in ["HEAD", "HEAD~..HEAD"] {
+        let outcome = repo.run(&["diff", range]);
+        outcome.stdout_has("routine  the file was removed with its root");
+        repo.commit("removed");
+    }
 }
 
 /// The old side is read by the rules of its own lock file: Terraform ignores what OpenTofu prefers.

@@ -40,7 +40,7 @@ pub enum FileCause {
     Added,
     /// The file was removed.
     Deleted,
-    /// The file was removed with the configuration beside it.
+    /// The file was removed with the configuration beside it, or with its directory.
     // Its name is that of `Deleted`: the difference is only in the risk.
     #[serde(rename = "deleted")]
     #[cfg_attr(feature = "schema", schemars(skip))]
@@ -106,7 +106,7 @@ impl FileReview {
             FileCause::Deleted => {
                 "the file was removed, so the next init selects versions anew and accepts any package"
             }
-            FileCause::RootDeleted => "the file was removed with the configuration",
+            FileCause::RootDeleted => "the file was removed with its root",
             FileCause::Renamed => {
                 let from = self.old_path.as_deref().unwrap_or_default();
                 return format!("the file was moved from {from}");
@@ -141,8 +141,8 @@ impl FileReview {
         self.causes.is_empty() && self.providers.is_empty() && self.pins.is_empty()
     }
 
-    /// Adds that the configuration was removed with the file, if the file was removed.
-    pub fn without_configuration(&mut self) {
+    /// Adds that nothing is left that the file belongs to, if the file was removed.
+    pub fn without_root(&mut self) {
         for cause in &mut self.causes {
             if *cause == FileCause::Deleted {
                 *cause = FileCause::RootDeleted;
