@@ -313,6 +313,28 @@ fn a_signed_export_is_for_machines_without_a_network() {
 }
 
 #[test]
+fn a_key_needs_a_name_and_no_directory() {
+    let lab = Lab::new();
+    for name in ["a b", "a+b", ""] {
+        let said = lab.run(&["cache", "keygen", name]).exits(2).stderr;
+        assert_eq!(
+            said,
+            format!(
+                "error: {name:?} cannot be the name of a key\n  help: write a word without spaces and plus signs, \
+                 as in ci.example.com\n"
+            )
+        );
+    }
+    let made = lab.run(&["cache", "keygen", "ci.example"]).exits(0);
+    assert!(made.stdout.starts_with("PRIVATE+KEY+ci.example+"));
+    assert!(
+        made.stderr.contains("fact_keys = [\"ci.example+"),
+        "{}",
+        made.stderr
+    );
+}
+
+#[test]
 fn old_objects_are_collected() {
     let Shared { lab, .. } = shared();
     let url = format!("file://{}", lab.path("shared").display());

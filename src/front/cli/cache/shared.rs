@@ -1,7 +1,7 @@
 //! `lockctl cache keygen` and `lockctl cache gc`: keys and objects of shared stores.
 
 use super::{GcArgs, KeygenArgs, absolute, result};
-use crate::authenticate::FactSigner;
+use crate::authenticate::{FactSigner, SignerError};
 use crate::report::json::{CollectedObjects, NewKey, StoreReport};
 use crate::report::{CommandResult, Failure, Sentence};
 use crate::run::user::caches;
@@ -10,10 +10,12 @@ use crate::store::shared;
 
 /// Makes a key; the private one is what the command prints.
 pub(super) fn keygen(args: &KeygenArgs, world: World<'_>) -> Result<CommandResult, Failure> {
-    let (private, signer) = FactSigner::generate(&args.name).map_err(|error| {
-        Failure::new(format!("{:?} cannot be the name of a key", args.name))
-            .because(error.to_string())
-            .help("write a word without spaces and plus signs, as in ci.example.com")
+    let (private, signer) = FactSigner::generate(&args.name).map_err(|error| match error {
+        SignerError::Form => Failure::new(format!("{:?} cannot be the name of a key", args.name))
+            .help("write a word without spaces and plus signs, as in ci.example.com"),
+        SignerError::NoRandomNumbers => {
+            Failure::new("no key could be made").because(error.to_string())
+        }
     })?;
     let public = signer.key().to_string();
     let note =
