@@ -115,10 +115,10 @@ impl SharedObjects for Bucket<'_> {
         let path = self.path(key);
         let read = self.wait(async {
             let found = self.store.get(&path).await?;
-            let version = &found.meta;
-            let tag =
-                [&version.e_tag, &version.version].map(|part| part.as_deref().unwrap_or_default());
-            let tag = tag.join("\n");
+            // A condition names the first one for S3 and Azure, and the second one for Google.
+            let tag = [&found.meta.e_tag, &found.meta.version]
+                .map(|part| part.as_deref().unwrap_or_default())
+                .join("\n");
             let mut bytes = Vec::new();
             let mut parts = found.into_stream();
             // The length that the server states may be wrong.

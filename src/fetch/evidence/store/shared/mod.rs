@@ -112,8 +112,9 @@ impl<'a> SharedFacts<'a> {
 
     /// Adds what this run found out to the store.
     pub fn share(&self) {
-        let learned = std::mem::take(&mut lock(&self.state).learned);
-        let learned: Vec<_> = learned.into_iter().collect();
+        let learned: Vec<_> = std::mem::take(&mut lock(&self.state).learned)
+            .into_iter()
+            .collect();
         let (Some(signer), Some(objects)) = (&self.store.signer, &self.store.objects) else {
             return;
         };
@@ -261,6 +262,7 @@ impl<'a> SharedFacts<'a> {
                     .insert(key.to_owned(), conflicts);
                 return Ok(Addition::Conflict);
             }
+            // Of many jobs that computed the same fact, one adds it and the others find it here.
             let Some(new) = learned.beyond(&current.release) else {
                 return Ok(Addition::NothingNew);
             };
@@ -390,6 +392,7 @@ impl Facts for SharedFacts<'_> {
             let Some(read) = read else { continue };
             let conflicts = self.conflicts_with_own(&read.release);
             let mut state = lock(&self.state);
+            // A fact that is contradicted must not replace a download before the alarm is raised.
             for (zh, fact) in &read.release.facts {
                 if conflicts
                     .iter()
