@@ -14,7 +14,7 @@ use crate::addr::ProviderAddr;
 use crate::advice;
 use crate::advice::required::Required;
 use crate::config::Loaded;
-use crate::diag::{Diagnostic, FileId, Finding, Span, Texts, counted, counted_as, rules};
+use crate::diag::{Diagnostic, FileId, Finding, Span, Texts, counted_as, rules};
 use crate::driver::{Job, OpenResult};
 use crate::flavor::Flavor;
 use crate::git::Repository;
@@ -204,7 +204,7 @@ impl Job for VerifyJob<'_, '_> {
         self.notes.extend(h1_not_compared(&roots, &self.for_all));
         self.notes.extend(default_gaps(&roots));
         if self.groups.wants(CheckGroup::Policy) {
-            self.notes.extend(not_remembered(&roots));
+            self.notes.extend(result::not_remembered(&roots));
         }
         roots
             .into_iter()
@@ -508,26 +508,6 @@ fn h1_not_compared(verified: &[VerifiedRoot], for_all: &Advice) -> Option<String
             }
         )
     })
-}
-
-/// Counts the locked providers that project files with a memory do not remember: somebody may have taken one out.
-fn not_remembered(verified: &[VerifiedRoot]) -> Option<String> {
-    let mut names = BTreeSet::new();
-    for VerifiedRoot { root, .. } in verified {
-        let trust = &root.project().trust;
-        let locked = root.document().lock.providers.keys();
-        let is_first_use = |provider: &&ProviderAddr| {
-            !provider.is_builtin(root.flavor) && trust.remembered(provider, root.flavor).is_none()
-        };
-        if !trust.memory.is_empty() {
-            names.extend(locked.filter(is_first_use).map(|it| it.short(root.flavor)));
-        }
-    }
-    let first = names.first()?;
-    Some(format!(
-        "the memory of the project file lacks {}, as {first}; `lockctl trust` adds what is known",
-        counted(names.len(), "locked provider")
-    ))
 }
 
 /// Says how many entries lack hashes that nothing but the default list of platforms wants; `None` if none do.

@@ -1,6 +1,6 @@
 //! The result of a root, made of its verdict.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::job::VerifiedRoot;
 use super::table;
@@ -279,4 +279,28 @@ fn locked(lock: &LockText) -> Vec<Provider> {
         })
     };
     entries.map(row).collect()
+}
+
+/// Counts the locked providers that project files with a memory do not remember: somebody may have taken one out.
+pub(super) fn not_remembered(verified: &[VerifiedRoot]) -> Option<String> {
+    let names: BTreeSet<String> = verified
+        .iter()
+        .map(|verified| &*verified.root)
+        .filter(|root| !root.project().trust.memory.is_empty())
+        .flat_map(|root| {
+            let trust = &root.project().trust;
+            root.document()
+                .lock
+                .providers
+                .keys()
+                .filter(|provider| !provider.is_builtin(root.flavor))
+                .filter(|provider| trust.remembered(provider, root.flavor).is_none())
+                .map(|provider| provider.short(root.flavor))
+        })
+        .collect();
+    let first = names.first()?;
+    Some(format!(
+        "the memory of the project file lacks {}, as {first}; `lockctl trust` adds what is known",
+        counted(names.len(), "locked provider")
+    ))
 }
