@@ -187,6 +187,19 @@ fn a_call_is_named_by_its_address() {
 }
 
 #[test]
+fn a_unit_whose_module_is_not_visible_is_no_empty_module() {
+    let lab = Lab::new();
+    lab.write("provider.tf", "provider \"aws\" {}\n");
+    lab.write(
+        "terragrunt.hcl",
+        "terraform {\n  source = \"git::https://example.com/m.git\"\n}\n",
+    );
+    lab.run(&CONFIG)
+        .exits(2)
+        .stderr_has("the module of this Terragrunt unit is not visible");
+}
+
+#[test]
 fn a_module_with_a_fault_is_not_printed() {
     let lab = overridden();
     lab.write("b_override.tf", "variable \"b\" {}\n");

@@ -88,10 +88,8 @@ impl Command for ConfigArgs {
             |root, loaded, texts, result| {
                 let format = session.options.format;
                 let mut modules = self.modules(loaded, called, texts, root.flavor);
-                if let Some(call) = called
-                    && modules.is_empty()
-                {
-                    return Err(not_printed(call, loaded));
+                if modules.is_empty() {
+                    return Err(not_printed(called, loaded));
                 }
                 if self.expand {
                     let reading = user_modules.reading();
@@ -241,8 +239,13 @@ impl ConfigArgs {
     }
 }
 
-/// Says why a call cannot be printed.
-fn not_printed(call: &str, loaded: &Loaded) -> Failure {
+/// Says why a call, or the module of a Terragrunt unit, cannot be printed.
+fn not_printed(called: Option<&str>, loaded: &Loaded) -> Failure {
+    let Some(call) = called else {
+        return Failure::new("the module of this Terragrunt unit is not visible").help(
+            "`lockctl config -v` shows why; `--modules fetch` fetches what is not installed",
+        );
+    };
     let paths: BTreeSet<String> = loaded
         .modules
         .iter()
