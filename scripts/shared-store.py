@@ -15,6 +15,7 @@ random moments, and looks for facts that were lost or torn.
 """
 import argparse
 import base64
+import collections
 import contextlib
 import hashlib
 import hmac
@@ -172,6 +173,13 @@ def azure():
                 "AZURE_STORAGE_ENDPOINT": f"http://127.0.0.1:{port}/{account}"}
 
 
+class ManyConnections(http.server.ThreadingHTTPServer):
+    request_queue_size = 1024
+
+    def handle_error(self, *_):
+        """A client that was killed is no reason for a message."""
+
+
 class GoogleXml(http.server.BaseHTTPRequestHandler):
     """Puts and deletes objects by the XML API, which `object_store` uses, where a server knows the JSON API alone."""
 
@@ -223,7 +231,7 @@ def google():
                                          {"Content-Type": "application/json"})
         urllib.request.urlopen(request)
         GoogleXml.target = ("127.0.0.1", port)
-        xml = http.server.ThreadingHTTPServer(("127.0.0.1", 0), GoogleXml)
+        xml = ManyConnections(("127.0.0.1", 0), GoogleXml)
         threading.Thread(target=xml.serve_forever, daemon=True).start()
         account = {"private_key": "-", "private_key_id": "-", "client_email": "-", "disable_oauth": True,
                    "gcs_base_url": f"http://127.0.0.1:{xml.server_address[1]}"}
@@ -351,13 +359,6 @@ class Delayed(http.server.BaseHTTPRequestHandler):
         pass
 
 
-class ManyConnections(http.server.ThreadingHTTPServer):
-    request_queue_size = 1024
-
-    def handle_error(self, *_):
-        """A client that was killed is no reason for a message."""
-
-
 @contextlib.contextmanager
 def counted(env, latency):
     """Puts a latency, in ms, before the service of an environment, and counts its requests."""
@@ -427,7 +428,7 @@ def writers(machines, options):
                 tops[platform, number] = machines.project(url, platforms=[platform]), chosen
             machines.sources = sources
             machines.run(machines.project(None, platforms=[platform]), "lock", "-r", "-q", key=False)
-        ended, killed, outrun, without, running = {}, 0, 0, 0, []
+        ended, killed, outrun, without, running = {}, 0, 0, collections.Counter(), []
         for start in range(0, count, options.at_once):
             # All of them wait for the end of this pipe.
             gate, opened = os.pipe()
@@ -445,7 +446,7 @@ def writers(machines, options):
         for platform, chosen, child, _, stderr in running:
             killed += child.returncode == -signal.SIGKILL
             outrun += "other machines changed it all the time" in stderr
-            without += "went on without" in stderr
+            without.update(line.split("went on without it: ")[1] for line in stderr.splitlines() if "went on" in line)
             if child.returncode == 0 and "not added" not in stderr and "went on without" not in stderr:
                 ended.setdefault(platform, []).append(chosen)
         counts, lost, before = dict(Delayed.counts), 0, downloads(machines.bench)
@@ -457,10 +458,12 @@ def writers(machines, options):
                     before = downloads(machines.bench)
                     print(f"lost: {machines.sources} {platform}: {done.stderr}")
         print(f"{count} writers of {len(sources)} releases and {len(platforms)} platforms, {options.at_once} at once: "
-              f"{killed} killed, {sum(map(len, ended.values()))} ended well, {outrun} outrun, {without} without the "
-              f"store, {lost} facts lost or torn")
+              f"{killed} killed, {sum(map(len, ended.values()))} ended well, {outrun} outrun, {sum(without.values())} "
+              f"without the store, {lost} facts lost or torn")
         for kind, (requests, _) in sorted(counts.items()):
             print(f"  store {kind}: {requests} requests, {requests / count:.2f} per writer")
+        for reason, number in without.most_common(5):
+            print(f"  without the store: {number}: {reason}")
     return 1 if lost else 0
 
 
