@@ -181,8 +181,11 @@ fn providers_or_roots(
     word: &OsStr,
 ) -> Vec<CompletionCandidate> {
     let typed = word.to_string_lossy();
-    let providers = locked.iter().filter(|addr| addr.starts_with(&*typed));
-    let mut words: Vec<_> = providers.map(CompletionCandidate::new).collect();
+    let mut words: Vec<_> = locked
+        .iter()
+        .filter(|addr| addr.starts_with(&*typed))
+        .map(CompletionCandidate::new)
+        .collect();
     words.extend(dirs.complete(word));
     words
 }

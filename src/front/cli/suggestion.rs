@@ -94,13 +94,16 @@ pub(super) fn worded(kind: ErrorKind, text: String, args: &[OsString]) -> clap::
     let mut program = definition();
     // Only then has a subcommand the whole of its usage.
     program.build();
-    let typed = args.iter().skip(1).filter_map(|arg| arg.to_str());
-    let command = typed.fold(&mut program, |command, arg| {
-        if command.find_subcommand(arg).is_none() {
-            return command;
-        }
-        command.find_subcommand_mut(arg).expect("it was found")
-    });
+    let command =
+        args.iter()
+            .skip(1)
+            .filter_map(|arg| arg.to_str())
+            .fold(&mut program, |command, arg| {
+                if command.find_subcommand(arg).is_none() {
+                    return command;
+                }
+                command.find_subcommand_mut(arg).expect("it was found")
+            });
     command.error(kind, text)
 }
 

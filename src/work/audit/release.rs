@@ -156,8 +156,11 @@ fn provider(
         (None, Some(suggested)) => candidates.push((suggested, None)),
         (None, None) => {
             let paths = database.about_type(&type_name).iter().flat_map(|advisory| {
-                let modules = advisory.modules.iter().map(|module| &module.path);
-                modules.filter(|path| path.provider_type() == Some(&*type_name))
+                advisory
+                    .modules
+                    .iter()
+                    .map(|module| &module.path)
+                    .filter(|path| path.provider_type() == Some(&*type_name))
             });
             let bases: BTreeSet<&str> = paths.map(GoModulePath::base).collect();
             candidates.extend(

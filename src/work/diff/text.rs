@@ -72,11 +72,13 @@ pub(crate) enum Details {
 
 /// Returns how the providers of comparisons are named.
 pub(crate) fn naming(files: &[&FileComparison]) -> impl Fn(&ProviderAddr) -> String + use<> {
-    let changes = files.iter().flat_map(|file| &file.review.providers);
-    let sides = changes.flat_map(|provider| {
-        let change = &provider.change;
-        change.before().into_iter().chain(change.now())
-    });
+    let sides = files
+        .iter()
+        .flat_map(|file| &file.review.providers)
+        .flat_map(|provider| {
+            let change = &provider.change;
+            change.before().into_iter().chain(change.now())
+        });
     let flavor = files.first().map(|file| file.flavor());
     let flavor = provider::short_by(sides.map(|side| &side.addr), flavor);
     move |provider| match flavor {
@@ -170,8 +172,12 @@ pub(crate) fn table(files: &[&FileComparison], details: Details) -> Table {
                 [subject.clone(), version.clone(), kinds],
                 provider_now.remarks(),
             );
-            let steps = provider.trust.iter().map(ToString::to_string);
-            change.cells[TRUST] = steps.collect::<Vec<_>>().into();
+            change.cells[TRUST] = provider
+                .trust
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .into();
             change.details = lines(provider);
             rows.push((key(risk), change));
             for build in &provider.builds {

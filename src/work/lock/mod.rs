@@ -171,10 +171,11 @@ pub(crate) fn run(session: &Rc<Session<'_>>, request: LockRequest<'_>) -> Comman
         result.remarks.extend(job.uncovered.remark(roots));
     }
     result.remarks.extend(modules.remarks());
-    let attested = job.attester.iter();
-    result
-        .remarks
-        .extend(attested.flat_map(|attester| attester.remarks(session.options.verbose)));
+    result.remarks.extend(
+        job.attester
+            .iter()
+            .flat_map(|attester| attester.remarks(session.options.verbose)),
+    );
     let mut named = args.platforms.platforms.clone();
     for platform in &args.drop_platforms {
         named.push(PlatformArg::Named(platform.clone()));

@@ -366,43 +366,42 @@ fn remarks(roots: &[RootResult]) -> Vec<TextBlock> {
 
 /// Shows modules that could not be read: a line for each package, by host and repository.
 fn by_package(faults: &[SeenFault<'_>], of: usize) -> Vec<TextBlock> {
-    let kinds = grouped(
+    grouped(
         faults
             .iter()
             .map(|fault| ((&fault.diagnostic.title, &fault.diagnostic.help), fault)),
-    );
-    kinds
-        .into_iter()
-        .map(|(_, members)| {
-            let first = members[0];
-            let mut packages = grouped(
-                members
-                    .iter()
-                    .map(|fault| (fault.diagnostic.package.as_deref(), *fault)),
-            );
-            packages.sort_by_key(|(_, calls)| Reverse(calls.len()));
-            let hidden = packages.len().saturating_sub(MAX_PACKAGES);
-            let lines = packages.iter().take(MAX_PACKAGES).map(|(package, calls)| {
-                let package = package.unwrap_or("a source that is not known");
-                let cause = cause(calls[0].diagnostic).map_or_else(String::new, |cause| {
-                    format!(": {}", cause.lines().next().unwrap_or_default())
-                });
-                FaultLine::Name(format!("{package}: {}{cause}", calls_in_roots(calls, of)))
+    )
+    .into_iter()
+    .map(|(_, members)| {
+        let first = members[0];
+        let mut packages = grouped(
+            members
+                .iter()
+                .map(|fault| (fault.diagnostic.package.as_deref(), *fault)),
+        );
+        packages.sort_by_key(|(_, calls)| Reverse(calls.len()));
+        let hidden = packages.len().saturating_sub(MAX_PACKAGES);
+        let lines = packages.iter().take(MAX_PACKAGES).map(|(package, calls)| {
+            let package = package.unwrap_or("a source that is not known");
+            let cause = cause(calls[0].diagnostic).map_or_else(String::new, |cause| {
+                format!(": {}", cause.lines().next().unwrap_or_default())
             });
-            let mut block = Several::of(first.diagnostic, lines.collect());
-            block.title = format!("{}: {}", block.title, calls_in_roots(&members, of));
-            block.more = Some(match hidden {
-                0 => "-v shows each call".to_owned(),
-                1 => "and 1 more package (-v shows each call)".to_owned(),
-                n => format!("and {n} more packages (-v shows each call)"),
-            });
-            // A reason beside the title is something that fetching does not change, or that fetching met.
-            if first.is_asked && block.help.is_none() && cause(first.diagnostic).is_none() {
-                block.help = Some("`--modules fetch` fetches modules".to_owned());
-            }
-            TextBlock::Several(block)
-        })
-        .collect()
+            FaultLine::Name(format!("{package}: {}{cause}", calls_in_roots(calls, of)))
+        });
+        let mut block = Several::of(first.diagnostic, lines.collect());
+        block.title = format!("{}: {}", block.title, calls_in_roots(&members, of));
+        block.more = Some(match hidden {
+            0 => "-v shows each call".to_owned(),
+            1 => "and 1 more package (-v shows each call)".to_owned(),
+            n => format!("and {n} more packages (-v shows each call)"),
+        });
+        // A reason beside the title is something that fetching does not change, or that fetching met.
+        if first.is_asked && block.help.is_none() && cause(first.diagnostic).is_none() {
+            block.help = Some("`--modules fetch` fetches modules".to_owned());
+        }
+        TextBlock::Several(block)
+    })
+    .collect()
 }
 
 /// Returns the reason why a module could not be read, beside the title.

@@ -78,8 +78,13 @@ pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> 
         ":::" => false,
         _ => true,
     };
-    let lines = rendered.split('\n').enumerate().filter(is_shown);
-    lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n")
+    rendered
+        .split('\n')
+        .enumerate()
+        .filter(is_shown)
+        .map(|(_, line)| line)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Returns a line without its colours.

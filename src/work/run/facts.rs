@@ -199,9 +199,10 @@ impl<'a> UserFacts<'a> {
     pub(crate) fn about(&self, root: &Root, lock: &LockFile) -> Attributions {
         let trusted = self.trusted(root);
         if trusted.signed {
-            let locked = lock.providers.iter();
-            let releases =
-                locked.map(|(provider, entry)| (provider.clone(), entry.version.clone()));
+            let releases = lock
+                .providers
+                .iter()
+                .map(|(provider, entry)| (provider.clone(), entry.version.clone()));
             self.get().read_ahead(&releases.collect::<Vec<_>>());
         }
         let entries = lock.providers.iter().map(|(provider, entry)| {
@@ -296,8 +297,12 @@ impl<'a> UserFacts<'a> {
         let shared = self.shared.get().into_iter().flat_map(|joined| {
             let url = joined.setting.as_ref().map(|setting| &setting.url);
             let name = url.map_or_else(|| "trust.fact_keys".to_owned(), ToString::to_string);
-            let notes = joined.notes.iter().cloned().chain(joined.facts.notes());
-            notes.map(move |note| Sentence::warning(format!("{name}: {note}")))
+            joined
+                .notes
+                .iter()
+                .cloned()
+                .chain(joined.facts.notes())
+                .map(move |note| Sentence::warning(format!("{name}: {note}")))
         });
         let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         let others = (!others.is_empty()).then(|| {

@@ -243,8 +243,12 @@ impl<'a> Attester<'a> {
             match answer.and_then(|attested| of_version(attested, &entry.version)) {
                 Ok(Some(AttestedPackages { build, packages })) => {
                     // A statement names the packages of all platforms, so that one request is enough.
-                    let locked = packages.into_iter().filter(|zh| entry.hashes.contains(zh));
-                    builds.extend(locked.map(|zh| (zh, Some(build.clone()))));
+                    builds.extend(
+                        packages
+                            .into_iter()
+                            .filter(|zh| entry.hashes.contains(zh))
+                            .map(|zh| (zh, Some(build.clone()))),
+                    );
                     continue;
                 }
                 Ok(None) => {}

@@ -106,12 +106,13 @@ fn carried_by(change: &ProviderChange) -> Option<CarriedHashes> {
         }
         _ => false,
     });
-    let kept = old
+    let hashes: Hashes = old
         .lock
         .hashes
         .iter()
-        .filter(|hash| new.lock.hashes.contains(hash));
-    let hashes: Hashes = kept.cloned().collect();
+        .filter(|hash| new.lock.hashes.contains(hash))
+        .cloned()
+        .collect();
     (is_carried && old.addr == new.addr).then(|| CarriedHashes {
         provider: new.addr.clone(),
         version: old.lock.version.clone(),

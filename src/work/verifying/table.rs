@@ -89,8 +89,9 @@ pub(crate) fn blocks(roots: &[RootResult], verbose: bool) -> Vec<TextBlock> {
         }
         for (provider, groups) in groups {
             for (label, group) in lines(groups, verbose) {
-                let cells = [provider.clone(), label].into_iter();
-                let cells = cells.chain(cells_of(&group, here, &mut notes));
+                let cells = [provider.clone(), label]
+                    .into_iter()
+                    .chain(cells_of(&group, here, &mut notes));
                 table.rows.push(Row {
                     cells: cells.map(Cell::from).collect(),
                     ..Row::new(&root.path, [])

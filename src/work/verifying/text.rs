@@ -41,13 +41,14 @@ pub(crate) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
         display == FindingDisplay::Result && diagnostic.severity >= Severity::Warning
     });
     if look.verbose {
-        let entries = roots.iter().flat_map(|root| &root.entries);
-        blocks.extend(entries.filter_map(|entry| match entry {
-            ResultEntry::Finding(finding, FindingDisplay::Result) => {
-                Some(TextBlock::Diagnostic(finding.diagnostic.clone()))
-            }
-            _ => None,
-        }));
+        blocks.extend(roots.iter().flat_map(|root| &root.entries).filter_map(
+            |entry| match entry {
+                ResultEntry::Finding(finding, FindingDisplay::Result) => {
+                    Some(TextBlock::Diagnostic(finding.diagnostic.clone()))
+                }
+                _ => None,
+            },
+        ));
     } else {
         blocks.extend(folded.blocks);
     }
@@ -57,8 +58,12 @@ pub(crate) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     }
     // Of several roots, the last line counts those that are clean.
     if roots.len() == 1 || look.verbose {
-        let verdicts = roots.iter().filter_map(|root| root.verdict.clone());
-        blocks.extend(verdicts.map(reading::verdict));
+        blocks.extend(
+            roots
+                .iter()
+                .filter_map(|root| root.verdict.clone())
+                .map(reading::verdict),
+        );
     }
     blocks.extend(total(result, look).map(reading::verdict));
     blocks
@@ -79,8 +84,11 @@ fn total(result: &CommandResult, look: Look) -> Option<Sentence> {
         total.text += &format!("; complete by count: {counted}");
     }
     if roots.len() > 1 {
-        let checks = roots.iter().filter_map(RootResult::check);
-        let not_seen: Vec<NotSeen> = checks.map(|check| check.not_seen).collect();
+        let not_seen: Vec<NotSeen> = roots
+            .iter()
+            .filter_map(RootResult::check)
+            .map(|check| check.not_seen)
+            .collect();
         if let Some(not_seen) = NotSeen::of_roots(&not_seen) {
             total.text += &format!("; {not_seen}");
         }

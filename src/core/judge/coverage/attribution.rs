@@ -63,9 +63,12 @@ impl Attribution {
     pub fn with_release(mut self, release: ReleaseFact) -> Self {
         // Where each platform has a list of its own, the release may have more packages.
         if release.lists_release {
-            let packages = release.packages.values();
-            self.offered
-                .extend(packages.map(|package| package.platform.clone()));
+            self.offered.extend(
+                release
+                    .packages
+                    .values()
+                    .map(|package| package.platform.clone()),
+            );
         }
         self.release = Some(release);
         self
@@ -264,8 +267,10 @@ impl Attribution {
 
     /// Iterates over the packages in the list of the whole release, by their `zh:`.
     fn listed(&self) -> impl Iterator<Item = (&Hash, &ReleasePackage)> {
-        let release = self.release.iter().filter(|list| list.lists_release);
-        release.flat_map(|list| &list.packages)
+        self.release
+            .iter()
+            .filter(|list| list.lists_release)
+            .flat_map(|list| &list.packages)
     }
 
     /// Returns true if the `h1:` of a listed package is known.

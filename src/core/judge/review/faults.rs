@@ -126,15 +126,16 @@ impl<'s> FaultyBlocks<'s> {
     /// Returns the title of the fault of an address, if it has one.
     fn fault(&self, addr: &ProviderAddr) -> Option<&'s str> {
         let own = self.blocks.get(addr)?;
-        let faulty = own.iter().find_map(|block| match block {
-            FaultyBlock::Sound(_) => None,
-            FaultyBlock::Faulty(entry) => Some(&*entry.title),
-        });
-        faulty.or_else(|| {
-            let mut faults = self.side?.diagnostics.iter();
-            let repetition = faults.find(|fault| fault.code == rules::DUPLICATE_PROVIDER)?;
-            Some(&*repetition.title)
-        })
+        own.iter()
+            .find_map(|block| match block {
+                FaultyBlock::Sound(_) => None,
+                FaultyBlock::Faulty(entry) => Some(&*entry.title),
+            })
+            .or_else(|| {
+                let mut faults = self.side?.diagnostics.iter();
+                let repetition = faults.find(|fault| fault.code == rules::DUPLICATE_PROVIDER)?;
+                Some(&*repetition.title)
+            })
     }
 }
 

@@ -186,11 +186,15 @@ impl ReleaseOrigin {
                 let mut known = before.repositories.iter();
                 known.any(|other| other.eq_ignore_ascii_case(name))
             };
-            let others = self.repositories.iter().filter(|name| !is_known(name));
-            steps.extend(others.map(|to| StepDown::OtherRepository {
-                from: repository.clone(),
-                to: to.clone(),
-            }));
+            steps.extend(
+                self.repositories
+                    .iter()
+                    .filter(|name| !is_known(name))
+                    .map(|to| StepDown::OtherRepository {
+                        from: repository.clone(),
+                        to: to.clone(),
+                    }),
+            );
         }
         if self.zh < before.zh {
             steps.push(StepDown::FewerHashes {

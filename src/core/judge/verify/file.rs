@@ -177,33 +177,36 @@ fn malformed_hashes(subject: CheckedLock<'_>) -> impl Iterator<Item = Finding> {
         .iter()
         .flat_map(move |(provider, places)| {
             // The programs validate no values: such a hash is kept, and matches nothing (`hash` rules 1.1, 1.2).
-            let malformed = places
+            places
                 .listed
                 .iter()
-                .filter(|(hash, _)| !hash.is_well_formed());
-            malformed.map(move |(hash, span)| {
-                let note = match hash.scheme() {
-                    Scheme::H1 => "h1: needs the base64 form of 32 bytes, with padding",
-                    Scheme::Zh => "zh: needs 64 lower-case hex digits",
-                    Scheme::Other => "unknown scheme",
-                };
-                let is_upper_case = hash.scheme() == Scheme::Zh
-                    && format!("zh:{}", hash.value().to_ascii_lowercase())
-                        .parse::<Hash>()
-                        .is_ok_and(|lower| lower.is_well_formed());
-                let lock = &subject.advice.lock;
-                // An upper-case `zh:` is corrected, not deleted: it may be the only hash of its package.
-                let help = if is_upper_case {
-                    Help::from("write its digits in lower case")
-                } else {
-                    lock.named_in(|lock| format!("delete this hash, then run `{lock}`"))
-                };
-                Finding::about(
-                    provider,
-                    Diagnostic::warning(rules::HASH_NOT_WELL_FORMED, "Hash that can never match")
+                .filter(|(hash, _)| !hash.is_well_formed())
+                .map(move |(hash, span)| {
+                    let note = match hash.scheme() {
+                        Scheme::H1 => "h1: needs the base64 form of 32 bytes, with padding",
+                        Scheme::Zh => "zh: needs 64 lower-case hex digits",
+                        Scheme::Other => "unknown scheme",
+                    };
+                    let is_upper_case = hash.scheme() == Scheme::Zh
+                        && format!("zh:{}", hash.value().to_ascii_lowercase())
+                            .parse::<Hash>()
+                            .is_ok_and(|lower| lower.is_well_formed());
+                    let lock = &subject.advice.lock;
+                    // An upper-case `zh:` is corrected, not deleted: it may be the only hash of its package.
+                    let help = if is_upper_case {
+                        Help::from("write its digits in lower case")
+                    } else {
+                        lock.named_in(|lock| format!("delete this hash, then run `{lock}`"))
+                    };
+                    Finding::about(
+                        provider,
+                        Diagnostic::warning(
+                            rules::HASH_NOT_WELL_FORMED,
+                            "Hash that can never match",
+                        )
                         .at(subject.file, *span, note)
                         .help(help),
-                )
-            })
+                    )
+                })
         })
 }

@@ -42,8 +42,12 @@ pub fn steps_down<'l>(
             known.attested.get(provider),
             &entry.hashes,
         );
-        let from_memory = origin.steps_down(&remembered.into()).into_iter();
-        steps.extend(from_memory.map(|step| (provider, step)));
+        steps.extend(
+            origin
+                .steps_down(&remembered.into())
+                .into_iter()
+                .map(|step| (provider, step)),
+        );
     }
     steps
 }

@@ -87,17 +87,19 @@ pub fn find_unused_entries(roots: &mut [ComparedRoot<'_>]) {
         }
         let locked: BTreeSet<(Flavor, &ProviderAddr)> = governed()
             .flat_map(|ComparedRoot { root, .. }| {
-                let entries = root.lock.iter();
-                let providers = entries.flat_map(|lock| lock.document.lock.providers.keys());
-                providers.map(|provider| (root.flavor, provider))
+                root.lock
+                    .iter()
+                    .flat_map(|lock| lock.document.lock.providers.keys())
+                    .map(|provider| (root.flavor, provider))
             })
             .collect();
         let is_checked = governed().all(|other| other.verdict.unchecked_policy.is_empty());
-        let turned_off = governed().flat_map(|other| {
-            let off = other.verdict.turned_off.iter();
-            off.map(|off| (other.root.flavor, &off.finding))
-        });
-        let turned_off: Vec<_> = turned_off.collect();
+        let turned_off: Vec<_> = governed()
+            .flat_map(|other| {
+                let off = other.verdict.turned_off.iter();
+                off.map(|off| (other.root.flavor, &off.finding))
+            })
+            .collect();
         let unused = policy::unused(project, &locked, is_checked.then_some(&*turned_off));
         let ComparedRoot { root, verdict } = &mut roots[index];
         let (kept, turned_off) = levels::apply(unused, &[], root.project, root.flavor);

@@ -406,16 +406,16 @@ impl Objects for MemObjects<'_> {
     /// When an object was put is not kept.
     fn measure(&self, above: &str) -> io::Result<Vec<ObjectSize>> {
         let files = self.files.lock();
-        let below = files
+        let found = files
             .iter()
-            .filter(|(path, _)| path.starts_with(self.dir.join(above)));
-        let found = below.filter_map(|(path, content)| {
-            Some(ObjectSize {
-                key: slashed(path.strip_prefix(&self.dir).ok()?),
-                bytes: content.len() as u64,
-                written: SystemTime::UNIX_EPOCH,
-            })
-        });
+            .filter(|(path, _)| path.starts_with(self.dir.join(above)))
+            .filter_map(|(path, content)| {
+                Some(ObjectSize {
+                    key: slashed(path.strip_prefix(&self.dir).ok()?),
+                    bytes: content.len() as u64,
+                    written: SystemTime::UNIX_EPOCH,
+                })
+            });
         Ok(found.collect())
     }
 

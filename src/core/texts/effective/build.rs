@@ -238,8 +238,12 @@ impl TreeBuilder<'_> {
         });
         let mut escaped = self.body(&path, &block.escaped, |_| false);
         let provided = block.body.blocks.get("_").filter(|_| escapes("_"));
-        let provided = provided.into_iter().flatten();
-        escaped.extend(provided.map(|block| EffectiveItem::Block(self.block(Some(&path), block))));
+        escaped.extend(
+            provided
+                .into_iter()
+                .flatten()
+                .map(|block| EffectiveItem::Block(self.block(Some(&path), block))),
+        );
         if !escaped.is_empty() {
             self.sort(&mut escaped);
             let origin = escaped.first().map_or(block.header, first_place);

@@ -463,8 +463,12 @@ impl DocumentReader {
                     .help("delete the line, and lock again"),
             );
         }
-        let listed = elements.iter().filter_map(|element| self.hash(element));
-        Some(listed.collect())
+        Some(
+            elements
+                .iter()
+                .filter_map(|element| self.hash(element))
+                .collect(),
+        )
     }
 
     fn hash(&mut self, element: &Expr) -> Option<(Hash, Span)> {

@@ -175,11 +175,12 @@ impl Policy {
         if self.exempts(rules::RELEASE_TOO_YOUNG, provider, flavor) {
             return None;
         }
-        let own = self
+        let min_age = self
             .min_ages
             .iter()
-            .find(|(name, _)| name.means(provider, flavor));
-        let min_age = own.map(|(_, age)| *age).or(self.min_age)?;
+            .find(|(name, _)| name.means(provider, flavor))
+            .map(|(_, age)| *age)
+            .or(self.min_age)?;
         AgePolicy::new(min_age, self.undated)
     }
 
@@ -217,8 +218,9 @@ impl Policy {
             return Some(PolicyRefusal::Host(list.place));
         }
         let allowed = self.allow.as_ref().map(|list| {
-            let entries = list.entries.iter();
-            let about: Vec<_> = entries
+            let about: Vec<_> = list
+                .entries
+                .iter()
                 .filter(|entry| entry.names(provider, flavor))
                 .collect();
             (list.place, about)
@@ -316,8 +318,12 @@ fn place(body: &Body, name: &str, reader: &ProjectReader) -> Option<SettingPlace
 /// Reads a list of patterns with versions.
 fn entries(body: &Body, name: &str, reader: &mut ProjectReader) -> Option<Vec<PolicyEntry>> {
     let texts = reader.some_texts(body, name)?;
-    let entries = texts.into_iter().filter_map(|text| entry(text, reader));
-    Some(entries.collect())
+    Some(
+        texts
+            .into_iter()
+            .filter_map(|text| entry(text, reader))
+            .collect(),
+    )
 }
 
 fn entry(text: Located<String>, reader: &mut ProjectReader) -> Option<PolicyEntry> {

@@ -39,8 +39,11 @@ pub(super) fn first_near(
     let hasher = RandomState::new();
     let hash = |letters: Vec<char>| hasher.hash_one(String::from_iter(letters));
     let by_whole = |names: &[NearName]| -> BTreeMap<u64, usize> {
-        let hashes = names.iter().map(|name| hash(name.letters.clone()));
-        hashes.zip(0..).collect()
+        names
+            .iter()
+            .map(|name| hash(name.letters.clone()))
+            .zip(0..)
+            .collect()
     };
     let (whole_asking, whole_known) = (by_whole(asking), by_whole(known));
     let longest = asking

@@ -216,8 +216,10 @@ impl Search {
             // Most places differ in the first byte.
             let left = self.range.search_end.saturating_sub(self.place);
             let next = usize::try_from(self.place - start).ok()?;
-            let skipped = bytes.get(next..).unwrap_or_default().iter();
-            let skipped = skipped
+            let skipped = bytes
+                .get(next..)
+                .unwrap_or_default()
+                .iter()
                 .take(usize::try_from(left).unwrap_or(usize::MAX))
                 .step_by(ALIGNMENT)
                 .take_while(|byte| **byte != MAGIC[0])

@@ -86,9 +86,13 @@ impl AttestationApi<'_> {
             200 => {
                 let read: Attestations = read_json(&answer.body)
                     .map_err(|reason| AttestationFault::Form(answer.url.clone(), reason))?;
-                let bundles = read.attestations.into_iter().filter_map(|it| it.bundle);
-                let texts = bundles.map(|bundle| bundle.to_string());
-                Ok(texts.take(MAX_BUNDLES).collect())
+                Ok(read
+                    .attestations
+                    .into_iter()
+                    .filter_map(|it| it.bundle)
+                    .map(|bundle| bundle.to_string())
+                    .take(MAX_BUNDLES)
+                    .collect())
             }
             // There is no attestation, or no repository that the token may see.
             404 => Ok(Vec::new()),

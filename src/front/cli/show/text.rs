@@ -74,8 +74,10 @@ pub(super) fn of_all(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
 /// Returns the cells about the constraints, the hashes, the platforms and the latest date of an entry.
 fn hashes(provider: &ShownProvider, are_dated: bool) -> Vec<Cell> {
     let count = |scheme| {
-        let all = provider.hashes.iter();
-        let of_scheme = all.filter(|recorded| recorded.hash.scheme() == scheme);
+        let of_scheme = provider
+            .hashes
+            .iter()
+            .filter(|recorded| recorded.hash.scheme() == scheme);
         Cell::from(of_scheme.count().to_string())
     };
     let platforms = provider.platforms.as_deref().unwrap_or_default();

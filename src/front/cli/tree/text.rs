@@ -58,10 +58,13 @@ pub(super) fn of_all(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     }
     let modules = trees
         .iter()
-        .flat_map(|(_, branches, _)| branches.in_order());
-    let modules = modules.filter(|branch| branch.kind.is_module());
-    let required = roots.iter().flat_map(required_by);
-    let providers: BTreeSet<&ProviderAddr> = required.map(|row| &row.provider).collect();
+        .flat_map(|(_, branches, _)| branches.in_order())
+        .filter(|branch| branch.kind.is_module());
+    let providers: BTreeSet<&ProviderAddr> = roots
+        .iter()
+        .flat_map(required_by)
+        .map(|row| &row.provider)
+        .collect();
     let verdict = verdict(modules, unseen_calls(roots), providers.len());
     blocks.push(TextBlock::Verdict(Tone::Good, verdict));
     blocks

@@ -112,11 +112,13 @@ impl Command for WhyArgs {
 
     fn graph(&self, result: &CommandResult, _: Look) -> Graph {
         let rows = result.roots().iter().flat_map(|root| {
-            let rows = root.providers.iter().filter_map(|row| match row {
-                Provider::Explained(row) => Some(row),
-                _ => None,
-            });
-            rows.map(move |row| (root, row))
+            root.providers
+                .iter()
+                .filter_map(|row| match row {
+                    Provider::Explained(row) => Some(row),
+                    _ => None,
+                })
+                .map(move |row| (root, row))
         });
         let name = naming(result.roots());
         graph::of(rows, &name, &|_, path| path.to_owned())

@@ -304,8 +304,11 @@ fn marks<'a>(changes: &[RootChange<'a>], releases: &Releases) -> Vec<ChangeMark<
             continue;
         };
         let key = key_change(change, releases).map(|text| ("K", text));
-        let kinds = change.kinds.iter().filter_map(|kind| glyph(*kind));
-        let kinds = kinds.map(|(glyph, words)| (glyph, words.to_owned()));
+        let kinds = change
+            .kinds
+            .iter()
+            .filter_map(|kind| glyph(*kind))
+            .map(|(glyph, words)| (glyph, words.to_owned()));
         for (glyph, words) in kinds.chain(key) {
             let mark = marks
                 .entry((Reverse(time), &side.version, glyph))

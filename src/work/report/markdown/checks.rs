@@ -185,12 +185,13 @@ fn what(fold: &Fold, findings: &[&FindingRow]) -> Vec<String> {
 
 /// Says what to do about causes; a help that several share is shown once.
 fn advice(folds: &[Fold], most: usize) -> Piece {
-    let advice = grouped(
+    let items = grouped(
         folds
             .iter()
             .filter_map(|fold| Some((fold.help.as_deref()?, fold))),
-    );
-    let items = advice.into_iter().map(|(help, folds)| {
+    )
+    .into_iter()
+    .map(|(help, folds)| {
         let rules: BTreeSet<&str> = folds.iter().map(|fold| fold.rule).collect();
         let help: Vec<String> = help.lines().map(|line| prose(&cut(line))).collect();
         Item {

@@ -204,24 +204,24 @@ impl<'a> Sources<'a> {
         let number = self
             .followed
             .iter()
-            .position(|followed| followed.flavor == flavor);
-        let number = number.unwrap_or_else(|| {
-            let user = self.session.of(flavor);
-            let mut diagnostics = user.faults(texts);
-            diagnostics.extend(user.cli.installed_twice());
-            let network = if self.session.options.offline {
-                NetworkUse::Forbidden
-            } else {
-                NetworkUse::Allowed
-            };
-            let is_sound = !has_errors(&diagnostics);
-            self.followed.push(FollowedConfig {
-                flavor,
-                methods: is_sound.then(|| Methods::new(user, self.session.world, network)),
-                diagnostics,
+            .position(|followed| followed.flavor == flavor)
+            .unwrap_or_else(|| {
+                let user = self.session.of(flavor);
+                let mut diagnostics = user.faults(texts);
+                diagnostics.extend(user.cli.installed_twice());
+                let network = if self.session.options.offline {
+                    NetworkUse::Forbidden
+                } else {
+                    NetworkUse::Allowed
+                };
+                let is_sound = !has_errors(&diagnostics);
+                self.followed.push(FollowedConfig {
+                    flavor,
+                    methods: is_sound.then(|| Methods::new(user, self.session.world, network)),
+                    diagnostics,
+                });
+                self.followed.len() - 1
             });
-            self.followed.len() - 1
-        });
         &mut self.followed[number]
     }
 

@@ -459,11 +459,13 @@ impl<'a> Reader<'a> {
 /// Counts the arguments and blocks of a body, and of all bodies in it. A block counts twice
 /// (`MAX_TOTAL_ITEMS`).
 fn items(body: &Body) -> usize {
-    let counted = body.items.iter().map(|item| match item {
-        Item::Attribute(_) => 1,
-        Item::Block(block) => 2 + items(&block.body),
-    });
-    counted.sum()
+    body.items
+        .iter()
+        .map(|item| match item {
+            Item::Attribute(_) => 1,
+            Item::Block(block) => 2 + items(&block.body),
+        })
+        .sum()
 }
 
 fn too_many_items() -> io::Error {

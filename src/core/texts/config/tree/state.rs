@@ -160,8 +160,10 @@ impl<'v> StateDocument<'v> {
         };
         let mut resources = Vec::new();
         for resource in list(value, "resources")? {
-            let instances = list(resource, "instances")?.iter();
-            let instances = instances.map(provider).collect::<Result<_, _>>()?;
+            let instances = list(resource, "instances")?
+                .iter()
+                .map(provider)
+                .collect::<Result<_, _>>()?;
             resources.push((provider(resource)?, instances));
         }
         Ok(Self { version, resources })

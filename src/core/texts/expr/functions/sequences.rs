@@ -180,8 +180,9 @@ fn combined_sets(
         .values
         .iter()
         .map(|arg| &arg.ty)
-        .find(|ty| **ty != open);
-    let ty = ty.unwrap_or(&open).clone();
+        .find(|ty| **ty != open)
+        .unwrap_or(&open)
+        .clone();
     let mut sets = Vec::new();
     for arg in args.values {
         // An empty set fits any type; a set of open items does not.

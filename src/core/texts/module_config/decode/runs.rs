@@ -89,8 +89,9 @@ fn run(run: &Block, name: &str, faults: &mut Faults) -> Option<Call> {
     };
     let version = version?;
     let source = calls::of_run(&argument.value, &version, faults);
-    let variables = blocks.iter().filter(|(kind, _)| *kind == "variables");
-    let arguments = variables
+    let arguments = blocks
+        .iter()
+        .filter(|(kind, _)| *kind == "variables")
         .flat_map(|(_, block)| block.body.attributes())
         .map(|argument| PassedArgument::new(argument, faults))
         .collect();

@@ -212,10 +212,11 @@ impl Assembled<'_> {
                 None => {}
             }
         }
-        let names = names
+        Ok(names
             .into_iter()
-            .filter(|(name, _)| !removed.contains(name));
-        Ok(names.map(|(name, kind)| DirEntry { name, kind }).collect())
+            .filter(|(name, _)| !removed.contains(name))
+            .map(|(name, kind)| DirEntry { name, kind })
+            .collect())
     }
 }
 

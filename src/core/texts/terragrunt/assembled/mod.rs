@@ -272,8 +272,10 @@ impl<'f> Assembled<'f> {
         let is_there = present.is_ok();
         // The first line of a file that Terragrunt has written ends with the signature (rules 8.4).
         let is_ours = present.is_ok_and(|bytes| {
-            let first_line = bytes.split(|byte| *byte == b'\n').next();
-            first_line.is_some_and(|line| line.trim_ascii_end().ends_with(SIGNATURE.as_bytes()))
+            bytes
+                .split(|byte| *byte == b'\n')
+                .next()
+                .is_some_and(|line| line.trim_ascii_end().ends_with(SIGNATURE.as_bytes()))
         });
         let mut stops = false;
         // A disabled block writes nothing, with any `if_exists` (rules 8.6).
