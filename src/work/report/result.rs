@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::groups::grouped;
 use super::rows::{
-    ConfiguredModuleRow, ConvertedProvider, FileEdits, FixRow, GitSetting, MatrixRow, MirrorBundle,
+    ConfiguredModuleRow, ConvertedProvider, FileEdits, FixRow, GitSetting, MirrorBundle,
     PackageRow, PageMatchRow, Provider, RuleRow, StoreReport, SymptomRow, TopicRow, VersionsInUse,
 };
 use super::{Failure, Tone};
@@ -16,6 +16,7 @@ use crate::flavor::Flavor;
 use crate::requirement::MissingValues;
 use crate::review::{FileComparison, Verdict};
 use crate::sources::release_contents::ReleaseChanges;
+use crate::verify::matrix::PredictionRow;
 
 /// The job was done, and nothing is wrong.
 pub const CLEAN: u8 = 0;
@@ -239,7 +240,7 @@ pub struct CheckDetail {
     /// The repairs that were made before the findings, if repairs were wanted.
     pub fixed: Option<Vec<FixRow>>,
     /// The predictions for each provider, if they were asked for.
-    pub matrix: Option<Vec<MatrixRow>>,
+    pub matrix: Option<Vec<PredictionRow>>,
 }
 
 /// The changes of a lock file beside its entries.

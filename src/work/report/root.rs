@@ -48,7 +48,7 @@ pub struct RootRow<'a> {
     /// The predictions for each provider on each wanted platform, by each route; only of
     /// `verify --matrix`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub matrix: Option<&'a [MatrixRow]>,
+    pub matrix: Option<Vec<MatrixRow>>,
     /// Every module, each before those that it calls; only of `tree`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<ModuleRow>>,
@@ -108,7 +108,9 @@ impl<'a> RootRow<'a> {
             failures: root.failures().collect(),
             providers: &root.providers,
             converted: root.lock().and_then(|lock| lock.converted.as_deref()),
-            matrix: check.and_then(|check| check.matrix.as_deref()),
+            matrix: check
+                .and_then(|check| check.matrix.as_deref())
+                .map(MatrixRow::of_all),
             modules,
             configuration: match &root.detail {
                 RootDetail::Configuration(modules) => Some(modules),

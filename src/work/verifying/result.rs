@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::job::VerifiedRoot;
-use super::table;
 use crate::addr::ProviderAddr;
 use crate::coverage::CoverageProof;
 use crate::diag::{Counts, Finding, Severity, Share, TurnedOff, counted, rules};
@@ -73,7 +72,7 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         not_seen: verified.not_seen,
         policy_not_checked,
         fixed,
-        matrix: verdict.matrix.as_deref().map(table::json),
+        matrix: verdict.matrix,
     });
     result.verdict = Some(Sentence {
         tone: tone(counts, failed),

@@ -1,13 +1,12 @@
-//! The matrix of `lockctl verify --matrix`: a table that folds equal rows, and rows for programs.
+//! The matrix of `lockctl verify --matrix`: a table that folds equal rows.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::addr::ProviderAddr;
 use crate::coverage::{Prediction, Route};
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
-use crate::report::{Cell, Column, RootResult, Row, Table, TextBlock, json};
+use crate::report::{Cell, Column, RootResult, Row, Table, TextBlock};
 use crate::verify::matrix::{self, PlatformGroup, PredictionRow};
 
 /// Maximum number of platforms in one line of the table; more are counted.
@@ -20,36 +19,6 @@ const PREMISE: &str = "  all columns but \"here\" assume a clean checkout and th
 const UNCHECKED: &str =
     "  \"here\" is not predicted: the packages of this machine were not checked";
 
-/// Returns the predictions of each provider and platform, out of what a result holds.
-fn rows(matrix: &[json::MatrixRow]) -> Vec<PredictionRow> {
-    let same = |a: &json::MatrixRow, b: &json::MatrixRow| {
-        a.provider == b.provider && a.platform == b.platform
-    };
-    matrix
-        // `json` wrote the routes of a provider and platform one after the other.
-        .chunk_by(same)
-        .filter_map(|own| {
-            let (predictions, here) = own
-                .iter()
-                .map(|row| Prediction {
-                    route: row.route,
-                    outcome: row.outcome,
-                    title: row.title.clone().map(Cow::Owned),
-                    unchecked: row.unchecked,
-                    assumed: row.assumed,
-                })
-                .partition(|row| Route::ALL.contains(&row.route));
-            Some(PredictionRow {
-                // Rows about the whole run name no provider; `blocks` combines them anew.
-                provider: own[0].provider.clone()?,
-                platform: own[0].platform.clone(),
-                predictions,
-                here,
-            })
-        })
-        .collect()
-}
-
 /// Maximum number of rows about several roots, where findings and a table of causes stand beside them.
 const MAX_ROWS: usize = 20;
 
@@ -57,14 +26,14 @@ const MAX_ROWS: usize = 20;
 ///
 /// With `verbose`, each platform has its line, and each route is explained.
 pub(crate) fn blocks(roots: &[RootResult], verbose: bool) -> Vec<TextBlock> {
-    let matrices: Vec<(&RootResult, Flavor, Vec<PredictionRow>)> = roots
+    let matrices: Vec<(&RootResult, Flavor, &[PredictionRow])> = roots
         .iter()
         .filter_map(|root| {
-            let matrix = root.check()?.matrix.as_ref()?;
-            Some((root, root.flavor?, rows(matrix)))
+            let matrix = root.check()?.matrix.as_deref()?;
+            Some((root, root.flavor?, matrix))
         })
         .collect();
-    let mut all = matrices.iter().flat_map(|(_, _, rows)| rows).peekable();
+    let mut all = matrices.iter().flat_map(|(_, _, rows)| *rows).peekable();
     if all.peek().is_none() {
         let line = "no provider is known to be required or locked: there is nothing to predict";
         let is_said = matrices.len() == 1;
@@ -148,43 +117,6 @@ fn here_routes<'a>(mut rows: impl Iterator<Item = &'a PredictionRow>) -> &'stati
     } else {
         &[Route::Here, Route::HerePlan]
     }
-}
-
-/// Turns predictions into rows for programs: those of each provider, then those of the whole run.
-pub(crate) fn json(rows: &[PredictionRow]) -> Vec<json::MatrixRow> {
-    let of_providers = rows.iter().flat_map(|row| {
-        let provider = Some(&row.provider);
-        json_rows(
-            provider,
-            &row.platform,
-            row.predictions.iter().chain(&row.here),
-        )
-    });
-    let groups = matrix::combine(rows);
-    let whole = groups.iter().flat_map(|group| {
-        group.platforms.iter().flat_map(|platform| {
-            json_rows(None, platform, group.predictions.iter().chain(&group.here))
-        })
-    });
-    of_providers.chain(whole).collect()
-}
-
-fn json_rows<'a>(
-    provider: Option<&ProviderAddr>,
-    platform: &Platform,
-    predictions: impl Iterator<Item = &'a Prediction>,
-) -> Vec<json::MatrixRow> {
-    predictions
-        .map(|prediction| json::MatrixRow {
-            provider: provider.cloned(),
-            platform: platform.clone(),
-            route: prediction.route,
-            outcome: prediction.outcome,
-            title: prediction.title.as_deref().map(str::to_owned),
-            unchecked: prediction.unchecked,
-            assumed: prediction.assumed,
-        })
-        .collect()
 }
 
 /// Returns the head of a column.

@@ -5,7 +5,9 @@ use serde::Serialize;
 pub use crate::coverage::{Outcome, Route};
 
 use crate::addr::ProviderAddr;
+use crate::coverage::Prediction;
 use crate::platform::Platform;
+use crate::verify::matrix::{self, PredictionRow};
 
 /// A prediction for one provider on one platform, by one route; or in a whole run, because of all
 /// providers.
@@ -30,6 +32,36 @@ pub struct MatrixRow {
     /// Not certain, because the platforms of the recorded hashes, the statements of the registry, or other
     /// requirements are unknown; too few hashes count as missing.
     pub assumed: bool,
+}
+
+impl MatrixRow {
+    /// Makes the rows of all predictions of a root, then those of the whole run.
+    pub(crate) fn of_all(predicted: &[PredictionRow]) -> Vec<Self> {
+        let of_providers = predicted.iter().flat_map(|row| {
+            let predictions = row.predictions.iter().chain(&row.here);
+            predictions.map(|prediction| Self::of(Some(&row.provider), &row.platform, prediction))
+        });
+        let groups = matrix::combine(predicted);
+        let whole = groups.iter().flat_map(|group| {
+            group.platforms.iter().flat_map(|platform| {
+                let predictions = group.predictions.iter().chain(&group.here);
+                predictions.map(|prediction| Self::of(None, platform, prediction))
+            })
+        });
+        of_providers.chain(whole).collect()
+    }
+
+    fn of(provider: Option<&ProviderAddr>, platform: &Platform, prediction: &Prediction) -> Self {
+        Self {
+            provider: provider.cloned(),
+            platform: platform.clone(),
+            route: prediction.route,
+            outcome: prediction.outcome,
+            title: prediction.title.as_deref().map(str::to_owned),
+            unchecked: prediction.unchecked,
+            assumed: prediction.assumed,
+        }
+    }
 }
 
 /// The schema of a text that is always there and may be null.
