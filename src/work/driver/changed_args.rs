@@ -14,7 +14,7 @@ use crate::run::session::Session;
 use crate::world::{Files, clean};
 
 /// Options about files that changed.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ChangedArgs {
     /// Leave out roots of which no file changed since this revision
     ///

@@ -68,7 +68,7 @@ struct OpenRoot {
 /// For each provider it shows the locked version, the newest that the constraints allow, the newest
 /// release, and which constraints exclude that. Nothing is downloaded or written. A ROOT that is no directory
 /// is a provider, as in hashicorp/aws or aws: only named ones are compared.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(before_help = examples(&[
     ("lockctl outdated", "what can be updated, what is held back"),
     ("lockctl outdated -r --fail-on major", "all roots; fail if a major step is due"),
@@ -77,11 +77,11 @@ struct OpenRoot {
 ]))]
 pub(crate) struct OutdatedArgs {
     #[command(flatten)]
-    roots: RootArgs,
+    pub(crate) roots: RootArgs,
     #[command(flatten)]
-    configuration: Configuration,
+    pub(crate) configuration: Configuration,
     #[command(flatten)]
-    source: SourceArgs,
+    pub(crate) source: SourceArgs,
     /// Exit with code 1 if a provider is behind the newest release by this step or a larger one
     ///
     /// It makes no difference whether constraints allow the newest release; to check only what `update`
@@ -96,7 +96,7 @@ pub(crate) struct OutdatedArgs {
             ("major", Upgrade::Major),
         ])
     )]
-    fail_on: Option<Upgrade>,
+    pub(crate) fail_on: Option<Upgrade>,
 }
 
 impl Command for OutdatedArgs {
@@ -155,21 +155,6 @@ impl Command for OutdatedArgs {
 }
 
 impl OutdatedArgs {
-    /// Compares all providers of roots with what registries offer, or the sources that the project files name.
-    pub(crate) fn over(roots: &RootArgs, configuration: &Configuration) -> Self {
-        Self {
-            roots: roots.clone(),
-            configuration: configuration.clone(),
-            source: SourceArgs {
-                fs_mirror: None,
-                net_mirror: None,
-                oci_mirror: None,
-                installation: None,
-            },
-            fail_on: None,
-        }
-    }
-
     /// Separates providers from roots: an argument that is no directory, and can be an address, is a provider.
     fn targets(&self, session: &Session<'_>) -> (Vec<TypedAddr>, RootArgs) {
         let provider = |path: &Path| {

@@ -119,7 +119,7 @@ impl Options {
 }
 
 /// Options that control how configuration is read.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Configuration {
     /// Look for test files in this directory of the root [default: tests]
     #[arg(long, value_name = "DIR")]
@@ -163,7 +163,7 @@ pub(crate) enum ModuleChoice {
 }
 
 /// Roots to work on, or directories to search for roots.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct RootArgs {
     /// Root module directories [default: the working directory]
     #[arg(value_name = "ROOT")]
@@ -204,7 +204,7 @@ impl RootArgs {
     }
 }
 
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Platforms {
     /// Wanted platforms, separated by commas [default: those of the project file, else common]
     ///
@@ -215,7 +215,7 @@ pub(crate) struct Platforms {
 }
 
 /// Options on the source of packages.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SourceArgs {
     /// Take packages from this filesystem mirror [default: project file, else registries]
     #[arg(long, value_name = "DIR")]

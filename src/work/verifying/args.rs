@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, FromArgMatches as _};
+use clap::Args;
 
 use crate::addr::StoreUrl;
 use crate::driver::ChangedArgs;
@@ -12,7 +12,7 @@ use crate::verify::fix::Extent;
 use crate::verify::{CheckGroup, Groups};
 
 /// Check the lock file against configuration, platforms and packages
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(before_help = examples(&[
     ("lockctl verify", "the root in this directory"),
     ("lockctl verify -r --format github", "all roots below, as annotations of GitHub Actions"),
@@ -97,13 +97,6 @@ pub(crate) struct VerifyArgs {
 }
 
 impl VerifyArgs {
-    /// Returns the arguments of `lockctl verify` without any.
-    pub(crate) fn usual() -> Self {
-        let command = Self::augment_args(clap::Command::new("verify"));
-        let matches = command.get_matches_from(["verify"]);
-        Self::from_arg_matches(&matches).expect("no argument is required")
-    }
-
     /// Returns the groups of checks to run. Without `--upstream` none of them uses the network.
     pub(crate) fn groups(&self) -> Groups {
         let groups = if self.only.is_empty() {

@@ -132,7 +132,7 @@ pub(crate) fn observed(
 
 /// Verifies the root in the working directory, as `lockctl verify` without options does.
 pub(crate) fn here(session: &Rc<Session<'_>>) -> CommandResult {
-    VerifyArgs::usual().run(session)
+    VerifyArgs::default().run(session)
 }
 
 /// Checks what was typed against the format, the known platforms and the files of the user.

@@ -158,7 +158,7 @@ impl ReportArgs {
             roots: self.roots.clone(),
             configuration: self.configuration.clone(),
             upstream: self.upstream,
-            ..VerifyArgs::usual()
+            ..VerifyArgs::default()
         };
         let mut checked = verifying::observed(session, &args, &mut |root, loaded, texts| {
             collected.add(self, session, root, loaded, texts);
@@ -203,9 +203,12 @@ impl ReportArgs {
     ) -> Result<String, Failure> {
         let name = naming(checked.roots());
         let graphs = self.graphs(session, checked.roots(), collected, &name)?;
-        let compared = self
-            .upstream
-            .then(|| OutdatedArgs::over(&self.roots, &self.configuration).run(session));
+        let outdated = OutdatedArgs {
+            roots: self.roots.clone(),
+            configuration: self.configuration.clone(),
+            ..OutdatedArgs::default()
+        };
+        let compared = self.upstream.then(|| outdated.run(session));
         Ok(html::render(&ReportPage {
             title: &self.title,
             date,
