@@ -41,33 +41,7 @@ pub(crate) fn blocks(roots: &[RootResult], verbose: bool) -> Vec<TextBlock> {
     }
     let here = here_routes(all);
     let routes = Route::ALL.iter().chain(here).copied();
-    let mut notes = Notes::default();
-    let mut table = Table::new(&[Column::Key("PROVIDER"), Column::Key("PLATFORMS")], []);
-    table
-        .columns
-        .extend(routes.clone().map(|route| Column::Key(column(route))));
-    for (root, flavor, rows) in &matrices {
-        let providers: BTreeSet<&ProviderAddr> = rows.iter().map(|row| &row.provider).collect();
-        let mut groups: Vec<(String, Vec<PlatformGroup>)> = providers
-            .iter()
-            .map(|provider| (provider.short(*flavor), matrix::of_provider(rows, provider)))
-            .collect();
-        if providers.len() > 1 && matrices.len() == 1 {
-            let name = format!("all {} providers", providers.len());
-            groups.push((name, matrix::combine(rows)));
-        }
-        for (provider, groups) in groups {
-            for (label, group) in lines(groups, verbose) {
-                let cells = [provider.clone(), label]
-                    .into_iter()
-                    .chain(cells_of(&group, here, &mut notes));
-                table.rows.push(Row {
-                    cells: cells.map(Cell::from).collect(),
-                    ..Row::new(&root.path, [])
-                });
-            }
-        }
-    }
+    let (mut table, notes) = predicted(&matrices, here, verbose);
     if matrices.len() > 1 {
         table.rows.sort_by(|a, b| a.cells.cmp(&b.cells));
     }
@@ -94,6 +68,43 @@ pub(crate) fn blocks(roots: &[RootResult], verbose: bool) -> Vec<TextBlock> {
         TextBlock::Table(table.at_most(MAX_ROWS)),
         TextBlock::Lines(below),
     ]
+}
+
+/// Makes the table of all predictions, and records the explanations that it needs.
+fn predicted(
+    matrices: &[(&RootResult, Flavor, &[PredictionRow])],
+    here: &'static [Route],
+    verbose: bool,
+) -> (Table, Notes) {
+    let routes = Route::ALL.iter().chain(here).copied();
+    let mut notes = Notes::default();
+    let mut table = Table::new(&[Column::Key("PROVIDER"), Column::Key("PLATFORMS")], []);
+    table
+        .columns
+        .extend(routes.map(|route| Column::Key(column(route))));
+    for (root, flavor, rows) in matrices {
+        let providers: BTreeSet<&ProviderAddr> = rows.iter().map(|row| &row.provider).collect();
+        let mut groups: Vec<(String, Vec<PlatformGroup>)> = providers
+            .iter()
+            .map(|provider| (provider.short(*flavor), matrix::of_provider(rows, provider)))
+            .collect();
+        if providers.len() > 1 && matrices.len() == 1 {
+            let name = format!("all {} providers", providers.len());
+            groups.push((name, matrix::combine(rows)));
+        }
+        for (provider, groups) in groups {
+            for (label, group) in lines(groups, verbose) {
+                let cells = [provider.clone(), label]
+                    .into_iter()
+                    .chain(cells_of(&group, here, &mut notes));
+                table.rows.push(Row {
+                    cells: cells.map(Cell::from).collect(),
+                    ..Row::new(&root.path, [])
+                });
+            }
+        }
+    }
+    (table, notes)
 }
 
 /// Explains a route, beyond the words of a sentence.

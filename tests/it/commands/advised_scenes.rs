@@ -395,39 +395,14 @@ pub(super) const SCENES: &[Scene] = &[
         Some(asking((registry, lab), "lock --platform linux_amd64"))
     }),
     ("release-too-old", || {
-        let (registry, lab) = with_registry(&DEMO.replace("~> 1.0.0", "~> 1.0"));
-        for (version, days) in [("1.2.0", 3), ("1.1.0", 60), ("1.0.0", 61)] {
-            let dates = Dates {
-                signed_hours_ago: Some(days * 24),
-                ..Dates::default()
-            };
-            registry.set_dates("acme/demo", version, dates);
-        }
-        lab.run(&words(
-            "update acme/demo@1.0.0 --flavor terraform@1.11 --platform linux_amd64",
-        ))
-        .exits(0);
-        lab.write(".lockctl.hcl", "policy {\n  max_age = \"30d\"\n}\n");
+        let locked = locked_under("update acme/demo@1.0.0", "max_age = \"30d\"");
         Some(asking(
-            (registry, lab),
+            locked,
             "verify --only policy --flavor terraform@1.11",
         ))
     }),
     ("release-too-young", || {
-        let (registry, lab) = with_registry(&DEMO.replace("~> 1.0.0", "~> 1.0"));
-        for (version, days) in [("1.2.0", 3), ("1.1.0", 60), ("1.0.0", 61)] {
-            let dates = Dates {
-                signed_hours_ago: Some(days * 24),
-                ..Dates::default()
-            };
-            registry.set_dates("acme/demo", version, dates);
-        }
-        lab.run(&words(
-            "lock --flavor terraform@1.11 --platform linux_amd64",
-        ))
-        .exits(0);
-        lab.write(".lockctl.hcl", "policy {\n  min_age = \"7d\"\n}\n");
-        Some(asking((registry, lab), UPSTREAM))
+        Some(asking(locked_under("lock", "min_age = \"7d\""), UPSTREAM))
     }),
     ("facts-contradict", || {
         let (registry, lab) = shared_store::contradicted();
@@ -598,3 +573,21 @@ pub(super) const SYMPTOMS: &[(&str, &str)] = &[
     ("platform-invalid", "provider-not-locked"),
     ("development-overrides", "provider-not-locked"),
 ];
+
+/// A root that a command locked, with releases of three ages, and a policy that is written after that.
+fn locked_under(command: &str, setting: &str) -> (Registry, Lab) {
+    let (registry, lab) = with_registry(&DEMO.replace("~> 1.0.0", "~> 1.0"));
+    for (version, days) in [("1.2.0", 3), ("1.1.0", 60), ("1.0.0", 61)] {
+        let dates = Dates {
+            signed_hours_ago: Some(days * 24),
+            ..Dates::default()
+        };
+        registry.set_dates("acme/demo", version, dates);
+    }
+    lab.run(&words(&format!(
+        "{command} --flavor terraform@1.11 --platform linux_amd64"
+    )))
+    .exits(0);
+    lab.write(".lockctl.hcl", format!("policy {{\n  {setting}\n}}\n"));
+    (registry, lab)
+}

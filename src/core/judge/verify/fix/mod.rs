@@ -192,11 +192,11 @@ pub enum Repair {
     },
     /// The project file states the platforms of a provider, since the release has packages for no others.
     Stated {
-        /// The provider.
+        /// The address of the provider.
         provider: ProviderAddr,
-        /// The platforms.
+        /// The platforms that it has packages for.
         platforms: Vec<Platform>,
-        /// The project file.
+        /// The path of the project file.
         file: String,
     },
     /// The whole file was brought into canonical form.
@@ -234,9 +234,9 @@ pub enum Unrepaired {
     },
     /// A policy or another root of the project file wants other platforms of a provider than its packages are for.
     Platforms {
-        /// The provider.
+        /// The address of the provider.
         provider: ProviderAddr,
-        /// The project file.
+        /// The path of the project file.
         file: String,
     },
     /// An entry is not required, but its version counts for another provider.
