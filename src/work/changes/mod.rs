@@ -23,7 +23,10 @@ use crate::run::options::examples;
 use crate::run::root;
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
-use crate::sources::release_contents::{ReleaseChanges, ReleaseContents, ReleaseDocuments};
+use crate::sources::registry::VersionListing;
+use crate::sources::release_contents::{
+    NotesBetween, ReleaseChanges, ReleaseContents, ReleaseDocuments,
+};
 use crate::store::answers::AnswerKind;
 use crate::version::Version;
 use crate::workspace::flavor_of;
@@ -193,13 +196,19 @@ impl<'s, 'a> ReleaseReader<'s, 'a> {
         old: &Version,
         new: Option<&Version>,
     ) -> Result<Option<ReleaseChanges>, Failure> {
+        let is_offline = self.session.options.offline;
         if let Some(new) = new
             && let (Some(before), Some(now)) = (self.kept(provider, old), self.kept(provider, new))
+            && let Some(between) = self
+                .kept_between(provider, (old, new))
+                .or_else(|| is_offline.then(NotesBetween::default))
         {
-            let changes = ReleaseChanges::between(provider, (old, &before), (new, &now));
-            return Ok(Some(changes));
+            return Ok(Some(ReleaseChanges {
+                between,
+                ..ReleaseChanges::between(provider, (old, &before), (new, &now))
+            }));
         }
-        if self.session.options.offline {
+        if is_offline {
             let title = format!("what releases of {provider} hold is not kept on this machine");
             return Err(Failure::new(title)
                 .because(match new {
@@ -210,30 +219,53 @@ impl<'s, 'a> ReleaseReader<'s, 'a> {
                 })
                 .help("run it once without --offline, or name two versions that are kept"));
         }
-        // As `init` asks: with service discovery, the credentials of the host, and the addresses that the CLI
-        // configuration names for it.
-        let flavor = Flavor::newest(Program::Terraform);
-        let listed = self
-            .session
-            .of(flavor)
-            .registry()
-            .listings(provider)
-            .map_err(|error| {
-                let failure = Failure::from_error(&error);
-                match advice::network::source(&error, flavor) {
-                    Some(help) => failure.help(help),
-                    None => failure,
-                }
-            })?;
+        let listed = self.listed(provider)?;
         let newest = listed.keys().rfind(|version| !version.is_prerelease());
-        let Some(new) = new.or(newest).cloned() else {
+        let Some(new) = new.or(newest).filter(|new| *new != old) else {
             return Ok(None);
         };
-        if new == *old {
-            return Ok(None);
+        let (before, now) = self.contents(provider, [old, new], &listed);
+        let mut changes = ReleaseChanges::between(provider, (old, &before), (new, &now));
+        if let Some(repository) = &now.repository {
+            let between: Vec<&Version> = listed
+                .keys()
+                .rev()
+                .filter(|version| *version > old && *version < new && !version.is_prerelease())
+                .collect();
+            match self.notes_between(provider, (old, new), (repository, &between)) {
+                Ok(between) => changes.between = between,
+                Err(error) => changes.unread.push(error),
+            }
         }
+        Ok(Some(changes))
+    }
+
+    /// Asks for the versions of a provider as `init` does: with service discovery, the credentials of the host, and the
+    /// addresses that the CLI configuration names for it.
+    fn listed(
+        &self,
+        provider: &ProviderAddr,
+    ) -> Result<BTreeMap<Version, VersionListing>, Failure> {
+        let flavor = Flavor::newest(Program::Terraform);
+        let listed = self.session.of(flavor).registry().listings(provider);
+        listed.map_err(|error| {
+            let failure = Failure::from_error(&error);
+            match advice::network::source(&error, flavor) {
+                Some(help) => failure.help(help),
+                None => failure,
+            }
+        })
+    }
+
+    /// Returns the contents of two versions: those that are kept, and else those that are asked for and kept now.
+    fn contents(
+        &self,
+        provider: &ProviderAddr,
+        versions: [&Version; 2],
+        listed: &BTreeMap<Version, VersionListing>,
+    ) -> (ReleaseContents, ReleaseContents) {
         let mut wanted = BTreeMap::new();
-        for version in [old, &new] {
+        for version in versions {
             let contents = match self.kept(provider, version) {
                 Some(_) => continue,
                 None => listed.get(version).map_or_else(
@@ -246,21 +278,51 @@ impl<'s, 'a> ReleaseReader<'s, 'a> {
             };
             wanted.insert(version.clone(), contents);
         }
-        self.documents.complete(provider, &mut wanted);
+        if !wanted.is_empty() {
+            self.documents.complete(provider, &mut wanted);
+        }
         for (version, contents) in &wanted {
             self.keep(provider, version, contents);
         }
-        let mut of = |version| {
+        let [before, now] = versions.map(|version| {
             let read = wanted.remove(version);
             read.or_else(|| self.kept(provider, version))
                 .unwrap_or_default()
-        };
-        let (before, now) = (of(old), of(&new));
-        Ok(Some(ReleaseChanges::between(
-            provider,
-            (old, &before),
-            (&new, &now),
-        )))
+        });
+        (before, now)
+    }
+
+    /// Returns the notes of the releases between two versions, and keeps them.
+    fn notes_between(
+        &self,
+        provider: &ProviderAddr,
+        range: (&Version, &Version),
+        (repository, versions): (&str, &[&Version]),
+    ) -> Result<NotesBetween, String> {
+        if let Some(kept) = self.kept_between(provider, range) {
+            return Ok(kept);
+        }
+        let between = self.documents.notes_between(repository, versions)?;
+        if let Some(cache) = self.session.cached_answers()
+            && let Ok(bytes) = serde_json::to_vec(&between)
+        {
+            cache.keep(
+                AnswerKind::Releases,
+                &between_question(provider, range),
+                &bytes,
+            );
+        }
+        Ok(between)
+    }
+
+    fn kept_between(
+        &self,
+        provider: &ProviderAddr,
+        range: (&Version, &Version),
+    ) -> Option<NotesBetween> {
+        let cache = self.session.cached_answers()?;
+        let kept = cache.find(AnswerKind::Releases, &between_question(provider, range))?;
+        serde_json::from_slice(&kept.answer).ok()
     }
 
     fn kept(&self, provider: &ProviderAddr, version: &Version) -> Option<ReleaseContents> {
@@ -282,4 +344,8 @@ impl<'s, 'a> ReleaseReader<'s, 'a> {
 
 fn question(provider: &ProviderAddr, version: &Version) -> String {
     format!("{FORMAT} {provider} {version}")
+}
+
+fn between_question(provider: &ProviderAddr, (old, new): (&Version, &Version)) -> String {
+    format!("{FORMAT} {provider} {old}..{new}")
 }

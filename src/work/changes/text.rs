@@ -10,6 +10,12 @@ const MAX_NAMES: usize = 8;
 /// Maximum number of lines of release notes that one screen shows.
 const MAX_NOTES: usize = 12;
 
+/// Maximum number of earlier releases whose notes one screen shows.
+const MAX_EARLIER: usize = 5;
+
+/// Maximum number of lines of their notes.
+const MAX_EARLIER_LINES: usize = 3;
+
 /// Returns what people read of releases.
 pub(crate) fn blocks(releases: &[ReleaseChanges], look: Look) -> Vec<TextBlock> {
     releases
@@ -31,19 +37,55 @@ fn of_release(release: &ReleaseChanges, look: Look) -> Vec<TextBlock> {
             ..Row::new(provider, [what.into(), change])
         });
     blocks.push(TextBlock::Table(Table::new(columns, rows).without_head()));
-    if let Some(notes) = &release.notes {
-        let mut lines: Vec<String> = notes.lines().map(str::to_owned).collect();
-        let more = lines.len().saturating_sub(MAX_NOTES);
-        if more > 0 && !look.verbose {
-            lines.truncate(MAX_NOTES);
-            lines.push(format!("… {} more (-v shows them)", counted(more, "line")));
-        }
-        blocks.push(TextBlock::Lines(lines));
+    let notes = notes(release, look);
+    if !notes.is_empty() {
+        blocks.push(TextBlock::Lines(notes));
     }
     for why in &release.unread {
         blocks.push(TextBlock::Remark(Tone::Note, format!("not known: {why}")));
     }
     blocks
+}
+
+/// Lists the lines of the notes: those of the new release, then those of the releases before it, of each the first.
+fn notes(release: &ReleaseChanges, look: Look) -> Vec<String> {
+    let earlier = &release.between.earlier_notes;
+    let shown = if look.verbose {
+        earlier.len()
+    } else {
+        MAX_EARLIER.min(earlier.len())
+    };
+    let mut lines = Vec::new();
+    if let Some(notes) = &release.notes {
+        if !earlier.is_empty() {
+            lines.push(format!("{}:", release.new));
+        }
+        lines.extend(cut(notes, MAX_NOTES, look));
+    }
+    for earlier in earlier.iter().take(shown) {
+        lines.push(format!("{}:", earlier.version));
+        lines.extend(cut(&earlier.notes, MAX_EARLIER_LINES, look));
+    }
+    let hidden = earlier.len() - shown;
+    if hidden + release.between.more_releases > 0 {
+        let more = counted(hidden + release.between.more_releases, "release");
+        lines.push(if hidden > 0 {
+            format!("… and {more} between (-v shows {hidden})")
+        } else {
+            format!("… and {more} between, whose notes are not read")
+        });
+    }
+    lines
+}
+
+fn cut(notes: &str, most: usize, look: Look) -> Vec<String> {
+    let mut lines: Vec<String> = notes.lines().map(str::to_owned).collect();
+    let more = lines.len().saturating_sub(most);
+    if more > 0 && !look.verbose {
+        lines.truncate(most);
+        lines.push(format!("… {} more (-v shows them)", counted(more, "line")));
+    }
+    lines
 }
 
 /// Lists what differs: the subject, the change in words, and its tone.

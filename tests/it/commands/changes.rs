@@ -369,3 +369,90 @@ fn diff_shows_what_the_versions_that_moved_bring() {
     );
     assert!(json.stdout.contains("\"releases\""), "{json:?}");
 }
+
+/// The versions of a provider with releases between, and the notes of all but one.
+fn with_releases(count: usize) -> Vec<(String, String)> {
+    let version = |number: usize| format!("1.{number}.0");
+    let versions: Vec<String> = (0..=count)
+        .map(|number| format!("{{\"version\": \"{}\"}}", version(number)))
+        .collect();
+    let docs: Vec<String> = (0..=count)
+        .map(|number| {
+            format!("{{\"type\": \"provider-versions\", \"id\": \"{number}\", \"attributes\": {{\"version\": \"{}\"}}}}", version(number))
+        })
+        .collect();
+    let mut documents = vec![
+        (
+            "https://registry.terraform.io/v1/providers/acme/demo/versions".to_owned(),
+            format!(
+                "{{\"versions\": [{}, {{\"version\": \"1.1.0-rc1\"}}]}}",
+                versions.join(",")
+            ),
+        ),
+        (
+            "https://registry.terraform.io/v2/providers/acme/demo?include=provider-versions"
+                .to_owned(),
+            format!(
+                "{{\"data\": {{\"type\": \"providers\", \"id\": \"7\", \"attributes\": {{\"source\": \"https://github.com/acme/terraform-provider-demo\"}}}}, \"included\": [{}]}}",
+                docs.join(",")
+            ),
+        ),
+    ];
+    for number in (1..=count).filter(|number| *number != 2) {
+        documents.push((
+            format!(
+                "https://api.github.com/repos/acme/terraform-provider-demo/releases/tags/v{}",
+                version(number)
+            ),
+            format!("{{\"body\": \"a {number}\\nb\\nc\\nd\"}}"),
+        ));
+    }
+    documents
+}
+
+fn network(documents: &[(String, String)]) -> Network {
+    let documents: Vec<(&str, &str)> = documents
+        .iter()
+        .map(|(url, text)| (url.as_str(), text.as_str()))
+        .collect();
+    Network::of(&[&documents])
+}
+
+#[test]
+fn notes_of_all_releases_between_are_shown_within_a_screen() {
+    let lab = lab();
+    let releases = network(&with_releases(4));
+    let range = ["changes", "registry.terraform.io/acme/demo", "1.0.0..1.4.0"];
+    let outcome = releases.run(&lab, &range).exits(0);
+    // 1.2.0 has no notes, and a pre-release is no step of the upgrade.
+    outcome.stdout_has(
+        "1.4.0:\na 4\nb\nc\nd\n1.3.0:\na 3\nb\nc\n… 1 line more (-v shows them)\n1.1.0:\na 1\n",
+    );
+    releases.asked();
+    let again = releases.run(&lab, &[&range[..], &["--offline"]].concat());
+    assert_eq!(
+        (again.stdout, releases.asked()),
+        (outcome.stdout, Vec::new())
+    );
+
+    let lab = self::lab();
+    let releases = network(&with_releases(40));
+    let range = [
+        "changes",
+        "registry.terraform.io/acme/demo",
+        "1.0.0..1.40.0",
+    ];
+    let outcome = releases.run(&lab, &range).exits(0);
+    outcome.stdout_has("… and 34 releases between (-v shows 5)");
+    let asked = releases.asked();
+    let tags = asked.iter().filter(|url| url.contains("/releases/tags/"));
+    assert_eq!(tags.count(), 12, "{asked:?}");
+    assert!(outcome.stdout.lines().count() <= 60, "{}", outcome.stdout);
+    let all = releases.run(&lab, &[&range[..], &["-v"]].concat());
+    all.stdout_has("1.30.0:\na 30\nb\nc\nd\n… and 29 releases between, whose notes are not read");
+    let json = releases.run(&lab, &[&range[..], &["--format", "json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    let release = &json["releases"][0];
+    assert_eq!(release["earlier_notes"][0]["version"], "1.39.0", "{json}");
+    assert_eq!(release["more_releases"], 29);
+}

@@ -42,6 +42,9 @@ const MAX_NAMES: usize = 10_000;
 /// Maximum length of a name, in bytes.
 const MAX_NAME_BYTES: usize = 200;
 
+/// Maximum number of releases between two versions whose notes are asked for: GitHub answers 60 requests an hour.
+const MAX_BETWEEN: usize = 10;
+
 /// Maximum length of the notes of a release that are kept, in bytes.
 const MAX_NOTES_BYTES: usize = 64 << 10;
 
@@ -140,8 +143,31 @@ pub struct ReleaseChanges {
     pub compare: Option<String>,
     /// The notes of the new release, in Markdown; null if there are none.
     pub notes: Option<String>,
+    /// The notes of the releases between both versions.
+    #[serde(flatten)]
+    pub between: NotesBetween,
     /// The documents that could not be read, with the reason.
     pub unread: Vec<String>,
+}
+
+/// The notes of the releases between two versions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NotesBetween {
+    /// The notes of releases between both versions, the newest first.
+    pub earlier_notes: Vec<ReleaseNotes>,
+    /// Number of older releases between both versions, whose notes were not read.
+    pub more_releases: usize,
+}
+
+/// The notes of a release.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReleaseNotes {
+    /// The version.
+    pub version: String,
+    /// Its notes, in Markdown.
+    pub notes: String,
 }
 
 /// The names of one kind that differ between two releases.
@@ -237,6 +263,7 @@ impl ReleaseChanges {
                 format!("https://github.com/{repository}/compare/v{old_version}...v{new_version}")
             }),
             notes: new.notes.clone().filter(|notes| !notes.trim().is_empty()),
+            between: NotesBetween::default(),
             unread,
         }
     }
@@ -412,14 +439,52 @@ impl ReleaseDocuments<'_> {
                 Err(error) => contents.unread.push(error),
             }
         }
-        let path = ["repos", owner, name, "releases", "tags", &tag];
-        match self.get::<GithubRelease>(&base, &path, "", token) {
-            Ok(release) => {
-                let body = release.and_then(|release| release.body);
-                contents.notes = body.map(shown_notes);
-            }
+        match self.notes(repository, version) {
+            Ok(notes) => contents.notes = notes,
             Err(error) => contents.unread.push(error),
         }
+    }
+
+    /// Asks GitHub for the notes of releases, which are named from the newest to the oldest; of many the first ones.
+    ///
+    /// # Errors
+    /// The reason why an answer could not be read.
+    pub fn notes_between(
+        &self,
+        repository: &str,
+        versions: &[&Version],
+    ) -> Result<NotesBetween, String> {
+        let mut between = NotesBetween {
+            earlier_notes: Vec::new(),
+            more_releases: versions.len().saturating_sub(MAX_BETWEEN),
+        };
+        for version in versions.iter().take(MAX_BETWEEN) {
+            let notes = self.notes(repository, version)?;
+            between
+                .earlier_notes
+                .extend(
+                    notes
+                        .filter(|notes| !notes.trim().is_empty())
+                        .map(|notes| ReleaseNotes {
+                            version: version.to_string(),
+                            notes,
+                        }),
+                );
+        }
+        Ok(between)
+    }
+
+    fn notes(&self, repository: &str, version: &Version) -> Result<Option<String>, String> {
+        let Some((owner, name)) = repository.split_once('/') else {
+            return Ok(None);
+        };
+        let tag = format!("v{version}");
+        let path = ["repos", owner, name, "releases", "tags", &tag];
+        let base = self.github.secret_text();
+        let release: Option<GithubRelease> =
+            self.get(base, &path, "", self.github_token.as_ref())?;
+        let body = release.and_then(|release| release.body);
+        Ok(body.map(shown_notes))
     }
 
     fn get<T: serde::de::DeserializeOwned>(
