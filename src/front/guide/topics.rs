@@ -32,6 +32,7 @@ topics! {
     "contents": "what programs were built from, if known";
     "convert": "a lock file for the other program";
     "differences": "where lockctl acts otherwise than the programs";
+    "edit": "constraints that are raised, providers that moved";
     "errors": "what errors of terraform and tofu mean";
     "exit-codes": "what 0, 1 and 2 mean";
     "facts": "what lock keeps about packages, and who trusts it";
