@@ -214,8 +214,13 @@ fn summary(out: &mut Markup, overview: &Overview<'_>) {
          newest that the constraints of the root allow."
     };
     out.raw(distance).raw("</p>\n");
-    let failed: Vec<_> = page.checked.failures();
-    for (failure, of) in &failed {
+    outcome(out, page.checked);
+    out.raw("</section>\n");
+}
+
+/// Adds the reasons why roots could not be checked, and what concerns all of them.
+fn outcome(out: &mut Markup, checked: &CommandResult) {
+    for (failure, of) in checked.failures() {
         out.raw("<p class=\"failure\">").text(&failure.title);
         for cause in &failure.causes {
             out.raw(": ").text(cause);
@@ -224,12 +229,11 @@ fn summary(out: &mut Markup, overview: &Overview<'_>) {
             .text(&counted(of.len(), "root"))
             .raw(")</p>\n");
     }
-    for remark in &page.checked.remarks {
+    for remark in &checked.remarks {
         out.raw("<p class=\"remark\">")
             .prose(&remark.text)
             .raw("</p>\n");
     }
-    out.raw("</section>\n");
 }
 
 /// Draws a graph as an SVG file.

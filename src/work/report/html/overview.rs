@@ -164,6 +164,24 @@ impl Marks {
         Self(at.map_or(0, |at| 1 << at))
     }
 
+    /// Returns the marks that facts set; where nothing is proven, a mark in each cell would say nothing.
+    fn of_release(page: &ReportPage<'_>, entry: &ShownProvider, is_any_proven: bool) -> Self {
+        let mut marks = Self::default();
+        if page
+            .release(entry)
+            .is_some_and(|known| !known.advisories.is_empty())
+        {
+            marks.add(ADVISORY);
+        }
+        if is_any_proven && !page.is_proven(entry) {
+            marks.add(UNPROVEN);
+        }
+        if page.is_attested(entry) {
+            marks.add(ATTESTED);
+        }
+        marks
+    }
+
     fn add(&mut self, other: Self) {
         self.0 |= other.0;
     }
@@ -232,19 +250,7 @@ impl<'a> Overview<'a> {
                     .as_ref()
                     .and_then(|marks| marks.get(&entry.provider).copied())
                     .unwrap_or_default();
-                if !page
-                    .release(entry)
-                    .is_none_or(|known| known.advisories.is_empty())
-                {
-                    marks.add(ADVISORY);
-                }
-                // Where nothing is proven, a mark in each cell would say nothing.
-                if is_any_proven && !page.is_proven(entry) {
-                    marks.add(UNPROVEN);
-                }
-                if page.is_attested(entry) {
-                    marks.add(ATTESTED);
-                }
+                marks.add(Marks::of_release(page, entry, is_any_proven));
                 let offered = compared
                     .get(&(&*root.path, &entry.provider))
                     .map(|row| row.newest_allowed.as_ref().unwrap_or(&entry.version));

@@ -70,49 +70,59 @@ fn versions(
     }
     out.raw("</tr></thead>\n<tbody>\n");
     for (version, entries) in by_version.iter().rev() {
-        let unknown = KnownRelease::default();
-        let known = overview.page.release(entries[0].1).unwrap_or(&unknown);
-        let distance = entries.iter().map(|(_, _, cell)| cell.distance).max();
-        out.raw("<tr><th scope=\"row\">")
-            .value(version)
-            .raw("</th><td>");
-        let paths: Vec<&str> = entries.iter().map(|(root, ..)| *root).collect();
-        names(out, &counted(paths.len(), "root"), &paths);
-        out.raw("</td>");
-        if let Some(distance) = distance {
-            out.raw("<td class=")
-                .raw(distance.class())
-                .raw(">")
-                .raw(distance.words())
-                .raw("</td>");
-        }
-        out.raw("<td>")
-            .text(&held_back_by(uses, &paths, distance))
-            .raw("</td><td>");
-        match (known.date, overview.page.date) {
-            (Some(date), Some(now)) => {
-                out.text(&day(date)).raw(", ").text(&ago(date, now));
-            }
-            (Some(date), None) => {
-                out.text(&day(date));
-            }
-            (None, _) => {
-                out.raw("unknown");
-            }
-        }
-        out.raw("</td><td>")
-            .text(&or_unknown(&known.keys))
-            .raw("</td><td>");
-        let counts: BTreeSet<usize> = entries.iter().map(|(_, entry, _)| entry.h1_count).collect();
-        let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
-        out.text(&counts.join(", "))
-            .raw("</td><td>")
-            .text(&or_unknown(&known.builds))
-            .raw("</td><td>")
-            .text(&known.advisories.join(", "))
-            .raw("</td></tr>\n");
+        version_row(out, overview, version, entries, uses);
     }
     out.raw("</tbody></table></div>\n");
+}
+
+fn version_row(
+    out: &mut Markup,
+    overview: &Overview<'_>,
+    version: &Version,
+    entries: &[LockedEntry<'_>],
+    uses: &ConstraintUses<'_>,
+) {
+    let unknown = KnownRelease::default();
+    let known = overview.page.release(entries[0].1).unwrap_or(&unknown);
+    let distance = entries.iter().map(|(_, _, cell)| cell.distance).max();
+    out.raw("<tr><th scope=\"row\">")
+        .value(version)
+        .raw("</th><td>");
+    let paths: Vec<&str> = entries.iter().map(|(root, ..)| *root).collect();
+    names(out, &counted(paths.len(), "root"), &paths);
+    out.raw("</td>");
+    if let Some(distance) = distance {
+        out.raw("<td class=")
+            .raw(distance.class())
+            .raw(">")
+            .raw(distance.words())
+            .raw("</td>");
+    }
+    out.raw("<td>")
+        .text(&held_back_by(uses, &paths, distance))
+        .raw("</td><td>");
+    match (known.date, overview.page.date) {
+        (Some(date), Some(now)) => {
+            out.text(&day(date)).raw(", ").text(&ago(date, now));
+        }
+        (Some(date), None) => {
+            out.text(&day(date));
+        }
+        (None, _) => {
+            out.raw("unknown");
+        }
+    }
+    out.raw("</td><td>")
+        .text(&or_unknown(&known.keys))
+        .raw("</td><td>");
+    let counts: BTreeSet<usize> = entries.iter().map(|(_, entry, _)| entry.h1_count).collect();
+    let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
+    out.text(&counts.join(", "))
+        .raw("</td><td>")
+        .text(&or_unknown(&known.builds))
+        .raw("</td><td>")
+        .text(&known.advisories.join(", "))
+        .raw("</td></tr>\n");
 }
 
 fn or_unknown(texts: &[String]) -> String {
