@@ -15,7 +15,7 @@ use crate::parallel;
 pub enum Places {
     /// Above each block its place, the places of what override files set, and remarks.
     Shown,
-    /// No comments.
+    /// The blocks alone, without any comment.
     Hidden,
 }
 
