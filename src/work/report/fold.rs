@@ -127,17 +127,14 @@ fn title(roots: &[RootRow<'_>], members: &[FindingIndex]) -> String {
     });
     match together {
         Some(title) => title.replace("{who}", &who),
-        None if have_equal_sentence(first, findings()) => format!("{}: {who}", first.title),
+        // All have the title of the first, and none concerns a provider.
+        None if findings()
+            .all(|finding| finding.provider.is_none() && finding.title == first.title) =>
+        {
+            format!("{}: {who}", first.title)
+        }
         None => format!("{}: {who}", capitalized(rule.meaning)),
     }
-}
-
-/// Returns true if no finding concerns a provider and all have the title of the first.
-fn have_equal_sentence<'a>(
-    first: &FindingRow,
-    mut findings: impl Iterator<Item = &'a FindingRow>,
-) -> bool {
-    findings.all(|finding| finding.provider.is_none() && finding.title == first.title)
 }
 
 /// Returns a sentence as a title begins.

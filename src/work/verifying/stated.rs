@@ -117,11 +117,21 @@ fn files(roots: &[VerifiedRoot], shared: Option<&SharedPolicy>, world: World<'_>
             .filter(|(provider, platforms)| !is_required(verified, shared, provider, platforms))
             .collect();
         file.is_wanted |= !wanted.is_empty();
-        let locked = verified.root.document().lock.providers.keys();
-        for provider in locked {
+        let root = &verified.root;
+        for provider in root.document().lock.providers.keys() {
+            // The whole address means the same to both programs.
+            let label = root
+                .project()
+                .providers
+                .iter()
+                .find(|setting| setting.name.means(provider, root.flavor))
+                .map_or_else(
+                    || provider.to_string(),
+                    |setting| setting.name.text().to_owned(),
+                );
             let statement = wanted
                 .get(provider)
-                .map(|platforms| (label(verified, provider), platforms.to_vec()));
+                .map(|platforms| (label, platforms.to_vec()));
             file.providers
                 .entry(provider.clone())
                 .and_modify(|known| {
@@ -155,20 +165,6 @@ fn is_required(
         .any(|platform| !stated.contains(platform))
 }
 
-/// Returns the label of the block of a provider: as the project file writes it, else the whole address, which means
-/// the same to both programs.
-fn label(verified: &VerifiedRoot, provider: &ProviderAddr) -> String {
-    let root = &verified.root;
-    root.project()
-        .providers
-        .iter()
-        .find(|setting| setting.name.means(provider, root.flavor))
-        .map_or_else(
-            || provider.to_string(),
-            |setting| setting.name.text().to_owned(),
-        )
-}
-
 /// Writes statements into a project file, which is made if it is missing.
 fn write(world: World<'_>, path: &Path, statements: &[(&str, &[Platform])]) -> Result<(), Failure> {
     let failed = |cause: String| {
@@ -179,8 +175,22 @@ fn write(world: World<'_>, path: &Path, statements: &[(&str, &[Platform])]) -> R
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(failed(error.to_string())),
     };
-    let new = edited(old.clone().unwrap_or_default(), statements)
-        .map_err(|error| failed(error.to_string()))?;
+    let edit = |bytes: Vec<u8>| -> Result<Vec<u8>, EditError> {
+        let mut editor = HclEditor::open(bytes)?;
+        for (label, platforms) in statements {
+            let block = BlockName {
+                kind: "provider",
+                labels: &[label],
+            };
+            let platforms: Vec<Expression> = platforms
+                .iter()
+                .map(|platform| platform.to_string().into())
+                .collect();
+            editor.set(&[block], "platforms", platforms)?;
+        }
+        Ok(editor.into_bytes())
+    };
+    let new = edit(old.clone().unwrap_or_default()).map_err(|error| failed(error.to_string()))?;
     match world.disk.replace(path, old.as_deref(), &new) {
         Ok(Replaced::Done) => Ok(()),
         Ok(Replaced::Changed) => Err(
@@ -189,20 +199,4 @@ fn write(world: World<'_>, path: &Path, statements: &[(&str, &[Platform])]) -> R
         ),
         Err(error) => Err(failed(error.to_string())),
     }
-}
-
-fn edited(bytes: Vec<u8>, statements: &[(&str, &[Platform])]) -> Result<Vec<u8>, EditError> {
-    let mut editor = HclEditor::open(bytes)?;
-    for (label, platforms) in statements {
-        let block = BlockName {
-            kind: "provider",
-            labels: &[label],
-        };
-        let platforms: Vec<Expression> = platforms
-            .iter()
-            .map(|platform| platform.to_string().into())
-            .collect();
-        editor.set(&[block], "platforms", platforms)?;
-    }
-    Ok(editor.into_bytes())
 }

@@ -39,7 +39,11 @@ pub(crate) fn blocks(roots: &[RootResult], verbose: bool) -> Vec<TextBlock> {
         let is_said = matrices.len() == 1;
         return Vec::from_iter(is_said.then(|| TextBlock::Lines(vec![line.to_owned()])));
     }
-    let here = here_routes(all);
+    let here: &'static [Route] = if all.all(|row| row.here.is_empty()) {
+        &[]
+    } else {
+        &[Route::Here, Route::HerePlan]
+    };
     let routes = Route::ALL.iter().chain(here).copied();
     let (mut table, notes) = predicted(&matrices, here, verbose);
     if matrices.len() > 1 {
@@ -119,15 +123,6 @@ fn explained(route: Route, flavor: Flavor) -> String {
         _ => "",
     };
     format!("  {}: {command} {}{more}", column(route), route.way())
-}
-
-/// Returns the routes of this machine, if anything is predicted for them.
-fn here_routes<'a>(mut rows: impl Iterator<Item = &'a PredictionRow>) -> &'static [Route] {
-    if rows.all(|row| row.here.is_empty()) {
-        &[]
-    } else {
-        &[Route::Here, Route::HerePlan]
-    }
 }
 
 /// Returns the head of a column.

@@ -63,10 +63,13 @@ fn push_block(text: &mut String, block: &EffectiveBlock, places: Places, parent:
         before = Some(is_block);
         match item {
             EffectiveItem::Attribute(attribute) => {
-                let value = if is_type(&attribute.name) {
-                    type_text(&attribute.text)
-                } else {
-                    hcl::unquoted(&attribute.text)
+                let value = match &*attribute.text {
+                    // Types are written in full, as `fmt` writes them.
+                    "list" | "map" | "set" if is_type(&attribute.name) => {
+                        Cow::Owned(format!("{}(any)", attribute.text))
+                    }
+                    text if is_type(&attribute.name) => Cow::Borrowed(text),
+                    text => hcl::unquoted(text),
                 };
                 let _ = write!(text, "{} = {value}", attribute.name);
             }
@@ -89,14 +92,6 @@ pub(super) fn header(block: &EffectiveBlock) -> String {
         let _ = write!(header, " {}", quoted(label));
     }
     header
-}
-
-/// Writes a type as `fmt` does: in full.
-fn type_text(text: &str) -> Cow<'_, str> {
-    match text {
-        "list" | "map" | "set" => Cow::Owned(format!("{text}(any)")),
-        _ => Cow::Borrowed(text),
-    }
 }
 
 /// Names the place of a block, and the places of what comes from other files.

@@ -198,7 +198,9 @@ impl Evaluation<'_> {
                     return Err(Stop::invalid("Feature has no default", place, ""));
                 };
                 let slot = self.slot(file, default, Stage::Base);
-                features.insert(label.text.clone(), feature(Typed::clone(&*slot.outcome?)));
+                let value = ("value".to_owned(), Typed::clone(&*slot.outcome?));
+                let feature = Typed::object(BTreeMap::from([value]));
+                features.insert(label.text.clone(), Arc::new(feature));
             }
         }
         if features.is_empty() && first.is_none() {
@@ -342,9 +344,4 @@ fn first_attribute(steps: &[Step]) -> Option<&str> {
         },
         _ => None,
     }
-}
-
-fn feature(value: Typed) -> Arc<Typed> {
-    let items = BTreeMap::from([("value".to_owned(), value)]);
-    Arc::new(Typed::object(items))
 }

@@ -1,6 +1,5 @@
 //! Constructs that an override file may not have.
 
-use crate::diag::Span;
 use crate::hcl::tree::{Block, ExprKind};
 use crate::module_config::faults::Faults;
 
@@ -35,9 +34,13 @@ fn inside(kind: &str, block: &Block, faults: &mut Faults) {
         "ephemeral" => faults.flavor.is_opentofu(),
         _ => false,
     };
-    if let Some(first) = first_dependency(block).filter(|_| is_merged) {
+    if is_merged
+        && let Some(list) = block.body.attribute("depends_on")
+        && let ExprKind::Tuple(items) = &list.value.kind
+        && let Some(first) = items.first()
+    {
         let remark = "depends_on cannot be overridden";
-        faults.invalid("Unsupported override", first, remark);
+        faults.invalid("Unsupported override", first.span, remark);
     }
     let in_lifecycle = block
         .body
@@ -54,13 +57,5 @@ fn inside(kind: &str, block: &Block, faults: &mut Faults) {
             let title = format!("Can't override {} blocks", rule.kind.text);
             faults.invalid(title, rule.header, "only the primary files may have them");
         }
-    }
-}
-
-/// Returns the first item of a list `depends_on`.
-fn first_dependency(block: &Block) -> Option<Span> {
-    match &block.body.attribute("depends_on")?.value.kind {
-        ExprKind::Tuple(items) => Some(items.first()?.span),
-        _ => None,
     }
 }

@@ -201,11 +201,9 @@ impl<'f> Assembled<'f> {
     /// Returns the directory that Terraform runs in.
     #[must_use]
     pub fn module_dir(&self) -> &Path {
-        self.shown(&self.module_dir)
-    }
-
-    fn shown<'p>(&self, path: &'p Path) -> &'p Path {
-        path.strip_prefix(&self.top).unwrap_or(path)
+        self.module_dir
+            .strip_prefix(&self.top)
+            .unwrap_or(&self.module_dir)
     }
 
     /// Returns the absolute form of a path.
