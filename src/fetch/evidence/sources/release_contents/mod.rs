@@ -164,9 +164,9 @@ pub struct NotesBetween {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReleaseNotes {
-    /// The version.
+    /// The version of the release.
     pub version: String,
-    /// Its notes, in Markdown.
+    /// The notes in Markdown, without control characters.
     pub notes: String,
 }
 
