@@ -406,7 +406,7 @@ fn what_is_denied_is_not_converted() {
         lab.write(FILE, format!("policy {{\n  {policy}\n}}\n"));
         lab.run(&convert)
             .exits(1)
-            .stderr_has(&format!("error[{rule}]"));
+            .stderr_has(format!("error[{rule}]"));
         assert_eq!(lab.read(LOCK), before, "{policy}");
     }
     lab.write(FILE, "policy {\n  deny = [\"acme/other\"]\n}\n");

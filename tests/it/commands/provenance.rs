@@ -162,7 +162,7 @@ fn show_compares_the_commit_with_that_of_the_program() {
         assert_eq!(build["attested_commit"], wanted == "same commit", "{build}");
         assert_eq!(build["packages"][0]["attested"]["commit"], commit);
         let verbose = root.run("show --build -v");
-        verbose.stdout_has(&format!(
+        verbose.stdout_has(format!(
             "attested  github.com/acme/terraform-provider-lab  {commit}  refs/tags/v1.0.0"
         ));
     }

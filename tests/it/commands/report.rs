@@ -248,7 +248,7 @@ fn a_change_of_the_signing_key_is_listed_with_its_commit() {
     // Facts also know the key of what is locked no more.
     move_to("1.2.0");
     let (main, stranger) = (TestKey::Main.id(), TestKey::Stranger.id());
-    page().has(&format!(
+    page().has(format!(
         "acme/demo: signing key changed from {main} to {stranger}"
     ));
 }

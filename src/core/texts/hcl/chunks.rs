@@ -51,9 +51,12 @@ pub(super) struct Chunk {
 
 /// Cuts a text into its top-level items, in order; between them are only space and comments. `tokens` are those of the
 /// whole text.
-pub(super) fn chunks(source: &SourceText, tokens: &[HclToken]) -> Vec<Chunk> {
+pub(super) fn chunks(source: &SourceText, tokens: Vec<HclToken>) -> Vec<Chunk> {
     let mut chunks = Vec::new();
-    for chunk in cut(source, tokens) {
+    let whole = cut(source, &tokens);
+    // They take as much memory as the tree, and nothing below needs them.
+    drop(tokens);
+    for chunk in whole {
         if chunk.pieces.is_empty() {
             chunks.push(chunk)
         } else {

@@ -98,7 +98,7 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
         problems.push(conflict.diagnostic);
     }
     let mut items = Vec::new();
-    for chunk in chunks(&source, &tokens) {
+    for chunk in chunks(&source, tokens) {
         problems.extend(chunk.found.faults.iter().map(|fault| error(file, fault)));
         problems.extend(chunk.found.overruled.iter().map(|key| note(file, *key)));
         items.extend(chunk.item);

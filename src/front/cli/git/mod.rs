@@ -70,7 +70,7 @@ pub(in crate::front::cli) struct Wire {
 /// Print a lock file with one fact per line, as a diff driver of git
 #[derive(Clone, Debug, Args)]
 pub(in crate::front::cli) struct GitTextconvArgs {
-    /// A lock file
+    /// A lock file, or a file of pinned modules
     #[arg(value_name = "FILE")]
     pub(in crate::front::cli) file: PathBuf,
 }

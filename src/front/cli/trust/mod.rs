@@ -4,7 +4,7 @@ mod memory;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use clap::Args;
@@ -104,7 +104,11 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
             ends.extend(upstream::key_ends(&answers));
             signers.extend(upstream::signers(&answers));
         }
-        let path = project_path(root, session.options);
+        // A new project file governs all roots of the run.
+        let path = root.project_file().map_or_else(
+            || session.options.below(project::FILE_NAME.as_ref()),
+            Path::to_owned,
+        );
         places.push((result.path.clone(), path.clone()));
         let memory = memories.entry(path).or_default();
         let accepted = accepted(args, root, lock, &mut unmatched)?;
@@ -173,14 +177,6 @@ fn answers<'a>(
         result.fail(failure);
     }
     answers
-}
-
-/// Returns the path of the project file that governs a root, or that of a new one.
-fn project_path(root: &Root, options: &Options) -> PathBuf {
-    match root.project_file() {
-        Some(path) => path.to_owned(),
-        None => options.below(project::FILE_NAME.as_ref()),
-    }
 }
 
 /// Returns the providers of a root whose changes are accepted, and takes them out of `unmatched`.
