@@ -116,6 +116,54 @@ fn the_history_says_who_moved_a_provider() {
 }
 
 #[test]
+fn a_line_ends_where_a_root_moves_to_another_registry() {
+    let Some(repo) = repository() else { return };
+    let moved = entry("hashicorp/aws", "5.1.0").replace("terraform.io", "opentofu.org");
+    for root in ["a", "b"] {
+        repo.write(&format!("{root}/{LOCK}"), &moved);
+    }
+    repo.commit("to the other program");
+    let page = page(&repo, &[]);
+    let (_, history) = page.split_once("<h2 id=\"history\">").unwrap();
+    let figure = |host: &str| {
+        let caption = format!("<figcaption>{host}/hashicorp/aws</figcaption>");
+        let (_, figure) = history.split_once(&caption).unwrap();
+        figure.split_once("</figure>").unwrap().0
+    };
+    // The right edge of a chart; `old` stays at the first registry.
+    let lasting = |host: &str| figure(host).matches("H696\"/>").count();
+    let lines = |host: &str| figure(host).matches("<path class=\"l").count();
+    let (old, new) = ("registry.terraform.io", "registry.opentofu.org");
+    assert_eq!(
+        (lines(old), lasting(old) - axes(figure(old))),
+        (2, 1),
+        "{}",
+        figure(old)
+    );
+    assert_eq!(
+        (lines(new), lasting(new) - axes(figure(new))),
+        (1, 1),
+        "{}",
+        figure(new)
+    );
+    assert!(figure(old).contains("host-switched"), "{}", figure(old));
+    assert!(page.contains("<option>hashicorp/aws</option>"));
+}
+
+/// Counts the lines of the axis of versions, which have the same right edge.
+fn axes(figure: &str) -> usize {
+    figure
+        .split("<path class=\"axis\"")
+        .skip(1)
+        .filter(|path| {
+            path.split("/>")
+                .next()
+                .is_some_and(|path| path.contains("H696"))
+        })
+        .count()
+}
+
+#[test]
 fn names_of_strangers_are_text() {
     let Some(repo) = repository() else { return };
     let hostile = "<script>alert(1)<\u{2215}script>\"'&\u{202e}\u{1b}[31m";
@@ -242,7 +290,7 @@ fn a_change_of_the_signing_key_is_listed_with_its_commit() {
     };
     move_to("1.0.0");
     let page = || repo.run(&["report", "--out", "-"]).exits(0).stdout.clone();
-    page().has("No change of a signing key is known; the keys of 1 of 1 release are");
+    page().has("No signing key changed, as far as keys are known: those of 1 of 1 release.");
     registry.reset(&json!({"keys": ["stranger"], "sign_with": "stranger"}));
     move_to("1.1.0");
     // Facts also know the key of what is locked no more.

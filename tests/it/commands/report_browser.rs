@@ -220,6 +220,15 @@ fn the_page_sorts_filters_and_follows_shared_links() {
         "3 of 3 rows"
     );
 
+    // The host of a provider may be named although all are on one.
+    browser.open("about:blank");
+    browser.open(&format!(
+        "{page}#provider=registry.terraform.io/hashicorp/null"
+    ));
+    assert_eq!(browser.eval(articles), "hashicorp/null");
+    browser.open("about:blank");
+    browser.open(&page);
+
     // A row of several roots opens.
     let is_seen = "document.querySelector('.matrix details li').checkVisibility()";
     assert_eq!(browser.eval(is_seen), false);

@@ -94,6 +94,7 @@ impl<'a> StepChart<'a> {
     ///
     /// It ends at `end`, if that is later than the last change.
     pub(super) fn of(
+        provider: &ProviderAddr,
         changes: &[RootChange<'a>],
         releases: &Releases,
         end: Option<SystemTime>,
@@ -102,7 +103,12 @@ impl<'a> StepChart<'a> {
         changes.sort_by_key(|(root, change)| (Reverse(change.newer_commits), *root));
         let mut steps: BTreeMap<&str, Vec<Step<'a>>> = BTreeMap::new();
         for (root, change) in &changes {
-            let version = change.new.as_ref().map(|side| &side.version);
+            // A root that moved to another address locks no version of this one any more.
+            let version = change
+                .new
+                .as_ref()
+                .filter(|side| side.provider == *provider)
+                .map(|side| &side.version);
             let steps = steps.entry(root).or_default();
             let last = steps.last().copied();
             if last.is_none_or(|(_, last)| last != version) {
@@ -129,7 +135,7 @@ impl<'a> StepChart<'a> {
         (!versions.is_empty()).then(|| Self {
             lines,
             versions: versions.into_iter().collect(),
-            marks: marks(&changes, releases),
+            marks: marks(provider, &changes, releases),
             from,
             // Something that happened on one day has a width, too.
             to: to.max(from + Duration::from_secs(86_400)),
@@ -294,13 +300,19 @@ impl<'a> StepChart<'a> {
 }
 
 /// Returns the marks of changes, those of one day and one kind together; the newest ones.
-fn marks<'a>(changes: &[RootChange<'a>], releases: &Releases) -> Vec<ChangeMark<'a>> {
+fn marks<'a>(
+    provider: &ProviderAddr,
+    changes: &[RootChange<'a>],
+    releases: &Releases,
+) -> Vec<ChangeMark<'a>> {
     let mut marks: BTreeMap<(Reverse<SystemTime>, &Version, &'static str), (String, usize)> =
         BTreeMap::new();
     for (_, change) in changes {
-        let (Some(time), Some(side)) =
-            (day_of(change), change.new.as_ref().or(change.old.as_ref()))
-        else {
+        let side = [&change.new, &change.old]
+            .into_iter()
+            .flatten()
+            .find(|side| side.provider == *provider);
+        let (Some(time), Some(side)) = (day_of(change), side) else {
             continue;
         };
         let key = key_change(change, releases).map(|text| ("K", text));

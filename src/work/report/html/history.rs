@@ -17,17 +17,23 @@ const MAX_ROWS: usize = 25;
 /// Changes of a provider, each with the name of its root.
 type NamedChanges<'a> = BTreeMap<&'a ProviderAddr, Vec<(String, &'a PastChange)>>;
 
-/// Returns the changes of all roots, by provider.
+/// Returns the changes of all roots, by provider; that of an address is one of both providers.
 pub(super) fn changes<'a>(result: &'a CommandResult, place: Naming<'_>) -> NamedChanges<'a> {
     let mut changes = NamedChanges::new();
     for root in result.roots() {
         let name = place(root, &root.path);
         for row in &root.providers {
-            if let Provider::Changed(change) = row {
-                changes
-                    .entry(&change.provider)
-                    .or_default()
-                    .push((name.clone(), change));
+            let Provider::Changed(change) = row else {
+                continue;
+            };
+            let providers: BTreeSet<&ProviderAddr> = [&change.old, &change.new]
+                .into_iter()
+                .flatten()
+                .map(|side| &side.provider)
+                .collect();
+            for provider in providers {
+                let of_provider = changes.entry(provider).or_default();
+                of_provider.push((name.clone(), change));
             }
         }
     }
@@ -66,8 +72,8 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
             .iter()
             .map(|(root, change)| (&**root, *change))
             .collect();
-        let Some(chart) = StepChart::of(&changes, overview.page.releases, overview.page.date)
-        else {
+        let (releases, end) = (overview.page.releases, overview.page.date);
+        let Some(chart) = StepChart::of(provider, &changes, releases, end) else {
             continue;
         };
         let name = overview.name(provider);
@@ -113,11 +119,18 @@ fn signing_keys(out: &mut Markup, overview: &Overview<'_>, changes: &NamedChange
             .values()
             .filter(|known| !known.keys.is_empty())
             .count();
-        out.raw("<p>No change of a signing key is known; the keys of ")
-            .value(known)
-            .raw(" of ")
-            .text(&counted(releases.len(), "release"))
-            .raw(" are (<code>lockctl explain facts</code>).</p>\n");
+        let all = counted(releases.len(), "release");
+        if known == 0 {
+            out.raw("<p>The signing keys of ")
+                .text(&all)
+                .raw(" are not known, so a change of keys could not be seen");
+        } else {
+            out.raw("<p>No signing key changed, as far as keys are known: those of ")
+                .value(known)
+                .raw(" of ")
+                .text(&all);
+        }
+        out.raw(". <code>lockctl lock</code> keeps the key of each release that it fetches.</p>\n");
         return;
     }
     out.raw("<h3>Signing keys that changed</h3>\n<ul>");
@@ -221,7 +234,7 @@ pub fn svg(
             .iter()
             .map(|(root, change)| (&**root, *change))
             .collect();
-        let Some(chart) = StepChart::of(&changes, &chart::Releases::new(), None) else {
+        let Some(chart) = StepChart::of(provider, &changes, &chart::Releases::new(), None) else {
             continue;
         };
         body.raw("<text class=\"title\" x=\"8\" y=\"")

@@ -158,10 +158,23 @@ pub(super) fn rules(overview: &Overview<'_>) -> Numbers<'static> {
 
 /// Adds the controls of the script, which shows them.
 fn filters(out: &mut Markup, overview: &Overview<'_>) {
-    let providers = overview
+    let mut providers: Vec<String> = overview
         .providers
         .iter()
-        .map(|provider| overview.name(provider));
+        .map(|provider| overview.name(provider))
+        .collect();
+    let mut of_name: BTreeMap<String, usize> = BTreeMap::new();
+    for provider in &overview.providers {
+        let name = format!("{}/{}", provider.namespace(), provider.type_name());
+        *of_name.entry(name).or_default() += 1;
+    }
+    // Behind those of the columns, which the script numbers by their places.
+    providers.extend(
+        of_name
+            .into_iter()
+            .filter(|(_, hosts)| *hosts > 1)
+            .map(|(name, _)| name),
+    );
     let hosts: BTreeSet<String> = overview
         .providers
         .iter()
@@ -169,7 +182,7 @@ fn filters(out: &mut Markup, overview: &Overview<'_>) {
         .collect();
     out.raw("<form id=\"filters\" hidden>\n");
     for (name, label, values) in [
-        ("provider", "Provider", providers.collect::<Vec<String>>()),
+        ("provider", "Provider", providers),
         ("host", "Host", hosts.into_iter().collect()),
         (
             "constraint",

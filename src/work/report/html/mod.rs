@@ -85,7 +85,7 @@ const STYLE: &str = include_str!("page.css");
 const PICTURE_STYLE: &str = include_str!("picture.css");
 const SCRIPT: &str = include_str!("page.js");
 /// The digest of the script, which alone may run.
-const SCRIPT_DIGEST: &str = "sha256-eSGFvJTnAd23I9ujpSY3V4xmQHhFporAUA4RNoaZhKk=";
+const SCRIPT_DIGEST: &str = "sha256-vMJENIAdy/jCJGA+sNrlZ7JDvDf4/icib5vsci8bps4=";
 
 impl ReportPage<'_> {
     fn release(&self, entry: &ShownProvider) -> Option<&KnownRelease> {

@@ -47,7 +47,7 @@
     const [constraintNumber, ruleNumber] = [numberOf(2), numberOf(3)];
     const isShown = names[0].map(
       (name, at) =>
-        (provider === "" || name === provider) &&
+        (provider === "" || name === provider || name.endsWith("/" + provider)) &&
         (host === "" || hosts[at] === host) &&
         (constraint === "" || constraint.startsWith(name + " "))
     );
@@ -95,7 +95,9 @@
       } catch {
         // An address that somebody damaged filters nothing.
       }
-      form.elements[name].value = names[at].includes(value) ? value : "";
+      // A provider may be named with its host or without.
+      const isNamed = (known) => at === 0 && value !== "" && (known.endsWith("/" + value) || value.endsWith("/" + known));
+      form.elements[name].value = names[at].includes(value) ? value : names[at].find(isNamed) || "";
     }
     apply();
   }

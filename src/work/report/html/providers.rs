@@ -58,8 +58,8 @@ fn versions(
     for title in [
         "Version",
         "Roots",
-        "Distance",
         "Held back by",
+        "Distance",
         "Released",
         "Signed by",
         "Platforms",
@@ -91,6 +91,9 @@ fn version_row(
     let paths: Vec<&str> = entries.iter().map(|(root, ..)| *root).collect();
     names(out, &counted(paths.len(), "root"), &paths);
     out.raw("</td>");
+    out.raw("<td>")
+        .text(&held_back_by(uses, &paths, distance))
+        .raw("</td>");
     if let Some(distance) = distance {
         out.raw("<td class=")
             .raw(distance.class())
@@ -98,9 +101,7 @@ fn version_row(
             .raw(distance.words())
             .raw("</td>");
     }
-    out.raw("<td>")
-        .text(&held_back_by(uses, &paths, distance))
-        .raw("</td><td>");
+    out.raw("<td>");
     match (known.date, overview.page.date) {
         (Some(date), Some(now)) => {
             out.text(&day(date)).raw(", ").text(&ago(date, now));
@@ -134,6 +135,9 @@ fn or_unknown(texts: &[String]) -> String {
 
 /// Names the constraints of roots that exclude the newest version.
 fn held_back_by(uses: &ConstraintUses<'_>, roots: &[&str], distance: Option<Distance>) -> String {
+    if distance == Some(Distance::Newest) {
+        return String::new();
+    }
     let roots: BTreeSet<&str> = roots.iter().copied().collect();
     let own: Vec<(&str, &ConstraintUse<'_>)> = uses
         .iter()
@@ -142,15 +146,15 @@ fn held_back_by(uses: &ConstraintUses<'_>, roots: &[&str], distance: Option<Dist
         .collect();
     // A lock file may have no configuration beside it, or none that is visible.
     if own.is_empty() {
-        return "unknown".to_owned();
+        return "not known: no configuration was seen".to_owned();
     }
     let constraints: Vec<&str> = own
         .iter()
         .filter(|(_, used)| used.excludes_newest)
         .map(|(constraint, _)| *constraint)
         .collect();
-    if constraints.is_empty() && distance > Some(Distance::Newest) {
-        return "no constraint".to_owned();
+    if constraints.is_empty() {
+        return "no constraint: an update would move it".to_owned();
     }
     constraints.join("; ")
 }
@@ -230,10 +234,11 @@ fn constraints(
         out.raw("</td><td>");
         let places: Vec<&str> = used.places.iter().map(String::as_str).collect();
         let (shown, rest) = places.split_at(places.len().min(MAX_PLACES));
-        names(out, &counted(places.len(), "place"), shown);
-        if !rest.is_empty() {
-            out.raw(" and ").value(rest.len()).raw(" more");
-        }
+        let words = match rest.len() {
+            0 => counted(places.len(), "place"),
+            _ => format!("{} places, {MAX_PLACES} shown", places.len()),
+        };
+        names(out, &words, shown);
         out.raw("</td></tr>\n");
     }
     out.raw("</tbody></table></div>\n");
