@@ -99,7 +99,7 @@ impl OutdatedRoot<'_> {
             return None;
         };
         let version = outlook.allowed.as_ref().ok()?;
-        let dates = compared.dates.get(version)?;
+        let dates = compared.newer_dates.get(version)?;
         Some((version, self.age(compared)?.youth(dates, self.now)?))
     }
 
@@ -168,7 +168,7 @@ impl OutdatedRoot<'_> {
         let dates = |version: &Option<Version>| {
             let dates = version
                 .as_ref()
-                .and_then(|version| compared.dates.get(version));
+                .and_then(|version| compared.newer_dates.get(version));
             let latest = dates.and_then(ReleaseDates::latest);
             let stated = dates.map(StatedDate::all).unwrap_or_default();
             (stated, latest.map(|date| ago(date.time, self.now)))

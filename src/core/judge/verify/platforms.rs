@@ -83,6 +83,7 @@ impl EntryCoverage<'_> {
         let (part, of) = (coverage.missed(), coverage.wanted.len());
         let platforms = if of == 1 { "platform" } else { "platforms" };
         let lacks = if part == 1 { "lacks" } else { "lack" };
+        // Of several entries the rule's own sentence is shown (`diag::RULES`, `together`).
         let title = format!("{part} of {of} wanted {platforms} of {provider} {lacks} an h1: hash");
         let mut note = explanation(coverage);
         for (platform, by) in self.evidence.claims.get(provider).into_iter().flatten() {

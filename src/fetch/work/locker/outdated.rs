@@ -52,7 +52,7 @@ pub struct ComparedVersions {
     /// The comparison of the locked version with the offered ones.
     pub standing: VersionComparison,
     /// The dates of the newest version and the newest allowed one, where they are newer than the locked one.
-    pub dates: BTreeMap<Version, ReleaseDates>,
+    pub newer_dates: BTreeMap<Version, ReleaseDates>,
     /// The version that is selected in place of the newest allowed one where that is too young, if it is newer
     /// than the locked one.
     pub old_enough: Option<Version>,
@@ -152,7 +152,7 @@ pub fn outdated(
                 locked: query.locked,
                 constraints: query.constraints,
                 standing,
-                dates: BTreeMap::new(),
+                newer_dates: BTreeMap::new(),
                 old_enough: None,
             });
         }
@@ -187,7 +187,9 @@ fn add_dates(
             for question in versions.newer_releases(*source) {
                 // A date is useful, but its lack is no reason to fail.
                 if let Ok(dates) = &dates[&question] {
-                    versions.dates.insert(question.about.version, dates.clone());
+                    versions
+                        .newer_dates
+                        .insert(question.about.version, dates.clone());
                 }
             }
         }
@@ -211,7 +213,7 @@ fn add_old_enough(
             .position(|versions| versions.provider == choice.query.provider);
         let now = sources[*source].net.clock.now();
         if let Some(place) = place
-            && let Some(dates) = compared[place].dates.get(&choice.candidates[0])
+            && let Some(dates) = compared[place].newer_dates.get(&choice.candidates[0])
             && policy.youth(dates, now).is_some()
         {
             places.push((*root, place));
@@ -234,7 +236,7 @@ fn add_old_enough(
             .is_none_or(|locked| version > *locked)
         {
             versions
-                .dates
+                .newer_dates
                 .extend(dates.map(|dates| (version.clone(), dates)));
             versions.old_enough = Some(version);
         }
@@ -288,7 +290,7 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, source: usize) -> Comparing<'a> {
             .map(|entry| entry.version.clone()),
         constraints: requirements.constraints(provider),
         standing,
-        dates: BTreeMap::new(),
+        newer_dates: BTreeMap::new(),
         old_enough: None,
     };
     let mut compared: Vec<ComparedVersions> = requirements
