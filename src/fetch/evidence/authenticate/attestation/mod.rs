@@ -188,7 +188,7 @@ fn build(result: &VerificationResult, repository: &str) -> Result<AttestedBuild,
         .filter(|_| result.certificate_verified())
         .ok_or_else(|| invalid("was not checked"))?;
     let host = repository.split('/').next().unwrap_or_default();
-    let issuer = certificate.issuer.as_deref().unwrap_or("nobody");
+    let issuer = certificate.issuer.as_deref().unwrap_or("an unknown issuer");
     // Anybody may have the public authority issue a certificate, and each issuer chooses what its tokens say.
     if !is_issuer_of(issuer, host) {
         return Err(AttestationError::NoWorkflow(issuer.to_owned()));

@@ -439,7 +439,7 @@ pub fn collect(
         .unwrap_or_default();
     let removed = parallel::map(REQUESTS, &keys, |key| {
         let object = match objects.get(key, MAX_SHARED_BYTES) {
-            // No reader accepts it, and nobody can add to it.
+            // It is above the limit: readers refuse it, and writers cannot add to it.
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => None,
             object => match object? {
                 Some(object) => Some(object),

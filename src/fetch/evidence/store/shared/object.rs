@@ -158,8 +158,8 @@ impl Learned {
         (!new.facts.is_empty() || new.release.is_some()).then_some(new)
     }
 
-    /// Makes the object with what this adds under a key; the notes of other keys stay as they are, and what
-    /// nobody signed goes.
+    /// Makes the object with what this adds under a key; the notes of other keys stay as they are, and text
+    /// without a signature is removed.
     pub(super) fn object(&self, before: &[u8], signer: &FactSigner, now: SystemTime) -> String {
         let before = std::str::from_utf8(before).unwrap_or_default();
         let own = [signer.key().clone()];
