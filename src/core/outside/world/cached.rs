@@ -37,12 +37,14 @@ pub struct CachedDisk<'a> {
 struct Memory {
     /// By absolute path, as bytes: to compare paths part by part takes ten times as long.
     dirs: BTreeMap<OsString, KnownDirectory>,
-    /// Number of names in `dirs`.
+    /// Number of names in `dirs`, and of paths in `resolved`.
     names: usize,
     /// Directories that are never cached.
     private: Vec<PathBuf>,
     /// The values that readers made of directories, by absolute path.
     memos: BTreeMap<OsString, DirectoryMemo>,
+    /// The paths without links, by absolute path.
+    resolved: BTreeMap<OsString, PathBuf>,
     run: Arc<RunMemo>,
 }
 
@@ -120,8 +122,10 @@ impl<'a> CachedDisk<'a> {
     /// Forgets the names in the directory of a file that is written, or that another process may have written.
     fn forget_beside(&self, path: &Path) {
         let mut memory = self.memory();
-        // A module may depend on files of any directory.
+        // A module may depend on files of any directory, and a link may take the place of any part of a path.
         memory.memos.clear();
+        memory.names = memory.names.saturating_sub(memory.resolved.len());
+        memory.resolved.clear();
         match memory.locate(&self.current, path) {
             Some(location) => {
                 if let Some(known) = memory.dirs.remove(location.dir.as_os_str()) {
@@ -320,7 +324,20 @@ impl Files for CachedDisk<'_> {
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        self.disk.resolve(path)
+        // The path to a shared module is spelled anew by each root: `live/r7/../../modules/m`.
+        let Some(location) = self.memory().locate(&self.current, path) else {
+            return self.disk.resolve(path);
+        };
+        let place = location.dir.join(&location.name).into_os_string();
+        if let Some(resolved) = self.memory().resolved.get(&place) {
+            return Ok(resolved.clone());
+        }
+        let resolved = self.disk.resolve(path)?;
+        let mut memory = self.memory();
+        if memory.reserve(1) {
+            memory.resolved.insert(place, resolved.clone());
+        }
+        Ok(resolved)
     }
 
     fn shown(&self, path: &Path) -> String {
@@ -491,6 +508,34 @@ mod tests {
         check(&files, 0, || assert!(disk.kind(other).is_err()));
         let file = Path::new("/top/a/main.tf");
         check(&files, 1, || assert!(disk.read(file, 9).is_ok()));
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn one_directory_is_resolved_once_for_all_its_spellings() {
+        let files = MemFiles::with(&[("/top/live/a/main.tf", ""), ("/top/live/b/main.tf", "")]);
+        files
+            .replace(Path::new("/top/m/main.tf"), None, b"")
+            .expect("written");
+        let disk = CachedDisk::new(&files, "/top".into());
+        for dir in ["/top", "/top/live"] {
+            drop(disk.list(Path::new(dir)).expect("listed"));
+        }
+        let resolve = |path: &str| disk.resolve(Path::new(path)).expect("resolved");
+        check(&files, 1, || {
+            for spelling in ["/top/live/a/../../m", "/top/live/b/../../m", "/top/./m"] {
+                assert_eq!(resolve(spelling), Path::new("/top/m"), "{spelling}");
+            }
+        });
+        // What is written may be a link.
+        let link = Path::new("/top/m/new");
+        assert_eq!(
+            disk.replace(link, None, b"").expect("written"),
+            Replaced::Done
+        );
+        check(&files, 1, || {
+            assert_eq!(resolve("/top/m"), Path::new("/top/m"))
+        });
     }
 
     #[test]
