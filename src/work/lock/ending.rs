@@ -93,7 +93,12 @@ fn changes(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root, text
         let old = old.providers.get(&outcome.provider);
         old.is_some_and(|old| old.constraints != new.constraints)
     });
-    let mut parts: Vec<String> = taken_out(locked).collect();
+    // A dry run replaces and removes nothing.
+    let (replaced, removed) = match ending {
+        LockEnding::WouldWrite => ("to replace", "to remove"),
+        LockEnding::Written | LockEnding::UpToDate => ("replaced", "removed"),
+    };
+    let mut parts = taken_out(locked, replaced, removed);
     match stale.count() {
         0 => {}
         1 => parts.push("the constraints of 1 provider".to_owned()),
@@ -101,8 +106,8 @@ fn changes(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root, text
     }
     match locked.removed.len() {
         0 => {}
-        1 => parts.push("1 provider removed".to_owned()),
-        n => parts.push(format!("{n} providers removed")),
+        1 => parts.push(format!("1 provider {removed}")),
+        n => parts.push(format!("{n} providers {removed}")),
     }
     if parts.is_empty() {
         format!("; {}", layout(before, text))
@@ -111,20 +116,24 @@ fn changes(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root, text
     }
 }
 
-/// Counts the hashes that were replaced, and those that were dropped.
-fn taken_out(locked: &Locked) -> impl Iterator<Item = String> {
-    let (mut replaced, mut dropped) = (0, 0);
+/// Counts the hashes that right ones take the place of, and those that are dropped.
+fn taken_out(locked: &Locked, replaced: &str, removed: &str) -> Vec<String> {
+    let (mut wrong, mut dropped) = (0, 0);
     for outcome in &locked.providers {
-        replaced += outcome.replaced.len();
+        wrong += outcome.replaced.len();
         dropped += outcome.dropped.hashes.len();
     }
-    [
-        (replaced, "wrong hash replaced", "wrong hashes replaced"),
-        (dropped, "hash removed", "hashes removed"),
-    ]
-    .into_iter()
-    .filter(|(count, ..)| *count > 0)
-    .map(|(count, singular, plural)| counted_as(count, singular, plural))
+    let counts = [
+        (wrong, ["wrong hash", "wrong hashes"], replaced),
+        (dropped, ["hash", "hashes"], removed),
+    ];
+    counts
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, [singular, plural], what)| {
+            format!("{} {what}", counted_as(count, singular, plural))
+        })
+        .collect()
 }
 
 /// Says how the text differs that locks the same.

@@ -58,7 +58,7 @@ acme/demo  1.0.0  ~> 1.0.0  kept  1 platform  0 hashes to add, 1 to remove, 3 ke
       h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
 warning  acme/demo  1.0.0  hashes-removed  1 h1: was removed, so fewer platforms are locked
     - h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
-.terraform.lock.hcl would change; 1 hash removed; nothing was written
+.terraform.lock.hcl would change; 1 hash to remove; nothing was written
 
 "#]]);
     assert_eq!(lab.read(LOCK), before);

@@ -75,6 +75,8 @@ fn the_day_of_the_run_makes_no_difference() {
 #[test]
 fn a_page_is_written_whatever_was_found() {
     let Some(repo) = repository() else { return };
+    let quiet = repo.run(&["report", "-r", "-q", "--out", "page.html"]);
+    quiet.exits(0).stdout.reads(str![]);
     repo.write(&format!("broken/{LOCK}"), "provider {\n");
     let outcome = repo.run(&["report", "-r", "--out", "page.html"]);
     outcome.exits(2);

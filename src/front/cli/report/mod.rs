@@ -97,8 +97,11 @@ impl Command for ReportArgs {
         Some(&self.configuration)
     }
 
-    fn text(&self, result: &CommandResult, _: Look) -> Vec<TextBlock> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         let roots = result.roots();
+        if look.quiet && result.exit == CLEAN {
+            return Vec::new();
+        }
         // Without a checked root nothing but the failures is worth a line.
         if self.is_printed() || roots.iter().all(|root| root.check().is_none()) {
             return Vec::new();
