@@ -20,6 +20,6 @@ pub use lockctl_fetch::{
 };
 #[doc(hidden)]
 pub use work::{
-    advice, audit, changes, diff, driver, lock, mirroring, outdated, replace, report, run, sbom,
-    verifying,
+    advice, audit, cache, changes, diff, driver, inspect, lock, merging, mirroring, outdated,
+    replace, report, reporting, run, sbom, trust, verifying,
 };

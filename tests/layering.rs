@@ -36,7 +36,7 @@ const WINGS: &[(&str, &str)] = &[
     ("fetch/work", "locker mirror upstream"),
     (
         "work",
-        "report run advice driver audit mirroring sbom changes diff lock replace outdated verifying",
+        "report run advice driver audit mirroring sbom changes diff lock replace outdated verifying cache trust merging inspect reporting",
     ),
     ("front", "guide completion signals cli"),
 ];
@@ -53,7 +53,7 @@ const HOMES: &[(&str, &str)] = &[
     ("chrono", "expr package"),
     (
         "clap",
-        "audit changes cli completion diff driver lock mirroring outdated replace run verifying",
+        "audit cache changes cli completion diff driver guide inspect lock merging mirroring outdated replace reporting run sbom trust verifying",
     ),
     ("clap_complete", "cli completion"),
     ("clap_mangen", "cli"),

@@ -1,30 +1,14 @@
 //! The command line: arguments to values, operations called, a report printed.
 //!
-//! The table in `commands` names all commands. Those that work on roots are rooms of the wing `work`; the folders
-//! here hold the others. Each implements [`Command`]; options that commands share are in `run::options`.
+//! The table in `commands` names all commands. Each implements [`Command`] in the room that it works for; the folders here
+//! hold those that print definitions. Options that commands share are in `run::options`.
 
-mod cache;
 mod commands;
 mod config;
-mod convert;
-mod explain;
-mod fmt;
 mod generate;
-mod git;
-mod hash;
-mod log;
-mod merge;
 mod print;
 mod project_revision;
-mod report;
-mod resolve;
-mod sbom;
-mod show;
 mod suggestion;
-mod tree;
-mod trust;
-mod update;
-mod why;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -35,6 +19,7 @@ use project_revision::ProjectRevision;
 
 use crate::completion::{self, Completion};
 use crate::driver::{changed_args, contained};
+use crate::merging::merge;
 use crate::report::{CommandResult, EscapedIn, Failure, LogWriter, harmless_text};
 use crate::run::command::Command;
 use crate::run::formats::Format;

@@ -10,6 +10,7 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
+pub(crate) mod explain;
 pub mod known;
 pub(crate) mod output;
 pub(crate) mod recognised;

@@ -3,9 +3,11 @@
 mod altered;
 mod args;
 mod conversion;
+pub(crate) mod convert;
 mod dropped;
 pub(crate) mod edit;
 mod ending;
+pub(crate) mod fmt;
 mod in_use;
 mod job;
 mod memory;
@@ -17,6 +19,7 @@ mod remarks;
 mod reports;
 mod rows;
 pub(crate) mod text;
+pub(crate) mod update;
 mod wanted;
 
 use std::path::PathBuf;

@@ -16,6 +16,7 @@ pub(crate) mod holding;
 pub(crate) mod ignored;
 pub(crate) mod line_ends;
 pub(crate) mod options;
+pub(crate) mod pages;
 pub(crate) mod paths;
 pub(crate) mod platforms;
 pub(crate) mod progress;

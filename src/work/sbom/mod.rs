@@ -5,9 +5,11 @@
 //! same bytes. Contents that were not read are marked as unknown.
 
 mod bill;
+pub(crate) mod command;
 pub mod cyclonedx;
 mod identity;
 mod modules;
+pub(crate) mod origin;
 pub mod purl;
 pub(crate) mod run;
 pub mod snapshot;

@@ -49,7 +49,7 @@ const NO_LIMITS_OF_INPUT: &[&str] = &[
     "audit::index::MAX_ID_BYTES",
     "authenticate::error::MAX_SHOWN_HASH_BYTES",
     "authenticate::known::MAX_REMEMBERED_BYTES",
-    "cli::generate::MAX_PAGE_BYTES",
+    "run::pages::MAX_PAGE_BYTES",
     "module_config::syntax::convert::MAX_NAMES_BYTES",
     "modules::archive::kind::MAX_BEGINNING_BYTES",
     "modules::git::command::MAX_LINE_BYTES",

@@ -15,14 +15,12 @@ use crate::diag::counted;
 use crate::report::{CommandResult, Failure, ResultSubject, json};
 use crate::run::command::Command;
 use crate::run::options::examples;
+use crate::run::pages::put;
 use crate::run::session::Session;
-use crate::world::{Disk, Replaced};
+use crate::world::Disk;
 
 /// The name of the program, which its manual pages and its completions are for.
 const PROGRAM: &str = "lockctl";
-
-/// Maximum length of a page that is replaced, in bytes; that of `report` may be long.
-const MAX_PAGE_BYTES: u64 = 256 << 20;
 
 /// Print a completion script for a shell
 ///
@@ -161,20 +159,6 @@ fn write_all(program: &clap::Command, dir: &Path, disk: &dyn Disk) -> Result<usi
         written += 1;
     }
     Ok(written)
-}
-
-/// Writes some bytes to a file, and replaces its content.
-pub(in crate::front::cli) fn put(path: &Path, bytes: &[u8], disk: &dyn Disk) -> io::Result<()> {
-    // `replace` wants the old bytes, so that another writer is noticed.
-    let old = match disk.read(path, MAX_PAGE_BYTES) {
-        Ok(old) => Some(old),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
-    match disk.replace(path, old.as_deref(), bytes)? {
-        Replaced::Done => Ok(()),
-        Replaced::Changed => Err(io::Error::other("another program is writing it")),
-    }
 }
 
 /// Renders the page of one command.

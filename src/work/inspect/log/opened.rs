@@ -1,0 +1,526 @@
+//! The lock files of a run: those of a repository are listed from one walk through its commits.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::{row, step};
+use crate::advice;
+use crate::diag::Texts;
+use crate::driver::{self, RootResults};
+use crate::flavor::{Flavor, Program};
+use crate::git::{
+    self, ChangedPaths, Commit, CommittedChange, FileCommit, GitError, ObjectId, Repository,
+};
+use crate::report::json::Provider;
+use crate::report::{CommandResult, Failure, RootResult, Sentence};
+use crate::review::HistoryFilter;
+use crate::run::World;
+use crate::run::options::{Options, RootArgs};
+use crate::run::session::Session;
+use crate::run::versions::VersionContents;
+use crate::workspace::flavor_of;
+use crate::world::{FileKind, Replaced, clean};
+use crate::{lockfile, parallel, review};
+
+/// A run whose roots and repositories are known.
+pub(super) struct LogRun<'r, 'a> {
+    options: &'a Options,
+    world: World<'a>,
+    /// The provider as it was typed.
+    provider: Option<&'r str>,
+    repositories: Vec<FoundRepository<'a>>,
+    /// A directory was found to be in no repository.
+    has_outside: bool,
+    /// The results of the roots, without their histories.
+    roots: RootResults,
+    /// The lock files of the roots, by the paths of the results; `None` for every lock file of the repository.
+    locks: Option<BTreeMap<String, LockPlace>>,
+}
+
+/// A repository, with the top of its work tree without links.
+struct FoundRepository<'a> {
+    git: Repository<'a>,
+    top: Option<PathBuf>,
+}
+
+/// A lock file in a repository.
+struct LockPlace {
+    /// The index of the repository.
+    repository: usize,
+    /// The directory of the lock file, from the top of the work tree.
+    dir: PathBuf,
+    /// The flavor of a root on disk; of others the newest version shows it.
+    flavor: Option<Flavor>,
+}
+
+/// The files in a directory that begin another repository inside of one: those of a work tree, and of a bare one.
+const REPOSITORY_SIGNS: [&str; 2] = [".git", "HEAD"];
+
+/// The histories that a number of commits gives.
+pub(super) struct ListedHistories {
+    pub(super) result: CommandResult,
+    /// No repository has older commits that changed lock files.
+    pub(super) is_whole: bool,
+    /// A version of a lock file could not be read.
+    pub(super) has_unreadable: bool,
+}
+
+/// One lock file with its commits, the newest first.
+struct LockHistory<'h> {
+    commits: Vec<FileCommit<'h>>,
+    dir: PathBuf,
+    flavor: Option<Flavor>,
+    result: RootResult,
+}
+
+/// For each commit the number of newer ones.
+type Order<'a> = BTreeMap<&'a ObjectId, usize>;
+
+impl<'r, 'a> LogRun<'r, 'a> {
+    /// Finds the roots that were typed, and their repositories.
+    ///
+    /// # Errors
+    /// If every lock file of the repository is wanted, and there is none.
+    pub(super) fn open(
+        session: &Session<'a>,
+        provider: Option<&'r str>,
+        roots: &RootArgs,
+    ) -> Result<Self, Failure> {
+        let (options, world) = (session.options, session.world);
+        let mut opened = Self::empty(session, provider);
+        if roots.roots.is_empty() && !roots.recursive {
+            opened.place(&options.below(Path::new(".")))?;
+            return Ok(opened);
+        }
+        let typed = match &*roots.roots {
+            [] => vec![PathBuf::from(".")],
+            typed => typed.to_vec(),
+        };
+        // What is not on disk may be in the history: the root was removed, or the repository is bare.
+        let (there, removed): (Vec<PathBuf>, Vec<PathBuf>) = typed.into_iter().partition(|typed| {
+            let path = RootArgs::dir(typed, options);
+            let kind = world.disk.kind(&path);
+            // In a bare repository the directories on disk are those of git, as `refs`.
+            roots.recursive
+                || kind.is_ok_and(|kind| kind == FileKind::Directory)
+                    && opened
+                        .place(&path)
+                        .map_or(true, |(at, _)| opened.repositories[at].top.is_some())
+        });
+        let mut locks = BTreeMap::new();
+        if !there.is_empty() {
+            let there = RootArgs {
+                roots: there,
+                ..roots.clone()
+            };
+            opened.roots = driver::each(session, &there, |root, _, result| {
+                let place = opened.lock_place(&root.dir, root.flavor)?;
+                locks.insert(result.path.clone(), place);
+                Ok(Replaced::Done)
+            });
+        }
+        for typed in removed {
+            let path = RootArgs::dir(&typed, options);
+            let mut result = RootResult::new(path.display().to_string());
+            match opened.removed_place(&path) {
+                Ok(place) => drop(locks.insert(result.path.clone(), place)),
+                Err(failure) => result.fail(failure),
+            }
+            opened.roots.results.push(result);
+        }
+        opened.locks = Some(locks);
+        Ok(opened)
+    }
+
+    /// Takes roots that another command has opened.
+    pub(super) fn of_roots(session: &Session<'a>, roots: &[RootResult]) -> Self {
+        let mut opened = Self::empty(session, None);
+        let mut locks = BTreeMap::new();
+        for root in roots {
+            let Some(flavor) = root.flavor else { continue };
+            let mut result = RootResult::new(&*root.path);
+            match opened.lock_place(Path::new(&root.path), flavor) {
+                Ok(place) => drop(locks.insert(result.path.clone(), place)),
+                Err(failure) => result.fail(failure),
+            }
+            opened.roots.results.push(result);
+        }
+        opened.locks = Some(locks);
+        opened
+    }
+
+    fn empty(session: &Session<'a>, provider: Option<&'r str>) -> Self {
+        Self {
+            options: session.options,
+            world: session.world,
+            provider,
+            repositories: Vec::new(),
+            has_outside: false,
+            roots: RootResults::default(),
+            locks: None,
+        }
+    }
+
+    fn lock_place(&mut self, dir: &Path, flavor: Flavor) -> Result<LockPlace, Failure> {
+        let (repository, dir) = self.place(dir)?;
+        Ok(LockPlace {
+            repository,
+            dir,
+            flavor: Some(flavor),
+        })
+    }
+
+    /// Finds the repository that a directory is in, and the path to it from the top of the work tree. Of each
+    /// repository only the first directory takes a process of git, and of those that are in none.
+    fn place(&mut self, dir: &Path) -> Result<(usize, PathBuf), Failure> {
+        let disk = self.world.disk;
+        let resolved = disk.resolve(dir).ok();
+        let begins_repository = |dir: &Path| {
+            REPOSITORY_SIGNS
+                .iter()
+                .any(|name| disk.kind(&dir.join(name)).is_ok())
+        };
+        if let Some(resolved) = &resolved {
+            let known = self
+                .repositories
+                .iter()
+                .enumerate()
+                .find_map(|(at, found)| {
+                    let below = resolved.strip_prefix(found.top.as_ref()?).ok()?;
+                    // Another repository may lie inside: a submodule, or a bare one.
+                    let mut between = resolved.ancestors().take(below.components().count());
+                    (!between.any(begins_repository)).then(|| (at, below.to_owned()))
+                });
+            if let Some(place) = known {
+                return Ok(place);
+            }
+            // Variables that name a repository would have counted for the first one, too.
+            if self.has_outside && !resolved.ancestors().any(begins_repository) {
+                let dir = dir.to_owned();
+                return Err(failure(&GitError::NoRepository { dir }));
+            }
+        }
+        let git = Repository::find(self.world.run, dir).map_err(|error| {
+            self.has_outside |= matches!(error, GitError::NoRepository { .. });
+            failure(&error)
+        })?;
+        let prefix = git.prefix().to_owned();
+        let top = git.top().and_then(|top| disk.resolve(top).ok());
+        self.repositories.push(FoundRepository { git, top });
+        Ok((self.repositories.len() - 1, prefix))
+    }
+
+    /// Finds the place of a directory that is not on disk.
+    fn removed_place(&mut self, path: &Path) -> Result<LockPlace, Failure> {
+        // git can only be started in a directory that is there.
+        let above = path
+            .ancestors()
+            .skip(1)
+            .find(|dir| {
+                let dir = if dir.as_os_str().is_empty() {
+                    Path::new(".")
+                } else {
+                    dir
+                };
+                self.world.disk.kind(dir).is_ok()
+            })
+            .unwrap_or(Path::new(""));
+        let rest = path.strip_prefix(above).unwrap_or(path);
+        let above = if above.as_os_str().is_empty() {
+            self.options.below(Path::new("."))
+        } else {
+            above.to_owned()
+        };
+        let (repository, prefix) = self.place(&above)?;
+        Ok(LockPlace {
+            repository,
+            dir: clean(&prefix.join(rest)),
+            flavor: None,
+        })
+    }
+
+    /// Lists the histories that so many newest commits of each repository give; `None` for all.
+    pub(super) fn list(&self, commits: Option<usize>) -> ListedHistories {
+        let mut listing = Listing {
+            opened: self,
+            roots: self.roots.clone(),
+            is_whole: true,
+            has_unreadable: false,
+        };
+        let listed = match &self.locks {
+            Some(locks) => {
+                listing.roots(locks, commits);
+                Ok(())
+            }
+            None => listing.repository(commits),
+        };
+        let is_empty = listing
+            .roots
+            .results
+            .iter()
+            .all(|root| root.providers.is_empty());
+        let mut result = match listed {
+            Ok(()) => listing.roots.into_result("log"),
+            Err(failure) => CommandResult::failed("log", [failure]),
+        };
+        if self.repositories.iter().any(|found| found.git.is_shallow()) {
+            result.remarks.push(Sentence::note(format!(
+                "the clone is shallow: its oldest commit seems to add all that it has; {}",
+                advice::git::unshallow(None)
+            )));
+        }
+        if let (true, Some(typed)) = (is_empty, self.provider)
+            && self
+                .world
+                .disk
+                .kind(&self.options.below(Path::new(typed)))
+                .is_ok()
+        {
+            let text = format!("{typed} counts as a provider; write ./{typed} for the directory");
+            result.remarks.push(Sentence::note(text));
+        }
+        ListedHistories {
+            result,
+            is_whole: listing.is_whole,
+            has_unreadable: listing.has_unreadable,
+        }
+    }
+}
+
+/// The history of one lock file.
+struct ListedRoot {
+    result: RootResult,
+    /// The versions with faults.
+    texts: Texts,
+    has_unreadable: bool,
+}
+
+/// Histories on their way into results.
+struct Listing<'l, 'a> {
+    opened: &'l LogRun<'l, 'a>,
+    roots: RootResults,
+    is_whole: bool,
+    has_unreadable: bool,
+}
+
+impl Listing<'_, '_> {
+    /// Lists every lock file of the repository.
+    fn repository(&mut self, limit: Option<usize>) -> Result<(), Failure> {
+        let Some(found) = self.opened.repositories.first() else {
+            return Ok(());
+        };
+        let (commits, contents) = self.commits(found, limit, |_| true)?;
+        let files = git::files(&commits);
+        let histories = files.into_iter().map(|(path, own)| {
+            let dir = path
+                .parent()
+                .filter(|dir| !dir.as_os_str().is_empty())
+                .unwrap_or(Path::new("."))
+                .to_owned();
+            LockHistory {
+                result: RootResult::new(dir.display().to_string()),
+                commits: own,
+                dir,
+                flavor: None,
+            }
+        });
+        self.histories(&contents, &order(&commits), histories.collect());
+        // The sentence that nothing was found belongs to a root, too.
+        if self.roots.results.is_empty() {
+            let mut result = RootResult::new(".");
+            result.flavor = Some(Flavor::newest(Program::Terraform));
+            self.roots.results.push(result);
+        }
+        Ok(())
+    }
+
+    /// Lists the lock files of the roots.
+    fn roots(&mut self, locks: &BTreeMap<String, LockPlace>, limit: Option<usize>) {
+        let opened = self.opened;
+        let all = std::mem::take(&mut self.roots.results);
+        let paths: Vec<String> = all.iter().map(|root| root.path.clone()).collect();
+        let (mut placed, done): (Vec<RootResult>, Vec<RootResult>) = all
+            .into_iter()
+            .partition(|root| locks.contains_key(&root.path));
+        self.roots.results = done;
+        for (index, found) in opened.repositories.iter().enumerate() {
+            let own: Vec<RootResult> = placed
+                .extract_if(.., |root| locks[&root.path].repository == index)
+                .collect();
+            if own.is_empty() {
+                continue;
+            }
+            let mut names: BTreeSet<PathBuf> =
+                own.iter().map(|root| locks[&root.path].path()).collect();
+            // Under its old name a file is wanted, too: commits come newest first.
+            let is_wanted = |change: &CommittedChange| {
+                let is_wanted = names.contains(change.change.path());
+                if is_wanted {
+                    names.extend(change.change.old.as_ref().map(|old| old.path.clone()));
+                }
+                is_wanted
+            };
+            let (commits, contents) = match self.commits(found, limit, is_wanted) {
+                Ok(read) => read,
+                Err(failure) => {
+                    for mut result in own {
+                        result.fail(failure.clone());
+                        self.roots.results.push(result);
+                    }
+                    continue;
+                }
+            };
+            let changed = ChangedPaths::of(&commits);
+            let mut histories = Vec::new();
+            for mut result in own {
+                let place = &locks[&result.path];
+                match place.follow(&changed, self.is_whole, &result.path) {
+                    Ok(commits) => histories.push(LockHistory {
+                        commits,
+                        dir: place.dir.clone(),
+                        flavor: place.flavor,
+                        result,
+                    }),
+                    Err(failure) => {
+                        result.fail(failure);
+                        self.roots.results.push(result);
+                    }
+                }
+            }
+            self.histories(&contents, &order(&commits), histories);
+        }
+        // Roots are sorted in the order of their discovery.
+        let order: BTreeMap<&String, usize> = paths.iter().zip(0..).collect();
+        self.roots
+            .results
+            .sort_by_key(|root| order.get(&root.path).copied());
+    }
+
+    /// Lists the commits of a repository that changed lock files, the newest first, with the versions of the wanted
+    /// changes.
+    fn commits(
+        &mut self,
+        found: &FoundRepository<'_>,
+        limit: Option<usize>,
+        is_wanted: impl FnMut(&CommittedChange) -> bool,
+    ) -> Result<(Vec<Commit>, VersionContents), Failure> {
+        let (commits, contents) = VersionContents::of_history(&found.git, limit, is_wanted)
+            .map_err(|error| failure(&error))?;
+        self.is_whole &= limit.is_none_or(|limit| commits.len() < limit);
+        Ok((commits, contents))
+    }
+
+    /// Adds what each commit changed to the results of the lock files.
+    fn histories(
+        &mut self,
+        contents: &VersionContents,
+        order: &Order<'_>,
+        histories: Vec<LockHistory<'_>>,
+    ) {
+        let histories: Vec<(usize, LockHistory<'_>)> = histories.into_iter().enumerate().collect();
+        let listed = parallel::map(parallel::cores(), &histories, |(at, history)| {
+            let mut listed = ListedRoot {
+                result: history.result.clone(),
+                texts: self.roots.texts.after(*at),
+                has_unreadable: false,
+            };
+            if let Err(failure) = self.history(history, order, contents, &mut listed) {
+                listed.result.fail(failure);
+            }
+            listed
+        });
+        for root in listed {
+            self.roots.results.push(root.result);
+            self.roots.texts.append(root.texts);
+            self.has_unreadable |= root.has_unreadable;
+        }
+    }
+
+    fn history(
+        &self,
+        history: &LockHistory<'_>,
+        order: &Order<'_>,
+        contents: &VersionContents,
+        listed: &mut ListedRoot,
+    ) -> Result<(), Failure> {
+        let commits = &history.commits;
+        let result = &mut listed.result;
+        let flavor = history
+            .flavor
+            .unwrap_or_else(|| self.opened.flavor(commits, contents, &history.dir));
+        result.flavor = Some(flavor);
+        let filter = match self.opened.provider {
+            None => HistoryFilter::All,
+            Some(typed) => HistoryFilter::parse(typed, flavor).map_err(|error| {
+                Failure::from_error(&error).help("write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE")
+            })?,
+        };
+        let versions = contents.versions(commits, flavor, &mut listed.texts, result);
+        listed.has_unreadable = versions.has_unreadable;
+        let (commits, steps): (Vec<&FileCommit<'_>>, Vec<_>) =
+            commits.iter().filter_map(step).unzip();
+        result.providers = review::history(&steps, &versions.locks, &filter)
+            .into_iter()
+            .map(|found| {
+                let FileCommit { commit, change } = commits[found.step];
+                let newer = order.get(&commit.id).copied().unwrap_or_default();
+                let row = row(commit, newer, change.change.path(), &found);
+                Provider::Changed(Box::new(row))
+            })
+            .collect();
+        Ok(())
+    }
+}
+
+impl LockPlace {
+    /// Returns the path of the lock file, from the top of the work tree.
+    fn path(&self) -> PathBuf {
+        self.dir.join(lockfile::FILE_NAME)
+    }
+
+    /// Picks the commits that changed the lock file; `is_whole` says that there are no older ones.
+    fn follow<'h>(
+        &self,
+        changed: &ChangedPaths<'h>,
+        is_whole: bool,
+        shown: &str,
+    ) -> Result<Vec<FileCommit<'h>>, Failure> {
+        let own = changed.follow(&self.path());
+        // Without a commit that has it, the path is more likely mistyped than removed.
+        if own.is_empty() && is_whole && self.flavor.is_none() {
+            return Err(Failure::new(format!(
+                "{shown} is not there, and no commit has a lock file in it"
+            ))
+            .help("`lockctl log` without a root lists every lock file of the repository"));
+        }
+        Ok(own)
+    }
+}
+
+impl LogRun<'_, '_> {
+    /// Decides about the flavor of a lock file by its newest version.
+    fn flavor(&self, own: &[FileCommit<'_>], contents: &VersionContents, dir: &Path) -> Flavor {
+        // The header of an old version may be that of the other program, since a root can be converted.
+        let newest = own
+            .iter()
+            .flat_map(|commit| {
+                let change = &commit.change.change;
+                [&change.new, &change.old].into_iter().flatten()
+            })
+            .filter_map(|entry| entry.blob.as_ref())
+            .find_map(|blob| contents.bytes(blob));
+        flavor_of(self.options.flavor, self.world.disk, dir, newest.as_deref())
+    }
+}
+
+fn failure(error: &GitError) -> Failure {
+    advice::git::failure(error)
+}
+
+fn order(commits: &[Commit]) -> Order<'_> {
+    commits
+        .iter()
+        .enumerate()
+        .map(|(newer, commit)| (&commit.id, newer))
+        .collect()
+}

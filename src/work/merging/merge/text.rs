@@ -1,0 +1,111 @@
+//! The text about a merge of lock files.
+
+use crate::diag::counted;
+use crate::diag::{self, FileId, Finding, has_errors, rules};
+use crate::flavor::Flavor;
+use crate::lockfile::{self, LockFile};
+use crate::report::json::RootStatus;
+use crate::report::{ResultEntry, RootResult};
+use crate::review::{ChangedBy, MergePreference, MergedFile, MergedPins, UnfinishedReason};
+
+/// Reads a side; `None` if it has faults, which are reported. Texts that have one right form get it.
+///
+/// A fault is reported once: two sides of a text have much in common.
+pub(crate) fn side(
+    file: FileId,
+    bytes: &[u8],
+    flavor: Flavor,
+    result: &mut RootResult,
+) -> Option<LockFile> {
+    let (document, diagnostics) = lockfile::parse(file, bytes, flavor);
+    if let Some(repaired) = document.repaired(&diagnostics) {
+        for form in document.forms() {
+            // Both sides have most of their text in common.
+            let text = format!("fixed: {form}");
+            let is_said = |entry: &ResultEntry| matches!(entry, ResultEntry::Remark(said) if said.text == text);
+            if !result.entries.iter().any(is_said) {
+                result.remark(text);
+            }
+        }
+        return Some(repaired.lock);
+    }
+    let reported: Vec<Finding> = result.findings().cloned().collect();
+    let mut news = diagnostics.clone();
+    news.retain(|diagnostic| !reported.iter().any(|known| known.diagnostic == *diagnostic));
+    result.faults(&news);
+    (!has_errors(&diagnostics)).then_some(document.lock)
+}
+
+/// Reports how a merge of pinned modules ended, and returns the exit code.
+pub(crate) fn pins(place: &str, merged: &MergedPins, result: &mut RootResult) -> u8 {
+    for key in merged.conflicts.keys() {
+        let text = format!("{place}: module {key} needs manual resolution: both sides moved it");
+        let diagnostic = diag::named(rules::CONFLICT_MARKERS).diagnostic(text);
+        result.refuse([diagnostic.into()]);
+    }
+    if merged.conflicts.is_empty() { 0 } else { 1 }
+}
+
+/// Reports how a merge ended.
+pub(crate) fn outcome(place: &str, file: &MergedFile, lock_command: &str, result: &mut RootResult) {
+    let counts: Vec<String> = file
+        .changed
+        .iter()
+        .map(|(by, addrs)| {
+            let by = match by {
+                ChangedBy::Us => "by us",
+                ChangedBy::Them => "by them",
+                ChangedBy::Both => "by both",
+            };
+            format!("{} changed {by}", counted(addrs.len(), "provider"))
+        })
+        .collect();
+    if !counts.is_empty() {
+        result.remark(format!(
+            "{place}: merged entry by entry: {}",
+            counts.join(", ")
+        ));
+    }
+    for (reason, addrs) in file.merged.unfinished_by_reason() {
+        let entries: Vec<String> = addrs
+            .iter()
+            .map(|addr| match file.merged.lock.providers.get(*addr) {
+                Some(entry) if reason == UnfinishedReason::VersionsDiffered => {
+                    format!("{addr} {}", entry.version)
+                }
+                _ => addr.to_string(),
+            })
+            .collect();
+        let entries = entries.join(", ");
+        result.warn(format!(
+            "{place}: {entries}: {reason}; run `{lock_command}`"
+        ));
+    }
+    for (addr, conflict) in &file.merged.conflicts {
+        let text = format!("{place}: {addr} needs manual resolution: {conflict}");
+        result.ruled(diag::named(rules::CONFLICT_MARKERS), addr, text);
+        result.status = RootStatus::Findings;
+    }
+    let lost = match file.lost_comments {
+        0 => return,
+        1 => "1 comment was".to_owned(),
+        n => format!("{n} comments were"),
+    };
+    result.warn(format!(
+        "{place}: {lost} not kept, as the program keeps none"
+    ));
+}
+
+/// Reports how conflicts are resolved, where a preference has left some.
+pub(crate) fn advise(prefer: MergePreference, place: &str, result: &mut RootResult) {
+    let others = match prefer {
+        MergePreference::Newest => "ours` or `--prefer theirs",
+        MergePreference::Fail => "newest`, `--prefer ours` or `--prefer theirs",
+        // Neither leaves a conflict.
+        MergePreference::Ours | MergePreference::Theirs => "newest",
+    };
+    result.remark(format!(
+        "run `lockctl resolve --prefer {others}`, or edit the blocks between the markers and delete the markers; \
+         then run `git add {place}`"
+    ));
+}

@@ -1,0 +1,237 @@
+//! `lockctl trust`: what is known of signers and origin, written into the project file.
+
+mod memory;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use clap::Args;
+
+use self::memory::{ProjectMemory, SeenEntry};
+use crate::addr::ProviderAddr;
+use crate::advice;
+use crate::advice::required::Required;
+use crate::diag::Texts;
+use crate::driver;
+use crate::flavor::Flavor;
+use crate::lockfile::LockFile;
+use crate::package::calendar::day;
+use crate::project;
+use crate::report::json::{MemoryState, Provider, RootStatus, TrustedProvider};
+use crate::report::{CommandResult, Failure, Look, RootResult, TextBlock};
+use crate::review::ReleaseOrigin;
+use crate::run::command::Command;
+use crate::run::options::{Options, RootArgs, examples};
+use crate::run::root::{LockText, Root};
+use crate::run::session::Session;
+use crate::run::typed_addr::TypedAddr;
+use crate::upstream::{self, Answers, CheckError, Registries};
+use crate::world::Replaced;
+
+/// Remember who signs providers and what they are built from
+///
+/// Writes into the project file which keys signed the locked releases, from which module their programs are
+/// built, and how many zh: hashes an entry has, as far as earlier runs of `lock` know. From then on `verify`,
+/// `lock`, `update` and `diff` report every step down from that. What differs from the memory is not written,
+/// unless --update accepts it.
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl trust -r", "remember what is known of all roots below"),
+    ("lockctl trust --upstream", "ask registries who signs what is locked"),
+    ("lockctl trust -r --check", "exit with 1 if anything is new or differs"),
+    ("lockctl trust --update acme/box --reason \"new key\"", "accept a change"),
+]))]
+pub(crate) struct TrustArgs {
+    #[command(flatten)]
+    pub(crate) roots: RootArgs,
+    /// Also ask registries for the signed list of each release
+    #[arg(long)]
+    pub(crate) upstream: bool,
+    /// Write nothing; exit with code 1 if anything is new, or differs from the memory
+    #[arg(long, conflicts_with = "update")]
+    pub(crate) check: bool,
+    /// Accept what differs for this provider (may be repeated)
+    #[arg(long, value_name = "ADDR", requires = "reason")]
+    pub(crate) update: Vec<TypedAddr>,
+    /// The reason for --update, which is written beside the change
+    #[arg(long, value_name = "TEXT", requires = "update")]
+    pub(crate) reason: Option<String>,
+}
+
+impl Command for TrustArgs {
+    fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
+        run(session, self)
+    }
+
+    fn check(&self, options: &Options) -> Result<(), String> {
+        if options.config_at.is_some() && !self.check {
+            return Err(
+                "--config-at reads a revision, which trust cannot write: add --check".to_owned(),
+            );
+        }
+        if self
+            .reason
+            .as_ref()
+            .is_some_and(|reason| reason.trim().is_empty())
+        {
+            return Err("--reason needs a text".to_owned());
+        }
+        options.check_offline("--upstream", self.upstream)
+    }
+
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        text::of_all(result.roots(), self.check, look)
+    }
+}
+
+fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
+    let mut registries: BTreeMap<Flavor, Registries<'_>> = BTreeMap::new();
+    let mut memories: BTreeMap<PathBuf, ProjectMemory> = BTreeMap::new();
+    let mut places: Vec<(String, PathBuf)> = Vec::new();
+    // The addresses of --update that no root has locked so far.
+    let mut unmatched: Vec<&TypedAddr> = args.update.iter().collect();
+    let mut all = driver::each(session, &args.roots, |root, texts, result| {
+        let Some(text) = root.sound_lock_of(&args.roots, result)? else {
+            return Ok(Replaced::Done);
+        };
+        let lock = &text.document.lock;
+        let releases = session.facts.releases(root, lock, session.world);
+        let (mut signers, mut ends) = (releases.signers(), releases.key_ends());
+        if args.upstream {
+            let answers = answers(session, root, text, &mut registries, texts, result);
+            ends.extend(upstream::key_ends(&answers));
+            signers.extend(upstream::signers(&answers));
+        }
+        // A new project file governs all roots of the run.
+        let path = root.project_file().map_or_else(
+            || session.options.below(project::FILE_NAME.as_ref()),
+            Path::to_owned,
+        );
+        places.push((result.path.clone(), path.clone()));
+        let memory = memories.entry(path).or_default();
+        let accepted = accepted(args, root, lock, &mut unmatched)?;
+        let builds = session.facts.builds(root, lock);
+        let attested = releases.attested();
+        for (provider, entry) in &lock.providers {
+            if provider.is_builtin(root.flavor) {
+                continue;
+            }
+            let origin = ReleaseOrigin::new(
+                signers.get(provider),
+                builds.get(provider),
+                attested.get(provider),
+                &entry.hashes,
+            );
+            memory.add(SeenEntry {
+                root: result.path.clone(),
+                provider: provider.clone(),
+                version: entry.version.clone(),
+                remembered: root.project().trust.remembered(provider, root.flavor),
+                is_accepted: accepted.contains(provider),
+                origin,
+                key_expires: ends
+                    .get(provider)
+                    .and_then(|keys| keys.values().min())
+                    .map(|end| day(*end)),
+            });
+        }
+        Ok(Replaced::Done)
+    });
+    report(session, args, &memories, &mut all.results, &places);
+    if let Some(first) = all.results.first_mut() {
+        for typed in unmatched {
+            first.fail(
+                Failure::new(format!("no lock file of this run has an entry for {typed}"))
+                    .help("write the address as the lock file does, as in example.com/acme/tool"),
+            );
+        }
+    }
+    all.into_result("trust")
+}
+
+/// Asks registries about the locked releases of a root, and reports what could not be asked.
+fn answers<'a>(
+    session: &Rc<Session<'a>>,
+    root: &Root,
+    text: &LockText,
+    registries: &mut BTreeMap<Flavor, Registries<'a>>,
+    texts: &mut Texts,
+    result: &mut RootResult,
+) -> Answers {
+    let user = session.of(root.flavor);
+    result.faults(&user.errors_once(texts));
+    let (answers, errors) = if user.is_sound() {
+        let registries = registries
+            .entry(root.flavor)
+            .or_insert_with(|| user.registries());
+        let (answers, errors) = registries.ask(root.subject(text, None));
+        let errors = errors.into_iter().map(CheckError::Release).collect();
+        (answers, errors)
+    } else {
+        (Answers::new(), vec![CheckError::NotAsked])
+    };
+    let required = Required::of(root, None, texts);
+    for failure in advice::verify::failures(&errors, root.flavor, &required) {
+        result.fail(failure);
+    }
+    answers
+}
+
+/// Returns the providers of a root whose changes are accepted, and takes them out of `unmatched`.
+fn accepted(
+    args: &TrustArgs,
+    root: &Root,
+    lock: &LockFile,
+    unmatched: &mut Vec<&TypedAddr>,
+) -> Result<BTreeSet<ProviderAddr>, Failure> {
+    let mut accepted = BTreeSet::new();
+    for typed in &args.update {
+        let provider = typed.among(lock.providers.keys(), root.flavor)?;
+        if lock.providers.contains_key(&provider) {
+            unmatched.retain(|other| *other != typed);
+            accepted.insert(provider);
+        }
+    }
+    Ok(accepted)
+}
+
+/// Writes the project files, and adds the rows of each root.
+fn report(
+    session: &Session<'_>,
+    args: &TrustArgs,
+    memories: &BTreeMap<PathBuf, ProjectMemory>,
+    results: &mut [RootResult],
+    places: &[(String, PathBuf)],
+) {
+    for (path, memory) in memories {
+        let failure = if args.check {
+            None
+        } else {
+            memory.write(session, path, args.reason.as_deref()).err()
+        };
+        let of_file = |result: &&mut RootResult| {
+            let is_of = |(root, file): &(String, PathBuf)| *root == result.path && file == path;
+            places.iter().any(is_of)
+        };
+        for (index, result) in results.iter_mut().filter(of_file).enumerate() {
+            let rows: Vec<TrustedProvider> = memory.rows(&result.path).collect();
+            let is_bad = |row: &TrustedProvider| {
+                row.state == MemoryState::Changed || args.check && row.state.is_written()
+            };
+            if rows.iter().any(is_bad) {
+                result.status = result.status.max(RootStatus::Findings);
+            }
+            result.changed = Some(rows.iter().any(|row| row.state.is_written()));
+            result
+                .providers
+                .extend(rows.into_iter().map(Provider::Trusted));
+            if index == 0
+                && let Some(failure) = &failure
+            {
+                result.fail(failure.clone());
+            }
+        }
+    }
+}
