@@ -9,11 +9,11 @@ use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcomma
 use crate::audit::run::AuditArgs;
 use crate::cache::CacheArgs;
 use crate::changes::ChangesArgs;
-use crate::cli::config::ConfigArgs;
 use crate::cli::generate::{CompletionsArgs, ManArgs, SchemaArgs};
 use crate::cli::suggestion;
 use crate::diff::DiffArgs;
 use crate::guide::explain::ExplainArgs;
+use crate::inspect::config::ConfigArgs;
 use crate::inspect::hash::HashArgs;
 use crate::inspect::log::LogArgs;
 use crate::inspect::show::ShowArgs;

@@ -4,7 +4,6 @@
 //! hold those that print definitions. Options that commands share are in `run::options`.
 
 mod commands;
-mod config;
 mod generate;
 mod print;
 mod project_revision;

@@ -1,5 +1,6 @@
-//! Commands that only read: what is locked and required, since when, and the hashes of packages at hand.
+//! Commands that only read: what is configured, locked and required, since when, and the hashes of packages at hand.
 
+pub(crate) mod config;
 pub(crate) mod hash;
 pub(crate) mod log;
 pub(crate) mod show;

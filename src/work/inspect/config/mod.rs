@@ -38,7 +38,7 @@ const MAX_DOUBTS: usize = 20;
     ("lockctl config module.network", "a module that the root in this directory calls"),
     ("lockctl config --no-places > all.tf", "a file in place of all others"),
 ]))]
-pub(in crate::front::cli) struct ConfigArgs {
+pub(crate) struct ConfigArgs {
     /// Directory of a root or of any module, or the address of a call, as in module.a.module.b [default: the working
     /// directory]
     #[arg(value_name = "MODULE")]
