@@ -298,7 +298,8 @@ error: it failed
         const COLUMNS: &[Column] = &[Column::Key("A"), Column::Joined("B"), Column::Prose("C")];
         let row = |root: &str, cells: [&str; 3]| Row::new(root, cells.map(Cell::from));
         let rows = [
-            row("z", ["a", "", ""]),
+            row("y", ["a", ">= 1, < 2", ""]),
+            row("z", ["a", "-", ""]),
             row("x", ["ccc", "d", "often"]),
             row("y", ["ccc", "e", "often"]),
             row("z", ["ccc", "d", "seldom"]),
@@ -313,9 +314,9 @@ error: it failed
         snapbox::assert_data_eq!(
             text(of_three),
             snapbox::str![[r#"
-A    B     ROOTS  WHERE
-a          1      z
-ccc  d, e  3      x, y, z
+A    B             ROOTS  WHERE
+a    -; >= 1, < 2  2      y, z
+ccc  d, e          3      x, y, z
     in 2 roots: x, y: often
     in z: seldom
 

@@ -417,13 +417,18 @@ fn cause(diagnostic: &Diagnostic) -> Option<&str> {
         .filter(|note| !note.is_empty())
 }
 
-/// Counts calls and their roots, as in `357 calls in 150 roots`.
+/// Counts calls and their roots, as in `357 calls in 150 roots`; a call in each of them is not counted.
 fn calls_in_roots(calls: &[&SeenFault<'_>], of: usize) -> String {
     let mut roots: Vec<&str> = calls.iter().map(|fault| fault.root).collect();
     roots.sort_unstable();
     roots.dedup();
-    let in_roots = SharedFact { fact: (), roots };
-    format!("{} in {}", counted(calls.len(), "call"), in_roots.count(of))
+    let is_one_each = calls.len() == roots.len();
+    let in_roots = SharedFact { fact: (), roots }.count(of);
+    if is_one_each {
+        in_roots
+    } else {
+        format!("{} in {in_roots}", counted(calls.len(), "call"))
+    }
 }
 
 /// Counts the roots whose state is not visible.

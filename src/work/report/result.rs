@@ -194,6 +194,8 @@ pub struct NotSeen {
     /// Fetching modules may help.
     #[serde(skip)]
     pub can_fetch: bool,
+    /// Number of files that Terragrunt generates and whose contents only a run knows.
+    pub generated_files: usize,
     /// The state is not visible.
     pub state: bool,
 }
@@ -218,6 +220,12 @@ impl NotSeen {
             };
             let (modules, of_roots) = (counted(modules, "module"), of_roots(concerned));
             parts.push(format!("{modules}{of_roots} not seen{hint}"));
+        }
+        let files: usize = roots.iter().map(|root| root.generated_files).sum();
+        if files > 0 {
+            let concerned = roots.iter().filter(|root| root.generated_files > 0).count();
+            let (files, of_roots) = (counted(files, "generated file"), of_roots(concerned));
+            parts.push(format!("{files}{of_roots} not seen"));
         }
         if states > 0 {
             parts.push(format!("state{} not seen", of_roots(states)));

@@ -97,6 +97,11 @@ impl UnseenParts<'_> {
         let state = self.state_wanted && self.loaded.requirements.state == StateSeen::No;
         let mut what = Vec::new();
         let mut hints = Vec::new();
+        let unseen_calls = &self.loaded.requirements.unseen_calls;
+        let generated = generated_files(self.loaded);
+        if generated > 0 {
+            what.push(counted(generated, "generated file"));
+        }
         // If the root module itself is not visible, its calls are not known either.
         if calls.first().is_some_and(|path| path.is_root()) {
             what.push("the configuration".to_owned());
@@ -117,7 +122,6 @@ impl UnseenParts<'_> {
                     "`git submodule update --init` checks submodules out",
                 ),
             ] {
-                let unseen_calls = &self.loaded.requirements.unseen_calls;
                 if unseen_calls.iter().any(|call| call.reason == reason) {
                     hints.push(hint.to_owned());
                 }
@@ -172,8 +176,17 @@ pub(crate) fn not_seen(loaded: &Loaded) -> NotSeen {
         can_fetch: unseen_calls
             .iter()
             .any(|call| call.reason == UnseenReason::NotHere),
+        generated_files: generated_files(loaded),
         state: loaded.requirements.state == StateSeen::No,
     }
+}
+
+/// Counts the generated files that are not visible.
+fn generated_files(loaded: &Loaded) -> usize {
+    let unseen_calls = loaded.requirements.unseen_calls.iter();
+    unseen_calls
+        .filter(|call| call.reason == UnseenReason::Generated)
+        .count()
 }
 
 /// Names lock files whose configuration counts as not seen, each with the reason.

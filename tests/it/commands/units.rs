@@ -173,6 +173,53 @@ fn a_unit_is_locked_by_what_its_module_requires() {
     outcome.stderr_has("copy_terraform_lock_file");
 }
 
+/// The parent of many repositories generates the `provider` blocks by a program of its own.
+#[test]
+fn a_generated_file_with_unknown_contents_hides_nothing_else() {
+    let lab = simple();
+    let unit = |path: &str, if_exists: &str| {
+        format!(
+            "generate \"p\" {{\n  path = \"{path}\"\n  if_exists = \"{if_exists}\"\n  contents = \
+             run_cmd(\"p.sh\")\n}}\nterraform {{\n  source = \"../m\"\n}}\n"
+        )
+    };
+    let unit_file = "live/terragrunt.hcl";
+    lab.write("m/main.tf", ONE_PROVIDER.replace("~> 1.0", "~> 2.0"));
+    lab.write(&format!("live/{LOCK}"), ENTRIES);
+    lab.write(unit_file, unit("p.tf", "overwrite"));
+    let verify = ["verify", "live", "--only", "configuration"];
+    // The file may require what nothing else does, but it allows no version that the module excludes.
+    let outcome = lab.run(&verify).exits(1);
+    outcome.stdout_has("error[version-outside-constraint]");
+    outcome.stdout_lacks("provider-not-required");
+    outcome.stdout_has("1 generated file not seen");
+    let verbose = lab.run(&[&verify[..], &["-v"]].concat());
+    verbose.stdout_has("note[module-not-visible]: Generated file is not visible");
+    lab.run(&["tree", "live"])
+        .exits(0)
+        .stderr_has("note: 1 generated file cannot be seen");
+    // In the place of a file of the module it hides that file, unless it leaves it.
+    lab.write("m/p.tf", "provider \"y\" {\n}\n");
+    lab.run(&["tree", "live"]).stdout_lacks("hashicorp/y");
+    lab.write(unit_file, unit("p.tf", "skip"));
+    lab.run(&["tree", "live"])
+        .exits(0)
+        .stdout_has("hashicorp/y");
+    lab.run(&verify).stdout_lacks("generated");
+    // It may change the meaning of other files.
+    for path in ["x_override.tf", "main.tofu", "x.auto.tfvars", LOCK] {
+        lab.write(unit_file, unit(path, "overwrite"));
+        let outcome = lab.run(&verify).exits(0);
+        outcome.stderr_has("was not compared with any configuration");
+    }
+    // Without a lock file it is not known whether one is needed.
+    lab.write(unit_file, unit("p.tf", "overwrite"));
+    lab.write("m/main.tf", "output \"x\" {\n  value = 1\n}\n");
+    std::fs::remove_file(lab.path(&format!("live/{LOCK}"))).unwrap();
+    let outcome = lab.run(&verify);
+    outcome.stdout_has("the generated file p.tf cannot be seen");
+}
+
 #[test]
 fn a_unit_with_an_unknown_source_is_shown_at_its_place() {
     let lab = simple();

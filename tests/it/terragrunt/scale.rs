@@ -91,9 +91,9 @@ fn files_that_units_share_are_read_once() {
             .to_str()
             .unwrap();
         let name = account.replace('a', "n");
-        let provider = String::from_utf8(unit.generated[0].contents.clone()).unwrap();
+        let provider = String::from_utf8(unit.generated[0].contents.clone().unwrap()).unwrap();
         assert!(provider.ends_with(&format!("# {name}")), "{provider}");
-        let backend = String::from_utf8(unit.generated[1].contents.clone()).unwrap();
+        let backend = String::from_utf8(unit.generated[1].contents.clone().unwrap()).unwrap();
         let unit = unit.dir.file_name().unwrap().to_str().unwrap();
         backend.has(format!("key = \"{account}/{unit}\""));
     }

@@ -43,21 +43,19 @@ pub(super) fn check(root: &RootInputs<'_>) -> Option<Finding> {
 /// Warns that modules which are not visible may require providers.
 fn perhaps_missing(root: &RootInputs<'_>, calls: &[UnseenCall]) -> Option<Diagnostic> {
     let (first, others) = calls.split_first()?;
-    let mut names: Vec<String> = calls
-        .iter()
-        .take(MAX_NAMED)
-        .map(|call| call.module.to_string())
-        .collect();
+    let mut names: Vec<String> = calls.iter().take(MAX_NAMED).map(UnseenCall::name).collect();
     if calls.len() > names.len() {
         names.push(format!("{} more", calls.len() - names.len()));
     }
-    let title = format!(
-        "There is no {}, and {} cannot be seen: {}",
-        root.lock_path.display(),
-        counted(calls.len(), "module call"),
-        names.join(", ")
-    );
-    let note = "this module may require providers";
+    let (what, note) = if first.reason == UnseenReason::Generated {
+        let file = format!("{} cannot be seen", first.name());
+        (file, "this file may require providers")
+    } else {
+        let (calls, names) = (counted(calls.len(), "module call"), names.join(", "));
+        let modules = format!("{calls} cannot be seen: {names}");
+        (modules, "this module may require providers")
+    };
+    let title = format!("There is no {}, and {what}", root.lock_path.display());
     let mut diagnostic =
         Diagnostic::warning(rules::LOCK_MISSING, title).at(first.file, first.span, note);
     for call in others.iter().take(MAX_REQUIRED) {
@@ -78,6 +76,10 @@ fn perhaps_missing(root: &RootInputs<'_>, calls: &[UnseenCall]) -> Option<Diagno
         UnseenReason::NotComputed => format!(
             "give the values that the source needs with --var, or install the module with `{program} get`; \
              {no_provider}"
+        )
+        .into(),
+        UnseenReason::Generated => format!(
+            "`terragrunt init` writes this file, and then the lock file; {no_provider}"
         )
         .into(),
     };

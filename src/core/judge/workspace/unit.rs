@@ -12,7 +12,7 @@ use crate::remote_module::{
 use crate::requirement::{StateSeen, UnseenReason};
 use crate::terragrunt::{
     self, Documents, EvaluatedUnit, FetchedPackage, LockOrigin, UNIT_FILE, UNIT_FILE_JSON,
-    UnitPackage, UnitRepository, UnitSurroundings, assemble, assemble_in_place,
+    UnitPackage, UnitRepository, UnitSurroundings, UnknownFile, assemble, assemble_in_place,
 };
 use crate::version::CoreConstraints;
 use crate::workspace::EnvironmentUse;
@@ -203,6 +203,11 @@ fn put_together(
         && let Some(in_place) = load_in_place(&loaded, file, unit, files, reading, texts)
     {
         loaded = in_place;
+    }
+    for UnknownFile { path, unknown } in assembled.unknown_files() {
+        let place = &unknown.place;
+        let place = Label::new(place.file, place.span, unknown.reason.as_str());
+        loaded.add_generated(path, &place);
     }
     loaded.diagnostics.extend_from_slice(assembled.problems());
     // Terragrunt copies the lock file of the module only where the unit has none.

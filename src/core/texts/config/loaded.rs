@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::addr::module::ModuleSource;
 use crate::config::computed::ComputedCall;
 use crate::config::given::GivenValues;
-use crate::diag::{Diagnostic, FileId, Severity, Span, Texts, rules};
+use crate::diag::{Diagnostic, FileId, Label, Severity, Span, Texts, rules};
 use crate::flavor::Flavor;
 use crate::module_config::file::ModuleFile;
 use crate::module_config::merge::{self, merged::MergedModule};
@@ -21,6 +21,10 @@ use crate::world::clean;
 
 /// The directory of the program's own records, unless `TF_DATA_DIR` names another one.
 pub const DEFAULT_DATA_DIR: &str = ".terraform";
+
+/// The help of a note on something that may require providers and is not visible.
+const NOTHING_LEFT_OVER: &str =
+    "no entry of the lock file counts as left over, and none is removed";
 
 /// Settings for reading a configuration, besides its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -262,7 +266,7 @@ impl Loaded {
         let path = ModulePath::default();
         let note = Diagnostic::note(rules::MODULE_NOT_VISIBLE, title)
             .at(file, span, "what this root requires is unknown")
-            .help("no entry of the lock file counts as left over, and none is removed");
+            .help(NOTHING_LEFT_OVER);
         Self {
             requirements: Requirements {
                 unseen_calls: vec![UnseenCall {
@@ -294,6 +298,27 @@ impl Loaded {
             found: true,
             core_versions: Vec::new(),
         }
+    }
+
+    /// Adds a file that Terragrunt generates and whose contents only a run knows, for the reason in `place`.
+    pub fn add_generated(&mut self, path: &Path, place: &Label) {
+        const TITLE: &str = "Generated file is not visible";
+        let source = path.display().to_string();
+        let remark = format!("what {source} requires is unknown");
+        let mut note = Diagnostic::note(rules::MODULE_NOT_VISIBLE, TITLE)
+            .at(place.file, place.span, remark)
+            .help(NOTHING_LEFT_OVER);
+        note.package = Some(source.as_str().into());
+        note.related.push(place.clone());
+        self.diagnostics.push(note);
+        self.requirements.unseen_calls.push(UnseenCall {
+            module: ModulePath::default(),
+            ways: 1,
+            source,
+            reason: UnseenReason::Generated,
+            file: place.file,
+            span: place.span,
+        });
     }
 
     /// Lists the directories of the local modules that are called, from the root on, each once; calls of tests do not

@@ -48,8 +48,9 @@ pub struct GeneratedFile {
     pub label: Option<String>,
     /// The path of the file, relative to the directory of the module.
     pub path: PathBuf,
-    /// The contents, signature included. Expressions are not formatted as Terragrunt does.
-    pub contents: Vec<u8>,
+    /// The contents, signature included. Expressions are not formatted as Terragrunt does. Contents that only a run
+    /// of Terragrunt knows are an error.
+    pub contents: UnitResult<Vec<u8>>,
     /// All of the contents is known; otherwise the rest names no provider.
     pub is_exact: bool,
     /// The action for a file that exists already (`if_exists`).
@@ -103,19 +104,30 @@ pub(super) fn file(label: &str, block: &GenerateBlock) -> UnitResult<GeneratedFi
     let is_disabled = truth(arguments, "disable")?;
     let is_unsigned = truth(arguments, "disable_signature")?;
     let prefix = text(arguments, "comment_prefix")?;
-    let mut contents = String::new();
-    if !is_unsigned {
-        let prefix = prefix.as_deref().unwrap_or("# ");
-        // By the first line Terragrunt recognises a file that it may replace (rules 8.4).
-        contents = format!("{prefix}{SIGNATURE}\n");
-    }
-    if !is_disabled {
-        contents.push_str(&text(arguments, "contents")?.unwrap_or_default());
-    }
+    let contents = if is_disabled {
+        Ok(None)
+    } else {
+        text(arguments, "contents")
+    };
+    let contents = match contents {
+        Ok(text) => {
+            let mut contents = String::new();
+            if !is_unsigned {
+                let prefix = prefix.as_deref().unwrap_or("# ");
+                // By the first line Terragrunt recognises a file that it may replace (rules 8.4).
+                contents = format!("{prefix}{SIGNATURE}\n");
+            }
+            contents.push_str(&text.unwrap_or_default());
+            Ok(contents.into_bytes())
+        }
+        Err(unknown) if unknown.is_refused => return Err(unknown),
+        // The place of the file is known, so the other files of the module are those that Terraform reads.
+        Err(unknown) => Err(unknown),
+    };
     Ok(GeneratedFile {
         label: Some(label.to_owned()),
         path: PathBuf::from(path),
-        contents: contents.into_bytes(),
+        contents,
         is_exact: true,
         if_exists,
         disabled: is_disabled.then_some(if_disabled),
@@ -160,7 +172,7 @@ pub(super) fn backend(state: &RemoteState) -> UnitResult<Option<GeneratedFile>> 
     Ok(Some(GeneratedFile {
         label: None,
         path: PathBuf::from(path),
-        contents: contents.into_bytes(),
+        contents: Ok(contents.into_bytes()),
         is_exact,
         if_exists,
         disabled: None,

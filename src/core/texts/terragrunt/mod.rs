@@ -82,7 +82,7 @@ use crate::diag::{Diagnostic, Texts};
 use crate::world::Files;
 
 pub use assembled::{
-    AssembleError, Assembled, FetchedPackage, LockOrigin, assemble, assemble_in_place,
+    AssembleError, Assembled, FetchedPackage, LockOrigin, UnknownFile, assemble, assemble_in_place,
 };
 pub use documents::Documents;
 pub use file_names::{STACK_FILE, UNIT_FILE, UNIT_FILE_JSON, VALUES_FILE};

@@ -283,13 +283,17 @@ pub enum UnseenReason {
     FetchFailed,
     /// The source depends on something that is not known here, so there is nothing to fetch.
     NotComputed,
+    /// Terragrunt generates the file `source` of the module, and only a run knows its contents.
+    Generated,
 }
 
 impl UnseenCall {
     /// Names what could not be read, to be written in a sentence.
     #[must_use]
     pub fn name(&self) -> String {
-        if self.module.is_root() {
+        if self.reason == UnseenReason::Generated {
+            format!("the generated file {}", self.source)
+        } else if self.module.is_root() {
             "the configuration".to_owned()
         } else {
             self.module.to_string()

@@ -122,7 +122,10 @@ impl Cell {
         } else {
             MAX_PARTS
         };
-        first_names(self.parts.iter().cloned(), most).join(", ")
+        // Between lists, as `>= 4.20.0, ~> 6.27`, a comma would not show where one ends.
+        let has_lists = self.parts.iter().any(|part| part.contains(','));
+        let separator = if has_lists { "; " } else { ", " };
+        first_names(self.parts.iter().cloned(), most).join(separator)
     }
 }
 

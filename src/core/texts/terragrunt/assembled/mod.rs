@@ -14,7 +14,7 @@ use crate::diag::{Diagnostic, rules};
 use crate::terragrunt::generate::{GeneratedFile, IfDisabled, IfExists, SIGNATURE};
 use crate::terragrunt::globs::Glob;
 use crate::terragrunt::limits::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NAMES};
-use crate::terragrunt::outcome::UnitUnknown;
+use crate::terragrunt::outcome::{UnitResult, UnitUnknown};
 use crate::terragrunt::source::UnitPackage;
 use crate::terragrunt::unit::EvaluatedUnit;
 use crate::world::{DirEntry, FileKind, Files, clean};
@@ -53,7 +53,17 @@ pub struct Assembled<'f> {
     top: PathBuf,
     /// Generated files by path; `None` for a file that is removed.
     generated: BTreeMap<PathBuf, Option<Vec<u8>>>,
+    unknown_files: Vec<UnknownFile>,
     problems: Vec<Diagnostic>,
+}
+
+/// A file of the module whose contents only a run of Terragrunt knows; it adds to the other files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownFile {
+    /// The path, relative to the directory of the module.
+    pub path: PathBuf,
+    /// The reason, with its place.
+    pub unknown: UnitUnknown,
 }
 
 /// The origin of the files of the package.
@@ -168,18 +178,26 @@ fn assemble_at<'f>(
             .map_err(AssembleError::Unknown)?,
         top: unit.top.clone(),
         generated: BTreeMap::new(),
+        unknown_files: Vec::new(),
         problems: Vec::new(),
     };
     assembled.check_subdirectory(source.subdirectory.as_deref())?;
     assembled.check_links();
     for file in &unit.generated {
-        assembled.generate(file);
+        assembled
+            .generate(file)
+            .map_err(|reason| unknown(&reason))?;
     }
     // Terragrunt stops before it runs Terraform (rules 7.7).
-    if !assembled.has_file(is_configuration, |_| true) {
+    if assembled.unknown_files.is_empty() && !assembled.has_file(is_configuration, |_| true) {
         return Err(AssembleError::NoConfiguration);
     }
-    if let Some(backend) = &unit.declared_backend {
+    // A file that is not visible may declare the backend.
+    if let Some(backend) = unit
+        .declared_backend
+        .as_ref()
+        .filter(|_| assembled.unknown_files.is_empty())
+    {
         assembled.check_backend(backend);
     }
     Ok(assembled)
@@ -256,13 +274,20 @@ impl<'f> Assembled<'f> {
         }
     }
 
-    /// Writes a generated file, as in an empty cache (rules 8.5).
-    fn generate(&mut self, file: &GeneratedFile) {
+    /// Returns the files of the module that are not visible.
+    #[must_use]
+    pub fn unknown_files(&self) -> &[UnknownFile] {
+        &self.unknown_files
+    }
+
+    /// Writes a generated file, as in an empty cache (rules 8.5). Fails if its unknown contents may change the meaning
+    /// of the other files.
+    fn generate(&mut self, file: &GeneratedFile) -> UnitResult<()> {
         // The path may lead out of the module's directory, to one beside it or elsewhere (rules 8.3).
         let path = clean(&self.module_dir.join(&file.path));
         if self.inside(&path).is_none() {
             // Terraform does not see a file outside of the package.
-            return;
+            return Ok(());
         }
         // The file may come from the package, from the unit or from another block (rules 8.8).
         // Files of an earlier run may lie in the cache; here it is taken for empty (rules 7.6).
@@ -278,7 +303,7 @@ impl<'f> Assembled<'f> {
         let mut stops = false;
         // A disabled block writes nothing, with any `if_exists` (rules 8.6).
         match (file.disabled, file.if_exists) {
-            (Some(IfDisabled::Skip), _) => return,
+            (Some(IfDisabled::Skip), _) => return Ok(()),
             (Some(IfDisabled::Remove), _) => drop(self.generated.insert(path.clone(), None)),
             (Some(IfDisabled::RemoveTerragrunt), _) if !is_there => {}
             (Some(IfDisabled::RemoveTerragrunt), _) if is_ours => {
@@ -289,7 +314,18 @@ impl<'f> Assembled<'f> {
             (None, IfExists::Error) if is_there => stops = true,
             (None, IfExists::OverwriteTerragrunt) if is_there && !is_ours => stops = true,
             (None, _) => {
-                let contents = Some(file.contents.clone());
+                let contents = match &file.contents {
+                    Ok(contents) => Some(contents.clone()),
+                    Err(unknown) if !adds_only(&file.path) => return Err(unknown.clone()),
+                    Err(unknown) => {
+                        self.unknown_files.push(UnknownFile {
+                            path: file.path.clone(),
+                            unknown: unknown.clone(),
+                        });
+                        // It takes the place of a file that is there.
+                        None
+                    }
+                };
                 self.generated.insert(path.clone(), contents);
             }
         }
@@ -300,6 +336,7 @@ impl<'f> Assembled<'f> {
             self.problems
                 .push(note.at(file.place.file, file.place.span, name));
         }
+        Ok(())
     }
 
     /// Notes a backend that the module does not declare, there or below (rules 8.11).
@@ -351,6 +388,15 @@ impl<'f> Assembled<'f> {
 fn is_configuration(name: &str) -> bool {
     let endings = [".tf", ".tofu", ".tf.json", ".tofu.json"];
     endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Returns true if a file of this name can only add requirements (rules 8.12). An override file changes those of others, a `.tofu`
+/// file may hide a `.tf` file, and values of variables may decide which modules are called.
+fn adds_only(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.strip_suffix(".tf")
+        .or_else(|| name.strip_suffix(".tf.json"))
+        .is_some_and(|stem| stem != "override" && !stem.ends_with("_override"))
 }
 
 /// Returns a path from a directory on, with slashes; `None` if it is not below, or no text.
