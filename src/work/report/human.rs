@@ -294,12 +294,35 @@ error: it failed
     }
 
     #[test]
+    fn lists_in_one_cell_are_kept_apart() {
+        const COLUMNS: &[Column] = &[Column::Key("A"), Column::Joined("B")];
+        let row = |root: &str, cells: [&str; 2]| Row::new(root, cells.map(Cell::from));
+        let rows = [row("x", ["a", ">= 1, < 2"]), row("y", ["a", "~> 1.5"])];
+        let text = super::text(
+            &[TextBlock::Table(Table::new(COLUMNS, rows))],
+            &Texts::default(),
+            Colors::Off,
+            Screen {
+                roots: 2,
+                ..Screen::UNLIMITED
+            },
+        );
+        snapbox::assert_data_eq!(
+            text,
+            snapbox::str![[r#"
+A  B                  ROOTS  WHERE
+a  >= 1, < 2; ~> 1.5  2      x, y
+
+"#]]
+        );
+    }
+
+    #[test]
     fn equal_rows_are_one_with_their_roots() {
         const COLUMNS: &[Column] = &[Column::Key("A"), Column::Joined("B"), Column::Prose("C")];
         let row = |root: &str, cells: [&str; 3]| Row::new(root, cells.map(Cell::from));
         let rows = [
-            row("y", ["a", ">= 1, < 2", ""]),
-            row("z", ["a", "-", ""]),
+            row("z", ["a", "", ""]),
             row("x", ["ccc", "d", "often"]),
             row("y", ["ccc", "e", "often"]),
             row("z", ["ccc", "d", "seldom"]),
@@ -314,9 +337,9 @@ error: it failed
         snapbox::assert_data_eq!(
             text(of_three),
             snapbox::str![[r#"
-A    B             ROOTS  WHERE
-a    -; >= 1, < 2  2      y, z
-ccc  d, e          3      x, y, z
+A    B     ROOTS  WHERE
+a          1      z
+ccc  d, e  3      x, y, z
     in 2 roots: x, y: often
     in z: seldom
 
