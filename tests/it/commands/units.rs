@@ -221,6 +221,17 @@ fn a_generated_file_with_unknown_contents_hides_nothing_else() {
 }
 
 #[test]
+fn equal_keys_in_an_object_stop_no_unit() {
+    let lab = simple();
+    lab.write("m/main.tf", ONE_PROVIDER);
+    let unit = "inputs = {\n  a = 1\n  a = 2\n}\nterraform {\n  source = \"../m\"\n}\n";
+    lab.write("live/terragrunt.hcl", unit);
+    let outcome = lab.run(&["tree", "live", "-v"]).exits(0);
+    outcome.stdout_has("example.com/t/x  ~> 1.0");
+    outcome.stderr_lacks("Duplicate object key");
+}
+
+#[test]
 fn a_unit_with_an_unknown_source_is_shown_at_its_place() {
     let lab = simple();
     lab.write(

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::json;
 use super::limits::MAX_SHARED_BYTES;
 use super::schema;
-use crate::diag::{Diagnostic, FileId};
+use crate::diag::{Diagnostic, FileId, Severity};
 use crate::hcl;
 use crate::hcl::tree::{Attribute, Body, Item};
 
@@ -32,11 +32,13 @@ impl ParsedFile {
         let is_json = path
             .extension()
             .is_some_and(|extension| extension == "json");
-        let (body, faults) = if is_json {
+        let (body, mut faults) = if is_json {
             json::parse(FileId::ALONE, &bytes)
         } else {
             hcl::parse(FileId::ALONE, &bytes)
         };
+        // Notes are not for Terragrunt: of two equal keys in an object the later one counts.
+        faults.retain(|fault| fault.severity == Severity::Error);
         Self {
             path: path.to_owned(),
             // Checked once for all units that share the file.
