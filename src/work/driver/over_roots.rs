@@ -217,8 +217,9 @@ impl<J: Job> JobRun<'_, '_, J> {
         match contained(|| Ok(self.job.work(ready, &self.texts))) {
             Ok(done) => {
                 for (number, done) in numbers.into_iter().zip(done) {
-                    let root = &mut roots[number];
-                    self.finish(&root.dir, done, &mut root.result);
+                    let OpenedRoot { dir, result, .. } = &mut roots[number];
+                    let replaced = contained(|| self.job.finish(done, None, &self.texts, result));
+                    self.conclude(dir, replaced, result);
                 }
             }
             // The work is done for all roots at once, so none of them has a result.
@@ -255,11 +256,20 @@ impl<J: Job> JobRun<'_, '_, J> {
                 self.texts.append(texts);
                 let dir = found.dir.clone();
                 let mut result = RootResult::new(dir.display().to_string());
-                let mut opened = contained(|| self.open(found, read, &mut result));
+                let is_empty = matches!(&read, Ok(Some(read)) if read.root.is_empty);
+                let mut opened = contained(|| {
+                    let Some(read) = self.report_read(found, read, &mut result)? else {
+                        return Ok(OpenResult::Finished);
+                    };
+                    let (root, loaded) = (read.root, read.loaded);
+                    self.job.open(root, loaded, &mut self.texts, &mut result)
+                });
                 if let Ok(OpenResult::Changed) = opened {
                     // What was said of the root before does not count.
                     result = RootResult::new(dir.display().to_string());
                     opened = contained(|| self.open_again(&dir, &mut result));
+                } else if is_empty {
+                    opened = opened.map_err(|failure| self.with_first_step(&dir, failure));
                 }
                 roots.push(OpenedRoot::new(dir, result, opened));
             }
@@ -267,13 +277,13 @@ impl<J: Job> JobRun<'_, '_, J> {
         roots
     }
 
-    /// Reports what was found and read of a root, and has the job open it.
-    fn open(
+    /// Reports what was found and read of a root; `None` if that finishes it.
+    fn report_read(
         &mut self,
         found: FoundRoot,
         read: Result<Option<ReadRoot>, Failure>,
         result: &mut RootResult,
-    ) -> Result<OpenResult<J::Opened>, Failure> {
+    ) -> Result<Option<ReadRoot>, Failure> {
         let file = found.file?;
         // A repository often has one project file for hundreds of roots: people see its faults once.
         let is_first = file
@@ -288,51 +298,11 @@ impl<J: Job> JobRun<'_, '_, J> {
                 result.status = RootStatus::Failed;
             }
         }
-        let Some(read) = read? else {
-            return Ok(OpenResult::Finished);
-        };
-        let root = read.root;
-        result.flavor = Some(root.flavor);
-        if let FlavorChoice::Stated(stated) = root.choice
-            && stated.older_than_known
-        {
-            let version = match &root.tool_file {
-                Some(path) => format!("{stated}, stated in {}", path.display()),
-                None => "the stated version".to_owned(),
-            };
-            result.remark(format!(
-                "the oldest known rules, {}, are used for {version}",
-                stated.flavor
-            ));
+        let read = read?;
+        if let Some(read) = &read {
+            read.remark(result);
         }
-        if root.sign == FlavorSign::Reviewed {
-            result.remark(format!(
-                "the rules of {} apply, as before: the lock file is one of the other program only since the \
-                 revision that `--config-at` names; state a `flavor` in the project file of that revision first",
-                root.flavor.program()
-            ));
-        }
-        if root.special == Some(SpecialDirectory::Stack)
-            && root.lock.is_some()
-            && read.loaded.is_some()
-        {
-            result.remark(
-                "a Terraform Stack: the modules of its components are not read, only its \
-                 `required_providers` are compared; `terraform stacks providers-lock` writes its lock file",
-            );
-        }
-        if read.ignores_tofu_files {
-            result.remark(
-                "the lock file has Terraform's header, so the `.tofu` files beside it are not read; \
-                 `--flavor opentofu` reads them",
-            );
-        }
-        let empty_dir = root.is_empty.then(|| root.dir.clone());
-        let opened = self.job.open(root, read.loaded, &mut self.texts, result);
-        match empty_dir {
-            Some(dir) => opened.map_err(|failure| self.with_first_step(&dir, failure)),
-            None => opened,
-        }
+        Ok(read)
     }
 
     /// Says how many roots are below a directory that holds nothing to work on, if there are any.
@@ -357,11 +327,20 @@ impl<J: Job> JobRun<'_, '_, J> {
     ) -> Result<OpenResult<J::Opened>, Failure> {
         let found = self.reader.find(dir.to_owned(), &mut self.texts);
         let read = self.reader.read(&found, &mut self.texts);
-        self.open(found, read.map_err(Failure::from), result)
+        let Some(read) = self.report_read(found, read.map_err(Failure::from), result)? else {
+            return Ok(OpenResult::Finished);
+        };
+        self.job
+            .open(read.root, read.loaded, &mut self.texts, result)
     }
 
-    fn finish(&mut self, dir: &Path, done: J::Done, result: &mut RootResult) {
-        let mut replaced = contained(|| self.job.finish(done, None, &self.texts, result));
+    /// Starts a root over if another program changed its lock file meanwhile, and reports a failure.
+    fn conclude(
+        &mut self,
+        dir: &Path,
+        mut replaced: Result<Replaced, Failure>,
+        result: &mut RootResult,
+    ) {
         if let Ok(Replaced::Changed) = replaced {
             // What was decided about the old text of the lock file does not count any more.
             *result = RootResult::new(dir.display().to_string());
@@ -427,6 +406,48 @@ impl RootReader<'_> {
                 root: Root::new(root, self.inputs.options, self.inputs.world.disk),
             }
         }))
+    }
+}
+
+impl ReadRoot {
+    /// Says whose rules apply to the root, and which of its files are not read.
+    fn remark(&self, result: &mut RootResult) {
+        let root = &self.root;
+        result.flavor = Some(root.flavor);
+        if let FlavorChoice::Stated(stated) = root.choice
+            && stated.older_than_known
+        {
+            let version = match &root.tool_file {
+                Some(path) => format!("{stated}, stated in {}", path.display()),
+                None => "the stated version".to_owned(),
+            };
+            result.remark(format!(
+                "the oldest known rules, {}, are used for {version}",
+                stated.flavor
+            ));
+        }
+        if root.sign == FlavorSign::Reviewed {
+            result.remark(format!(
+                "the rules of {} apply, as before: the lock file is one of the other program only since the \
+                 revision that `--config-at` names; state a `flavor` in the project file of that revision first",
+                root.flavor.program()
+            ));
+        }
+        if root.special == Some(SpecialDirectory::Stack)
+            && root.lock.is_some()
+            && self.loaded.is_some()
+        {
+            result.remark(
+                "a Terraform Stack: the modules of its components are not read, only its \
+                 `required_providers` are compared; `terraform stacks providers-lock` writes its lock file",
+            );
+        }
+        if self.ignores_tofu_files {
+            result.remark(
+                "the lock file has Terraform's header, so the `.tofu` files beside it are not read; \
+                 `--flavor opentofu` reads them",
+            );
+        }
     }
 }
 
