@@ -36,7 +36,7 @@ pub(in crate::front::cli) fn print(
     world: World<'_>,
     io: &mut Io<'_>,
 ) -> io::Result<()> {
-    let printed = Printed {
+    let printed = PrintedResult {
         result,
         command,
         common,
@@ -102,14 +102,14 @@ pub(in crate::front::cli) fn print(
 }
 
 /// A result with what decides about its text.
-struct Printed<'a> {
+struct PrintedResult<'a> {
     result: &'a CommandResult,
     command: &'a dyn Command,
     common: &'a Options,
     world: World<'a>,
 }
 
-impl Printed<'_> {
+impl PrintedResult<'_> {
     /// Returns the result as text for people, or as Markdown.
     fn text(&self) -> String {
         let is_markdown = self.common.format == Format::Markdown;

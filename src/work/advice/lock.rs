@@ -192,8 +192,12 @@ pub(crate) fn grouped<'e>(
             failure.help = meant_instead(error, &errors, required, flavor)
                 .or_else(|| required.narrowed(error, &errors, flavor))
                 .or_else(|| advice(error, flavor, &required.commands));
-            let help = failure.help.take().into_iter();
-            let parts: Vec<String> = help.chain(required.older(error, flavor)).collect();
+            let parts: Vec<String> = failure
+                .help
+                .take()
+                .into_iter()
+                .chain(required.older(error, flavor))
+                .collect();
             failure.help = (!parts.is_empty()).then(|| parts.join("; "));
         }
         if let Some((demand, place)) = required.demand(error, flavor) {

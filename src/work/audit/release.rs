@@ -155,14 +155,18 @@ fn provider(
         (Some(main), _) => candidates.push((main.base(), None)),
         (None, Some(suggested)) => candidates.push((suggested, None)),
         (None, None) => {
-            let paths = database.about_type(&type_name).iter().flat_map(|advisory| {
-                advisory
-                    .modules
-                    .iter()
-                    .map(|module| &module.path)
-                    .filter(|path| path.provider_type() == Some(&*type_name))
-            });
-            let bases: BTreeSet<&str> = paths.map(GoModulePath::base).collect();
+            let bases: BTreeSet<&str> = database
+                .about_type(&type_name)
+                .iter()
+                .flat_map(|advisory| {
+                    advisory
+                        .modules
+                        .iter()
+                        .map(|module| &module.path)
+                        .filter(|path| path.provider_type() == Some(&*type_name))
+                })
+                .map(GoModulePath::base)
+                .collect();
             candidates.extend(
                 bases
                     .into_iter()

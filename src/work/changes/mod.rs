@@ -148,8 +148,10 @@ impl ChangesArgs {
                 };
                 return Err(Failure::new(title).help("name a provider and two versions"));
             }
-            let entries = locked.into_iter();
-            return Ok(entries.map(|(addr, entry)| (addr, entry.version)).collect());
+            return Ok(locked
+                .into_iter()
+                .map(|(addr, entry)| (addr, entry.version))
+                .collect());
         };
         let addr = typed.among(locked.keys(), flavor)?;
         let typed_old = self.range.as_ref().and_then(|range| range.old.clone());

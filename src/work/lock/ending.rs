@@ -44,9 +44,11 @@ pub(super) fn report(
         }
     };
     // A package that matches nothing recorded is no error (`locker` rules 2.4), but no good news either.
-    let mut outcomes = locked.providers.iter();
-    let is_bad =
-        ending == LockEnding::WouldWrite || outcomes.any(|outcome| outcome.unexplained > 0);
+    let is_bad = ending == LockEnding::WouldWrite
+        || locked
+            .providers
+            .iter()
+            .any(|outcome| outcome.unexplained > 0);
     let tone = if is_bad { Tone::Warning } else { Tone::Good };
     let path = root.lock_path.display().to_string();
     conclude(result, tone, text("lock file"), text(&path) + &moved);
@@ -146,8 +148,11 @@ fn layout(before: &LockText, text: &str) -> String {
     if lockfile::header_of(&before.bytes) != lockfile::header_of(text.as_bytes()) {
         parts.push("header");
     }
-    let entries = document.places.values();
-    if !entries.is_sorted_by_key(|places| places.header.start) {
+    if !document
+        .places
+        .values()
+        .is_sorted_by_key(|places| places.header.start)
+    {
         parts.push("order of entries");
     }
     let is_in_order = |places: &Places| {

@@ -52,7 +52,7 @@ struct OutdatedRun<'s, 'a> {
 }
 
 /// A root that is ready to be compared.
-struct OpenRoot {
+struct ComparableRoot {
     root: Root,
     loaded: Loaded,
     /// Providers that are run from a directory.
@@ -184,11 +184,13 @@ fn mark_known_advisories(session: &Session<'_>, result: &mut CommandResult) -> K
         return KnownAdvisories::default();
     };
     let known = {
-        let rows = roots.iter().flat_map(|root| &root.providers);
-        let locked = rows.filter_map(|row| match row {
-            Provider::Compared(row) => Some((&row.provider, row.locked.as_ref()?)),
-            _ => None,
-        });
+        let locked = roots
+            .iter()
+            .flat_map(|root| &root.providers)
+            .filter_map(|row| match row {
+                Provider::Compared(row) => Some((&row.provider, row.locked.as_ref()?)),
+                _ => None,
+            });
         known_advisories(session, locked)
     };
     for row in roots.iter_mut().flat_map(|root| &mut root.providers) {
@@ -202,7 +204,7 @@ fn mark_known_advisories(session: &Session<'_>, result: &mut CommandResult) -> K
 }
 
 impl Job for OutdatedRun<'_, '_> {
-    type Opened = OpenRoot;
+    type Opened = ComparableRoot;
     type Done = ();
 
     fn open(
@@ -211,7 +213,7 @@ impl Job for OutdatedRun<'_, '_> {
         loaded: Option<Loaded>,
         texts: &mut Texts,
         result: &mut RootResult,
-    ) -> Result<OpenResult<OpenRoot>, Failure> {
+    ) -> Result<OpenResult<ComparableRoot>, Failure> {
         if let Some(lock) = &root.lock {
             result.faults(&lock.diagnostics);
         }
@@ -227,8 +229,10 @@ impl Job for OutdatedRun<'_, '_> {
         let entries = &root.document().lock.providers;
         let mut named = BTreeSet::new();
         for (number, typed) in self.named.iter().enumerate() {
-            let required = loaded.requirements.providers.keys();
-            let addr = typed.among(required.chain(entries.keys()), root.flavor)?;
+            let addr = typed.among(
+                loaded.requirements.providers.keys().chain(entries.keys()),
+                root.flavor,
+            )?;
             if loaded.requirements.providers.contains_key(&addr) || entries.contains_key(&addr) {
                 self.found.insert(number);
                 named.insert(addr);
@@ -250,7 +254,7 @@ impl Job for OutdatedRun<'_, '_> {
             return Ok(OpenResult::Finished);
         };
         root::remark_on_flavor(&root, result);
-        Ok(OpenResult::Ready(OpenRoot {
+        Ok(OpenResult::Ready(ComparableRoot {
             root,
             loaded,
             overridden,
@@ -275,7 +279,7 @@ impl Job for OutdatedRun<'_, '_> {
             .collect()
     }
 
-    fn work(&mut self, roots: Vec<(OpenRoot, &mut RootResult)>, texts: &Texts) -> Vec<()> {
+    fn work(&mut self, roots: Vec<(ComparableRoot, &mut RootResult)>, texts: &Texts) -> Vec<()> {
         let sources = self.sources.by_number();
         let requests: Vec<OutdatedRequest<'_>> = roots
             .iter()
@@ -304,14 +308,14 @@ impl Job for OutdatedRun<'_, '_> {
 impl OutdatedRun<'_, '_> {
     fn report(
         &mut self,
-        opened: &OpenRoot,
+        opened: &ComparableRoot,
         outcome: &[ComparedVersions],
         texts: &Texts,
         result: &mut RootResult,
     ) {
         result.faults(self.sources.unreported(opened.source));
         self.sources.reported(opened.source);
-        let OpenRoot { root, loaded, .. } = opened;
+        let ComparableRoot { root, loaded, .. } = opened;
         let (session, lock) = (self.session, &root.document().lock);
         let releases = session.facts.releases(root, lock, session.world);
         for (provider, keys) in releases.key_ends() {

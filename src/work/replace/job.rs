@@ -46,7 +46,7 @@ pub(super) struct ReplaceJob<'r, 'a> {
 }
 
 /// A root with the old provider.
-pub(super) struct OpenRoot {
+pub(super) struct AffectedRoot {
     pub(super) root: Root,
     pub(super) loaded: Loaded,
     pub(super) old: ProviderAddr,
@@ -76,7 +76,7 @@ impl<'r, 'a> ReplaceJob<'r, 'a> {
 }
 
 impl Job for ReplaceJob<'_, '_> {
-    type Opened = OpenRoot;
+    type Opened = AffectedRoot;
     type Done = ();
 
     fn open(
@@ -85,7 +85,7 @@ impl Job for ReplaceJob<'_, '_> {
         loaded: Option<Loaded>,
         texts: &mut Texts,
         result: &mut RootResult,
-    ) -> Result<OpenResult<OpenRoot>, Failure> {
+    ) -> Result<OpenResult<AffectedRoot>, Failure> {
         let flavor = root.flavor;
         let (old, new) = (self.old.by_rules_of(flavor)?, self.new.by_rules_of(flavor)?);
         let Some(loaded) = sound(&root, loaded, result)? else {
@@ -116,7 +116,7 @@ impl Job for ReplaceJob<'_, '_> {
         }
         let source = self.sources.of_root(&root, true, texts, result)?;
         Ok(source.map_or(OpenResult::Finished, |source| {
-            OpenResult::Ready(OpenRoot {
+            OpenResult::Ready(AffectedRoot {
                 root,
                 loaded,
                 old,
@@ -136,7 +136,7 @@ impl Job for ReplaceJob<'_, '_> {
         vec![Failure::new(title).help("name the provider as `lockctl tree` does")]
     }
 
-    fn work(&mut self, mut roots: Vec<(OpenRoot, &mut RootResult)>, texts: &Texts) -> Vec<()> {
+    fn work(&mut self, mut roots: Vec<(AffectedRoot, &mut RootResult)>, texts: &Texts) -> Vec<()> {
         self.keep_offered(&mut roots);
         let mut project_files = BTreeSet::new();
         for (opened, result) in &mut roots {
@@ -165,7 +165,7 @@ impl Job for ReplaceJob<'_, '_> {
 
 impl ReplaceJob<'_, '_> {
     /// Takes out entries whose version the new address does not offer, so that the newest allowed is selected.
-    fn keep_offered(&mut self, roots: &mut [(OpenRoot, &mut RootResult)]) {
+    fn keep_offered(&mut self, roots: &mut [(AffectedRoot, &mut RootResult)]) {
         let sources = self.sources.by_number();
         let named: Vec<BTreeSet<ProviderAddr>> = roots
             .iter()
@@ -201,7 +201,7 @@ impl ReplaceJob<'_, '_> {
     }
 
     /// Adds the command for the state of a root, if it has the old provider or cannot be seen.
-    fn states_of(&mut self, opened: &OpenRoot) {
+    fn states_of(&mut self, opened: &AffectedRoot) {
         let in_state = opened
             .loaded
             .requirements
@@ -219,7 +219,11 @@ impl ReplaceJob<'_, '_> {
     }
 
     /// Plans the edits of a project file: labels, and texts in lists and arguments, that are the old address.
-    fn project_file(&mut self, path: &std::path::Path, opened: &OpenRoot) -> Result<(), Failure> {
+    fn project_file(
+        &mut self,
+        path: &std::path::Path,
+        opened: &AffectedRoot,
+    ) -> Result<(), Failure> {
         let world = self.session.world;
         let bytes = world
             .disk

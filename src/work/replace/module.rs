@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::job::{OpenRoot, ReplaceJob};
+use super::job::{AffectedRoot, ReplaceJob};
 use crate::addr::ProviderAddr;
 use crate::config::ModuleNode;
 use crate::diag::{FileId, Span, Texts};
@@ -16,7 +16,7 @@ use crate::run::edits::EditablePlace;
 
 impl ReplaceJob<'_, '_> {
     /// Plans the edits of sources; returns the reasons why some stay.
-    pub(super) fn sources_of(&mut self, opened: &OpenRoot, texts: &Texts) -> Vec<Failure> {
+    pub(super) fn sources_of(&mut self, opened: &AffectedRoot, texts: &Texts) -> Vec<Failure> {
         let mut failures = Vec::new();
         let flavor = opened.root.flavor;
         for node in &opened.loaded.modules {
@@ -49,7 +49,7 @@ impl ReplaceJob<'_, '_> {
     /// Plans to replace the text of a `source`.
     fn source(
         &mut self,
-        opened: &OpenRoot,
+        opened: &AffectedRoot,
         node: &ModuleNode,
         (file, span): (FileId, Span),
         texts: &Texts,
@@ -67,7 +67,7 @@ impl ReplaceJob<'_, '_> {
     /// Finds a place of this repository.
     fn place<'t>(
         &self,
-        opened: &OpenRoot,
+        opened: &AffectedRoot,
         node: &ModuleNode,
         (file, span): (FileId, Span),
         texts: &'t Texts,
@@ -95,7 +95,7 @@ impl ReplaceJob<'_, '_> {
     /// Plans a `source` for an entry without one: its name implied the old address.
     fn entry(
         &mut self,
-        opened: &OpenRoot,
+        opened: &AffectedRoot,
         node: &ModuleNode,
         name: &str,
         attribute: &MergedAttribute,
@@ -125,7 +125,7 @@ impl ReplaceJob<'_, '_> {
     /// Plans an entry of `required_providers` in a module whose blocks imply the old address.
     fn implied(
         &mut self,
-        opened: &OpenRoot,
+        opened: &AffectedRoot,
         node: &ModuleNode,
         required: &BTreeMap<String, MergedAttribute>,
         texts: &Texts,
@@ -151,8 +151,10 @@ impl ReplaceJob<'_, '_> {
             "terraform {{\n  required_providers {{\n    {name} = {{\n      source = {new:?}\n    }}\n  }}\n}}\n"
         );
         // Beside the other entries of the module, else in the file that implies it.
-        let beside = required.values().next();
-        let file = beside.map_or(implied.file, |entry| entry.file);
+        let file = required
+            .values()
+            .next()
+            .map_or(implied.file, |entry| entry.file);
         let span = Span::new(texts.bytes(file).len(), texts.bytes(file).len());
         let place = self.place(opened, node, (file, span), texts)?;
         let is_json = texts.name(file).ends_with(".json");
@@ -176,7 +178,7 @@ impl ReplaceJob<'_, '_> {
 }
 
 /// Returns the failure of a place that keeps the old address.
-fn stays(opened: &OpenRoot, (file, span): (FileId, Span), texts: &Texts) -> Failure {
+fn stays(opened: &AffectedRoot, (file, span): (FileId, Span), texts: &Texts) -> Failure {
     let line = texts.position(file, span.start).line;
     let old = opened.old.short(opened.root.flavor);
     Failure::new(format!("{old} stays at {}:{line}", texts.name(file)))
@@ -200,8 +202,10 @@ fn source_item(attribute: &MergedAttribute) -> Option<&Expr> {
         ObjectKey::Name(word) => word.text == "source",
         ObjectKey::Expr(key) => matches!(&key.kind, ExprKind::String(text) if text == "source"),
     };
-    let source = items.iter().rfind(|item| is_source(&item.key));
-    source.map(|item| &item.value)
+    items
+        .iter()
+        .rfind(|item| is_source(&item.key))
+        .map(|item| &item.value)
 }
 
 /// Returns the text that adds an entry to the first block `required_providers` of a file, and its place.

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::reading;
 use super::sheet::{
-    Fact, Item, Piece, Room, RootNames, Screen, Table, cut, facts, in_roots, laid_out, root_names,
-    without_empty_columns,
+    Piece, Room, RootNames, Screen, SharedRow, Table, WholeText, cut, facts, in_roots, laid_out,
+    root_names, without_empty_columns,
 };
 use super::style::{BOLD, FAINT, harmless, plain, style, styled};
 use super::tree::TreeLine;
@@ -145,7 +145,7 @@ fn table(table: &Table, colors: Colors, screen: Screen) -> Piece {
     } else {
         Vec::new()
     };
-    let items = facts.iter().zip(lines).map(|(fact, lines)| Item {
+    let items = facts.iter().zip(lines).map(|(fact, lines)| WholeText {
         text: row(table, fact, &lines, colors, screen),
         rank: table.rank(fact),
     });
@@ -157,7 +157,13 @@ fn table(table: &Table, colors: Colors, screen: Screen) -> Piece {
 }
 
 /// Writes a fact: its row, and what is below it.
-fn row(table: &Table, fact: &Fact, lines: &[String], colors: Colors, screen: Screen) -> String {
+fn row(
+    table: &Table,
+    fact: &SharedRow,
+    lines: &[String],
+    colors: Colors,
+    screen: Screen,
+) -> String {
     let mut text = String::new();
     let grade = fact
         .cells
@@ -205,7 +211,7 @@ fn row(table: &Table, fact: &Fact, lines: &[String], colors: Colors, screen: Scr
 fn verdicts(names: RootNames, all: &[(String, Sentence)], colors: Colors, screen: Screen) -> Piece {
     let items = reading::shared_verdicts(names, all, screen)
         .into_iter()
-        .map(|(count, sentence)| Item {
+        .map(|(count, sentence)| WholeText {
             text: format!(
                 "{}\n",
                 styled(colors, style(sentence.tone), &harmless(&sentence.text))

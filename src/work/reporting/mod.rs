@@ -22,7 +22,7 @@ use crate::inspect::why;
 use crate::lockfile::LockFile;
 use crate::outdated::OutdatedArgs;
 use crate::report::graph::Graph;
-use crate::report::html::{self, KnownRelease, ReportPage, ReportedRoot};
+use crate::report::html::{self, ReportPage, ReportedRelease, ReportedRoot};
 use crate::report::json::{Provider, RootStatus};
 use crate::report::{CLEAN, FAILED};
 use crate::report::{CommandResult, Failure, Look, RootResult, TextBlock, Tone};
@@ -152,7 +152,7 @@ fn date(session: &Session<'_>, roots: &RootArgs) -> Result<Option<SystemTime>, F
 #[derive(Default)]
 struct CollectedRoots {
     roots: Vec<ReportedRoot>,
-    releases: BTreeMap<(ProviderAddr, Version), KnownRelease>,
+    releases: BTreeMap<(ProviderAddr, Version), ReportedRelease>,
     /// The modules of the roots that are drawn.
     drawn: Vec<(String, Flavor, Branches)>,
     /// A lock file has a fault that makes the programs refuse it.
@@ -375,9 +375,9 @@ impl CollectedRoots {
             let release = (side.provider.clone(), side.version.clone());
             if let Entry::Vacant(place) = self.releases.entry(release) {
                 let keys = session.facts.signers(&side.provider, &side.version);
-                place.insert(KnownRelease {
+                place.insert(ReportedRelease {
                     keys,
-                    ..KnownRelease::default()
+                    ..ReportedRelease::default()
                 });
             }
         }

@@ -91,8 +91,11 @@ impl<'t> EditablePlace<'t> {
         let top = project::repository(world.disk, &ProjectPlace::new(root, &current));
         let top = top.map_or(current.clone(), |top| top.absolute().to_owned());
         let path = clean(&current.join(shown));
-        let node = loaded.modules.iter().find(|node| node.path == *module);
-        let is_fetched = node.is_none_or(|node| node.fetched.is_some());
+        let is_fetched = loaded
+            .modules
+            .iter()
+            .find(|node| node.path == *module)
+            .is_none_or(|node| node.fetched.is_some());
         let data_dir = clean(&current.join(root).join(workspace::data_dir(world.env)));
         let resolved = |path: &Path| world.disk.resolve(path).map_err(|_| NotEditable::Foreign);
         if is_fetched || path.starts_with(data_dir) {
@@ -228,9 +231,10 @@ impl PlannedEdits {
             let shown = Path::new(&file.shown);
             (path, shown, &file.bytes, file.edited())
         });
-        let rewritten = self.rewritten.iter();
-        let rewritten =
-            rewritten.map(|(path, (old, new))| (path, path.as_path(), old, new.clone()));
+        let rewritten = self
+            .rewritten
+            .iter()
+            .map(|(path, (old, new))| (path, path.as_path(), old, new.clone()));
         for (path, shown, old, new) in edited.chain(rewritten) {
             let replaced = disk.replace(path, Some(old), &new);
             let cause = match replaced {
@@ -251,8 +255,9 @@ impl PlannedEdits {
     pub(crate) fn report(&self) -> FileEdits {
         let mut report = FileEdits::default();
         for file in self.files.values() {
-            let rows = file.edits.values().map(|edit| edit.row.clone());
-            report.rows.extend(rows);
+            report
+                .rows
+                .extend(file.edits.values().map(|edit| edit.row.clone()));
             report.diff += &unified(&file.below_top, &file.bytes, &file.edited());
         }
         for (path, (old, new)) in &self.rewritten {
@@ -267,9 +272,10 @@ impl PlannedEdits {
 
 impl EditedFile {
     fn edited(&self) -> Vec<u8> {
-        let edits = self.edits.iter();
-        let edits =
-            edits.map(|((start, end), edit)| (Span::new(*start, *end), edit.written.clone()));
+        let edits = self
+            .edits
+            .iter()
+            .map(|((start, end), edit)| (Span::new(*start, *end), edit.written.clone()));
         splice(&self.bytes, edits.collect())
     }
 }

@@ -137,8 +137,12 @@ pub(crate) fn dropped(lock: &LockText) -> Option<String> {
 impl Root {
     pub(crate) fn new(mut root: workspace::Root, options: &Options, files: &dyn Files) -> Self {
         let mut advice = commands::of_root(options, &root.dir);
-        let diagnostics = root.lock.iter_mut().flat_map(|lock| &mut lock.diagnostics);
-        for diagnostic in diagnostics.filter(|fault| fault.code == rules::CONFLICT_MARKERS) {
+        for diagnostic in root
+            .lock
+            .iter_mut()
+            .flat_map(|lock| &mut lock.diagnostics)
+            .filter(|fault| fault.code == rules::CONFLICT_MARKERS)
+        {
             diagnostic.help = Some(advice.resolve.named_in(lockfile::markers_help));
         }
         let packages = root.project().packages.as_ref();

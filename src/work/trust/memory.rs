@@ -124,10 +124,10 @@ impl ProjectMemory {
     pub(super) fn rows(&self, root: &str) -> impl Iterator<Item = TrustedProvider> {
         self.providers.iter().filter_map(move |(provider, seen)| {
             let (version, origin) = seen.entries.get(root)?;
-            let fingerprints = origin.signers.as_ref().map(|keys| {
-                let keys = keys.iter().map(|key| key.fingerprint.clone());
-                keys.collect()
-            });
+            let fingerprints = origin
+                .signers
+                .as_ref()
+                .map(|keys| keys.iter().map(|key| key.fingerprint.clone()).collect());
             let steps_down = match &seen.remembered {
                 Some(known) => origin.steps_down(&known.into()),
                 None => Vec::new(),

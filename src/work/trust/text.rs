@@ -47,8 +47,11 @@ pub(super) fn of_all(roots: &[RootResult], checks: bool, look: Look) -> Vec<Text
     ];
     let mut blocks = vec![TextBlock::Table(Table::new(&columns, rows))];
     let count = |state: MemoryState| {
-        let providers = all.iter().filter(|(_, row)| row.state == state);
-        let mut names: Vec<_> = providers.map(|(_, row)| &row.provider).collect();
+        let mut names: Vec<_> = all
+            .iter()
+            .filter(|(_, row)| row.state == state)
+            .map(|(_, row)| &row.provider)
+            .collect();
         names.sort();
         names.dedup();
         names.len()

@@ -183,8 +183,10 @@ impl ReleaseOrigin {
             }
             // GitHub compares names without regard to case.
             let is_known = |name: &&String| {
-                let mut known = before.repositories.iter();
-                known.any(|other| other.eq_ignore_ascii_case(name))
+                before
+                    .repositories
+                    .iter()
+                    .any(|other| other.eq_ignore_ascii_case(name))
             };
             steps.extend(
                 self.repositories

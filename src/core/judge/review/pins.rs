@@ -157,8 +157,12 @@ fn package(source: &str) -> &str {
 /// Returns true if the ref of a source looks like a version, as tags do, and not like a branch.
 fn names_version(source: &str) -> bool {
     let (_, query) = source.split_once('?').unwrap_or_default();
-    let reference = query.split('&').find_map(|part| part.strip_prefix("ref="));
-    let name = reference.unwrap_or_default().rsplit('/').next();
+    let name = query
+        .split('&')
+        .find_map(|part| part.strip_prefix("ref="))
+        .unwrap_or_default()
+        .rsplit('/')
+        .next();
     // Tags of a repository with several modules are as in `net-v1.2.0`.
     let number = name
         .unwrap_or_default()

@@ -41,9 +41,11 @@ pub fn compare_versions(roots: &mut [ComparedRoot<'_>]) {
     for (index, finding) in policy::one_version(&entries) {
         let ComparedRoot { root, verdict } = &mut roots[index];
         let wants = |project: &Project, provider: &ProviderAddr| {
-            let policy = project.policy.iter();
-            let mut one_version = policy.flat_map(|policy| &policy.one_version);
-            one_version.any(|entry| entry.names(provider, root.flavor))
+            project
+                .policy
+                .iter()
+                .flat_map(|policy| &policy.one_version)
+                .any(|entry| entry.names(provider, root.flavor))
         };
         let shared = root.shared.map(|(project, _)| project);
         let is_asked = finding.provider.as_ref().is_some_and(|provider| {
@@ -96,8 +98,11 @@ pub fn find_unused_entries(roots: &mut [ComparedRoot<'_>]) {
         let is_checked = governed().all(|other| other.verdict.unchecked_policy.is_empty());
         let turned_off: Vec<_> = governed()
             .flat_map(|other| {
-                let off = other.verdict.turned_off.iter();
-                off.map(|off| (other.root.flavor, &off.finding))
+                other
+                    .verdict
+                    .turned_off
+                    .iter()
+                    .map(|off| (other.root.flavor, &off.finding))
             })
             .collect();
         let unused = policy::unused(project, &locked, is_checked.then_some(&*turned_off));

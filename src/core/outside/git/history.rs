@@ -131,8 +131,7 @@ impl Repository<'_> {
         each: &mut dyn FnMut(Commit),
     ) -> Result<(), GitError> {
         let most = most.map(|most| format!("--max-count={most}"));
-        let options = most.as_deref().into_iter();
-        let revisions: Vec<&str> = options.chain(["HEAD"]).collect();
+        let revisions: Vec<&str> = most.as_deref().into_iter().chain(["HEAD"]).collect();
         self.log(&revisions, each).map_err(|error| {
             // A process less where there is a commit.
             self.revision("HEAD").err().unwrap_or(error)

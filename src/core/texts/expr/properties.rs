@@ -198,9 +198,9 @@ fn run(
         extra: None,
     };
     let object = |pairs: Vec<(&str, Typed)>| {
-        let pairs = pairs.into_iter();
         Typed::object(
             pairs
+                .into_iter()
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
         )
@@ -275,14 +275,14 @@ fn differ_in_secrets_only(one: &Value, other: &Value, has_mark: fn(Marks) -> boo
         return true;
     }
     match (&one, &other) {
-        (Value::Tuple(one), Value::Tuple(other)) if one.len() == other.len() => {
-            let mut pairs = one.iter().zip(other);
-            pairs.all(|(one, other)| differ_in_secrets_only(one, other, has_mark))
-        }
-        (Value::Object(one), Value::Object(other)) if one.keys().eq(other.keys()) => {
-            let mut pairs = one.values().zip(other.values());
-            pairs.all(|(one, other)| differ_in_secrets_only(one, other, has_mark))
-        }
+        (Value::Tuple(one), Value::Tuple(other)) if one.len() == other.len() => one
+            .iter()
+            .zip(other)
+            .all(|(one, other)| differ_in_secrets_only(one, other, has_mark)),
+        (Value::Object(one), Value::Object(other)) if one.keys().eq(other.keys()) => one
+            .values()
+            .zip(other.values())
+            .all(|(one, other)| differ_in_secrets_only(one, other, has_mark)),
         _ => false,
     }
 }

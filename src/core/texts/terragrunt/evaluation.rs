@@ -106,7 +106,7 @@ pub(super) enum MergeStrategy {
 
 /// The context of an expression, which decides the names that it may use (rules 2.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ExprContext {
     /// A file of values, or the default of a feature: functions, and `values` in the latter.
     Base,
     /// An argument of an include block.

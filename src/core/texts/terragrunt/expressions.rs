@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::documents::ParsedFile;
-use super::evaluation::{Evaluation, Stage, block, directory};
+use super::evaluation::{Evaluation, ExprContext, block, directory};
 use super::functions::Calls;
 use super::outcome::{Outcome, Slot, Stop};
 use crate::expr::{self, Budget, Demand, EvalScope, FunctionSet, Surroundings, Value};
@@ -12,9 +12,9 @@ use crate::hcl::tree::{Attribute, Expr};
 
 impl Evaluation<'_> {
     /// Evaluates an argument, with the causes of unknown parts.
-    pub(super) fn slot(&mut self, at: usize, attribute: &Attribute, stage: Stage) -> Slot {
+    pub(super) fn slot(&mut self, at: usize, attribute: &Attribute, context: ExprContext) -> Slot {
         let place = self.attribute_place(at, attribute);
-        let (outcome, causes) = self.traced(|this| this.value(at, &attribute.value, stage));
+        let (outcome, causes) = self.traced(|this| this.value(at, &attribute.value, context));
         Slot {
             place,
             outcome,
@@ -23,8 +23,8 @@ impl Evaluation<'_> {
     }
 
     /// Evaluates an expression of a file.
-    pub(super) fn value(&mut self, at: usize, expr: &Expr, stage: Stage) -> Outcome {
-        let names = self.names(at, expr, stage)?;
+    pub(super) fn value(&mut self, at: usize, expr: &Expr, context: ExprContext) -> Outcome {
+        let names = self.names(at, expr, context)?;
         let instance = &self.instances[at];
         let (file, is_json) = (instance.file, instance.document.is_json);
         let dir = directory(&instance.document.path).to_owned();
@@ -94,7 +94,7 @@ impl Evaluation<'_> {
             )));
         };
         self.chain = longer;
-        let slot = self.slot(at, attribute, Stage::Locals);
+        let slot = self.slot(at, attribute, ExprContext::Locals);
         self.chain = chain;
         self.locals.finish(key, (slot.outcome.clone(), slot.causes));
         Some(slot.outcome)
@@ -114,9 +114,9 @@ impl Evaluation<'_> {
         &mut self,
         at: usize,
         attribute: &Attribute,
-        stage: Stage,
+        context: ExprContext,
     ) -> Outcome<Option<String>> {
-        let slot = self.slot(at, attribute, stage);
+        let slot = self.slot(at, attribute, context);
         let value = slot.outcome.clone()?;
         match &value.value {
             Value::Null => Ok(None),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::evaluation::{Evaluation, Stage, label};
+use super::evaluation::{Evaluation, ExprContext, label};
 use super::outcome::{FilePlace, Outcome, Slot, Stop};
 use super::schema::ATTRIBUTES;
 use crate::expr::Value;
@@ -81,7 +81,7 @@ impl Evaluation<'_> {
             if !ATTRIBUTES.contains(&name) || !wanted.has(name) {
                 continue;
             }
-            let slot = self.slot(at, attribute, Stage::Rest);
+            let slot = self.slot(at, attribute, ExprContext::Rest);
             match name {
                 "remote_state" => {
                     config.remote_state = Some(RemoteState {
@@ -155,14 +155,14 @@ impl Evaluation<'_> {
             }
             ("dependencies", _) => {
                 if let Some(paths) = block.body.attribute("paths") {
-                    config.dependencies = Some(self.slot(at, paths, Stage::Rest));
+                    config.dependencies = Some(self.slot(at, paths, ExprContext::Rest));
                 }
             }
             ("feature", Some(label)) => {
                 let mut arguments = Arguments::new();
                 if let Some(default) = block.body.attribute("default") {
                     // A default knows functions and `values` only (rules 2.9).
-                    let slot = self.slot(at, default, Stage::Base);
+                    let slot = self.slot(at, default, ExprContext::Base);
                     arguments.insert("default".to_owned(), slot);
                 }
                 config.feature.insert(label, arguments);
@@ -183,9 +183,9 @@ impl Evaluation<'_> {
         config: &mut FileConfig,
     ) {
         let mut arguments = self.arguments(at, block, &["source"]);
-        // The source has a stage of its own (rules 2.5).
+        // The source has a context of its own (rules 2.5).
         if let Some(source) = block.body.attribute("source") {
-            let slot = self.slot(at, source, Stage::Source);
+            let slot = self.slot(at, source, ExprContext::Source);
             arguments.insert("source".to_owned(), slot);
         }
         config.terraform = Some(arguments);
@@ -208,7 +208,7 @@ impl Evaluation<'_> {
             .attributes()
             .filter(is_wanted)
             .map(|attribute| {
-                let slot = self.slot(at, attribute, Stage::Rest);
+                let slot = self.slot(at, attribute, ExprContext::Rest);
                 (attribute.name.text.clone(), slot)
             })
             .collect()

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::documents::ParsedFile;
 use super::evaluation::{
-    Evaluation, FileRole, Include, IncludedParent, MergeStrategy, ReadFailure, Sharing, Stage,
-    block, blocks, label,
+    Evaluation, ExprContext, FileRole, Include, IncludedParent, MergeStrategy, ReadFailure,
+    Sharing, block, blocks, label,
 };
 use super::limits::MAX_INCLUDES;
 use super::outcome::{FilePlace, Outcome, Stop};
@@ -90,7 +90,7 @@ impl Evaluation<'_> {
             return Err(Stop::invalid(title, place, "path is required"));
         };
         let path_place = self.attribute_place(at, path);
-        let path = self.text(at, path, Stage::Include)?.ok_or_else(|| {
+        let path = self.text(at, path, ExprContext::Include)?.ok_or_else(|| {
             Stop::invalid("Unsuitable value type", path_place, "null is not allowed")
         })?;
         if path.is_empty() {
@@ -100,7 +100,7 @@ impl Evaluation<'_> {
         // The path is relative to the unit, not to the working directory (rules 3.1).
         let path = clean(&self.instances[at].unit_dir.join(path));
         let is_exposed = match block.body.attribute("expose") {
-            Some(expose) => match self.text(at, expose, Stage::Include)?.as_deref() {
+            Some(expose) => match self.text(at, expose, ExprContext::Include)?.as_deref() {
                 None | Some("false") => false,
                 Some("true") => true,
                 Some(_) => {
@@ -137,7 +137,7 @@ impl Evaluation<'_> {
 
     fn strategy(&mut self, at: usize, attribute: &Attribute) -> Outcome<MergeStrategy> {
         let place = self.attribute_place(at, attribute);
-        let text = self.text(at, attribute, Stage::Include)?;
+        let text = self.text(at, attribute, ExprContext::Include)?;
         match text.as_deref() {
             None | Some("shallow") => Ok(MergeStrategy::Shallow),
             Some("deep") => Ok(MergeStrategy::Deep),

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::evaluation::{Evaluation, FileRole, ReadFailure, Sharing, Stage, blocks, directory};
+use super::evaluation::{
+    Evaluation, ExprContext, FileRole, ReadFailure, Sharing, blocks, directory,
+};
 use super::file_names::STACK_FILE;
 use super::file_names::{UNIT_FILE, UNIT_FILE_JSON, VALUES_FILE};
 use super::outcome::{FilePlace, Outcome, Stop, UnknownCause};
@@ -25,12 +27,12 @@ impl Evaluation<'_> {
         &mut self,
         at: usize,
         expr: &Expr,
-        stage: Stage,
+        context: ExprContext,
     ) -> Outcome<BTreeMap<String, NameValue>> {
         let mut names = UsedNames::default();
         for used in references::inside(expr) {
             let place = self.place(at, used.span);
-            self.name(at, used, stage, place, &mut names)?;
+            self.name(at, used, context, place, &mut names)?;
         }
         Ok(names.into_names())
     }
@@ -39,12 +41,15 @@ impl Evaluation<'_> {
         &mut self,
         at: usize,
         used: Reference<'_>,
-        stage: Stage,
+        context: ExprContext,
         place: FilePlace,
         names: &mut UsedNames,
     ) -> Outcome<()> {
         let first = first_attribute(used.steps);
-        let is_late = matches!(stage, Stage::Locals | Stage::Source | Stage::Rest);
+        let is_late = matches!(
+            context,
+            ExprContext::Locals | ExprContext::Source | ExprContext::Rest
+        );
         match used.root {
             // Everywhere but in a file of values, which has none beside itself (rules 2.8).
             "values" => {
@@ -56,7 +61,7 @@ impl Evaluation<'_> {
             // Include blocks and features are read before these names have values (rules 2.5).
             "feature" if is_late => self.used_feature(at, first, names),
             "include" if is_late => self.used_include(at, used, names),
-            "local" if stage == Stage::Locals => self.used_local(at, used, place, names),
+            "local" if context == ExprContext::Locals => self.used_local(at, used, place, names),
             "local" if is_late => {
                 names.add_object("local");
                 let used_locals = match first {
@@ -76,14 +81,16 @@ impl Evaluation<'_> {
                 let note = "the directories of a stack are not computed";
                 Err(Stop::uncertain(place, note))
             }
-            "dependency" if stage == Stage::Source => Err(Stop::invalid(
+            "dependency" if context == ExprContext::Source => Err(Stop::invalid(
                 "A source cannot reference dependency outputs",
                 place,
                 "the source must be known before dependencies are",
             )),
-            "dependency" if stage == Stage::Rest => self.used_dependency(at, used, place, names),
+            "dependency" if context == ExprContext::Rest => {
+                self.used_dependency(at, used, place, names)
+            }
             // Inside of locals Terragrunt checks all names before it evaluates one (rules 4.2).
-            root if stage == Stage::Locals => {
+            root if context == ExprContext::Locals => {
                 let note = format!("{root:?} is not defined in locals");
                 Err(Stop::invalid(CANNOT_EVALUATE, place, &note))
             }
@@ -197,7 +204,7 @@ impl Evaluation<'_> {
                     let place = self.place(file, block.header);
                     return Err(Stop::invalid("Feature has no default", place, ""));
                 };
-                let slot = self.slot(file, default, Stage::Base);
+                let slot = self.slot(file, default, ExprContext::Base);
                 let value = ("value".to_owned(), Typed::clone(&*slot.outcome?));
                 let feature = Typed::object(BTreeMap::from([value]));
                 features.insert(label.text.clone(), Arc::new(feature));
@@ -245,7 +252,7 @@ impl Evaluation<'_> {
         let document = Arc::clone(&self.instances[at].document);
         let mut items = BTreeMap::new();
         for attribute in document.body.attributes() {
-            let value = self.slot(at, attribute, Stage::Base).outcome?;
+            let value = self.slot(at, attribute, ExprContext::Base).outcome?;
             items.insert(attribute.name.text.clone(), Typed::clone(&value));
         }
         Ok(Typed::object(items))

@@ -146,8 +146,11 @@ fn detect(
         let reason = "Terragrunt asks Bitbucket what kind of repository it is".to_owned();
         return Err(UnitSourceFault::Unknown(reason));
     }
-    let host = rest.split('/').next().unwrap_or_default();
-    let is_s3 = host.ends_with(".amazonaws.com");
+    let is_s3 = rest
+        .split('/')
+        .next()
+        .unwrap_or_default()
+        .ends_with(".amazonaws.com");
     if is_s3 || rest.starts_with("www.googleapis.com/storage/") {
         let getter = if is_s3 { "s3" } else { "gcs" };
         return Ok(with_getter(format!("{getter}::https://{rest}")));

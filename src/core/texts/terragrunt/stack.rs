@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::evaluation::{Evaluation, Stage, blocks};
+use super::evaluation::{Evaluation, ExprContext, blocks};
 use super::outcome::Outcome;
 use crate::expr::Typed;
 
@@ -27,7 +27,7 @@ impl Evaluation<'_> {
                 };
                 let mut items = BTreeMap::new();
                 for attribute in block.body.attributes() {
-                    let value = self.slot(at, attribute, Stage::Rest).outcome?;
+                    let value = self.slot(at, attribute, ExprContext::Rest).outcome?;
                     items.insert(attribute.name.text.clone(), Typed::clone(&value));
                 }
                 items.insert("name".to_owned(), Typed::string(label.text.as_str()));

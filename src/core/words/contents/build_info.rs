@@ -104,8 +104,12 @@ impl fmt::Display for BuildInfo {
         if !self.path.is_empty() {
             writeln!(f, "\tpath\t{}", self.path)?;
         }
-        let modules = self.main.iter().map(|module| ("mod", module));
-        for (kind, module) in modules.chain(self.deps.iter().map(|module| ("dep", module))) {
+        for (kind, module) in self
+            .main
+            .iter()
+            .map(|module| ("mod", module))
+            .chain(self.deps.iter().map(|module| ("dep", module)))
+        {
             write!(f, "\t{kind}\t{}\t{}", module.path, module.version)?;
             match &module.replacement {
                 None => writeln!(f, "\t{}", module.sum)?,

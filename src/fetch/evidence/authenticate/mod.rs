@@ -44,7 +44,7 @@ pub mod rules {
 }
 
 pub use attestation::{
-    AttestationError, AttestationRoots, AttestedPackages, MAX_ROOTS_BYTES, RootsError,
+    AttestationError, AttestationRoots, AttestedPackages, MAX_ROOTS_BYTES, TrustedRootError,
 };
 pub use claims::check_claims;
 pub use error::{AuthError, KeyFault, SignatureFault};

@@ -89,9 +89,12 @@ impl<'a> Bucket<'a> {
     }
 
     fn path(&self, key: &str) -> Path {
-        let parts = self.prefix.split('/').chain(key.split('/'));
-        // There may be no prefix.
-        Path::from_iter(parts.filter(|part| !part.is_empty()))
+        self.prefix
+            .split('/')
+            .chain(key.split('/'))
+            // There may be no prefix.
+            .filter(|part| !part.is_empty())
+            .collect()
     }
 
     /// Waits for an operation with its repetitions and its request for credentials, at most for the time limit.

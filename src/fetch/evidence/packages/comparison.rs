@@ -97,8 +97,9 @@ impl<'a> PackageComparison<'a, '_> {
 
     /// Returns what facts say of a package that they contradict.
     fn altered(&self, candidate: &PackageCandidate) -> Option<&'a AlteredPackage> {
-        let mut altered = self.altered.iter();
-        altered.find(|altered| altered.place == *candidate.place.path())
+        self.altered
+            .iter()
+            .find(|altered| altered.place == *candidate.place.path())
     }
 
     /// Finds the evidence about a package that matches nothing, and keeps what it says of stray files.

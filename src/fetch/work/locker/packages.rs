@@ -72,8 +72,9 @@ pub(super) fn find<'a>(
     settings: &LockSettings,
     roots: Vec<RootWork<'a, Selected>>,
 ) -> Vec<RootWork<'a, ReleaseWork>> {
-    let selected = roots.iter().flat_map(|root| &root.providers);
-    let releases: BTreeSet<_> = selected
+    let releases: BTreeSet<_> = roots
+        .iter()
+        .flat_map(|root| &root.providers)
         .map(|selected| (selected.provider.clone(), selected.version.clone()))
         .collect();
     // The objects of a shared store, side by side.

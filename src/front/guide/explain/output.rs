@@ -313,8 +313,11 @@ impl Explainer<'_, '_> {
             .filter(|stored| stored.release.lists_release);
         let mut is_released = true;
         if let (Some(platform), Some(stored)) = (&subject.platform, release) {
-            let mut packages = stored.release.packages.values();
-            is_released = packages.any(|package| package.platform == *platform);
+            is_released = stored
+                .release
+                .packages
+                .values()
+                .any(|package| package.platform == *platform);
             let has = if is_released { "has" } else { "has no" };
             row.notes.push(format!(
                 "the signed list of the release, kept on this machine, {has} package for {platform}"

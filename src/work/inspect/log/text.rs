@@ -50,15 +50,17 @@ pub(super) fn of_all(roots: &[RootResult], look: Look, commits: Option<usize>) -
 }
 
 fn lines(root: &RootResult) -> impl Iterator<Item = HistoryLine<'_>> {
-    let changes = root.providers.iter().filter_map(|row| match row {
-        Provider::Changed(change) => Some(&**change),
-        _ => None,
-    });
-    changes.map(move |change| HistoryLine {
-        root: &root.path,
-        flavor: root.flavor,
-        change,
-    })
+    root.providers
+        .iter()
+        .filter_map(|row| match row {
+            Provider::Changed(change) => Some(&**change),
+            _ => None,
+        })
+        .map(move |change| HistoryLine {
+            root: &root.path,
+            flavor: root.flavor,
+            change,
+        })
 }
 
 /// Has all providers named in full, if they are of two hosts.

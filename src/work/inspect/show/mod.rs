@@ -156,8 +156,12 @@ fn label(hashes: &mut [ShownHash], list: &ReleaseList) {
         if shown.hash.scheme() != Scheme::Zh {
             continue;
         }
-        let zips = list.zips.iter().filter(|(_, zh)| *zh == shown.hash);
-        for platform in zips.map(|(platform, _)| platform.to_string()) {
+        for platform in list
+            .zips
+            .iter()
+            .filter(|(_, zh)| *zh == shown.hash)
+            .map(|(platform, _)| platform.to_string())
+        {
             if !shown.platforms.contains(&platform) {
                 shown.platforms.push(platform);
             }

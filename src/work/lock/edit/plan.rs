@@ -41,7 +41,7 @@ struct EditJob<'r, 'a> {
 }
 
 /// A root whose constraints may be edited.
-struct OpenRoot {
+struct EditableRoot {
     root: Root,
     loaded: Loaded,
     goals: Goals,
@@ -92,7 +92,7 @@ pub(super) fn plan(
 }
 
 impl Job for EditJob<'_, '_> {
-    type Opened = OpenRoot;
+    type Opened = EditableRoot;
     type Done = ();
 
     fn open(
@@ -101,7 +101,7 @@ impl Job for EditJob<'_, '_> {
         loaded: Option<Loaded>,
         texts: &mut Texts,
         result: &mut RootResult,
-    ) -> Result<OpenResult<OpenRoot>, Failure> {
+    ) -> Result<OpenResult<EditableRoot>, Failure> {
         let Some(loaded) = sound(&root, loaded, result)? else {
             return Ok(OpenResult::Finished);
         };
@@ -119,7 +119,7 @@ impl Job for EditJob<'_, '_> {
             .any(|provider| matches!(goals.of(provider), Some(Goal::Newest(_))));
         let source = self.sources.of_root(&root, asks, texts, result)?;
         Ok(source.map_or(OpenResult::Finished, |source| {
-            OpenResult::Ready(OpenRoot {
+            OpenResult::Ready(EditableRoot {
                 policy: wanted::policy(Some(self.moves), &root),
                 root,
                 loaded,
@@ -129,7 +129,7 @@ impl Job for EditJob<'_, '_> {
         }))
     }
 
-    fn work(&mut self, roots: Vec<(OpenRoot, &mut RootResult)>, texts: &Texts) -> Vec<()> {
+    fn work(&mut self, roots: Vec<(EditableRoot, &mut RootResult)>, texts: &Texts) -> Vec<()> {
         for (opened, _) in &roots {
             self.edits.roots.insert(
                 opened.root.dir.clone(),
@@ -159,7 +159,7 @@ impl EditJob<'_, '_> {
     /// are not edited.
     fn wanted(
         &mut self,
-        roots: &[(OpenRoot, &mut RootResult)],
+        roots: &[(EditableRoot, &mut RootResult)],
         texts: &Texts,
     ) -> Vec<BTreeMap<ProviderAddr, Version>> {
         let mut wanted = Vec::new();
@@ -208,7 +208,7 @@ impl EditJob<'_, '_> {
 
     fn add_newest(
         &mut self,
-        roots: &[(OpenRoot, &mut RootResult)],
+        roots: &[(EditableRoot, &mut RootResult)],
         relaxed: &[(Requirements, BTreeSet<ProviderAddr>)],
         wanted: &mut [BTreeMap<ProviderAddr, Version>],
     ) {
@@ -254,7 +254,7 @@ impl EditJob<'_, '_> {
 
     fn place<'t>(
         &self,
-        opened: &OpenRoot,
+        opened: &EditableRoot,
         place: &Requirement,
         texts: &'t Texts,
     ) -> Result<EditablePlace<'t>, NotEditable> {
@@ -272,7 +272,7 @@ impl EditJob<'_, '_> {
     /// Plans the edits of the constraints on a provider; returns the reasons why the version stays excluded.
     fn edit(
         &mut self,
-        opened: &OpenRoot,
+        opened: &EditableRoot,
         provider: &ProviderAddr,
         wanted: &Version,
         texts: &Texts,
@@ -329,7 +329,7 @@ impl EditJob<'_, '_> {
     }
 }
 
-impl OpenRoot {
+impl EditableRoot {
     /// Returns the conditions of all visible places, where recorded ones count beside them.
     fn stated(&self) -> BTreeMap<ProviderAddr, Constraints> {
         let requirements = &self.loaded.requirements;

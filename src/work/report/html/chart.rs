@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
-use super::KnownRelease;
+use super::ReportedRelease;
 use super::markup::Markup;
 use crate::addr::ProviderAddr;
 use crate::diag::{counted, counted_as};
@@ -34,7 +34,7 @@ pub(super) const LETTERS: [&str; MAX_LINES] = ["A", "B", "C", "D", "E", "F"];
 const CLASSES: [&str; MAX_LINES] = ["l0", "l1", "l2", "l3", "l4", "l5"];
 
 /// The properties of releases that are known on this machine.
-pub(super) type Releases = BTreeMap<(ProviderAddr, Version), KnownRelease>;
+pub(super) type Releases = BTreeMap<(ProviderAddr, Version), ReportedRelease>;
 
 /// A change of a root's entry, the root by its name.
 pub(super) type RootChange<'a> = (&'a str, &'a PastChange);

@@ -39,7 +39,7 @@ pub struct ReportPage<'a> {
     /// The roots of the run, in its order.
     pub roots: &'a [ReportedRoot],
     /// The properties of the locked releases, as far as they are known.
-    pub releases: &'a BTreeMap<(ProviderAddr, Version), KnownRelease>,
+    pub releases: &'a BTreeMap<(ProviderAddr, Version), ReportedRelease>,
     /// The recorded `h1:` that rest on signed facts of other machines.
     pub attested: &'a BTreeSet<Hash>,
     /// The result of `outdated`, if registries were asked.
@@ -69,7 +69,7 @@ pub struct ReportedRoot {
 
 /// The properties of a release that facts and advisories of this machine show.
 #[derive(Clone, Debug, Default)]
-pub struct KnownRelease {
+pub struct ReportedRelease {
     /// The identifiers of the keys that signed it, in words.
     pub keys: Vec<String>,
     /// The latest date that is known of it.
@@ -88,7 +88,7 @@ const SCRIPT: &str = include_str!("page.js");
 const SCRIPT_DIGEST: &str = "sha256-vMJENIAdy/jCJGA+sNrlZ7JDvDf4/icib5vsci8bps4=";
 
 impl ReportPage<'_> {
-    fn release(&self, entry: &ShownProvider) -> Option<&KnownRelease> {
+    fn release(&self, entry: &ShownProvider) -> Option<&ReportedRelease> {
         self.releases
             .get(&(entry.provider.clone(), entry.version.clone()))
     }

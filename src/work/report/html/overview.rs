@@ -86,20 +86,20 @@ pub(super) const MARKS: [Mark; 7] = [
     },
 ];
 
-const ADVISORY: Marks = Marks(1);
-const UNPROVEN: Marks = Marks(1 << 5);
-const ATTESTED: Marks = Marks(1 << 6);
+const ADVISORY: MarkSet = MarkSet(1);
+const UNPROVEN: MarkSet = MarkSet(1 << 5);
+const ATTESTED: MarkSet = MarkSet(1 << 6);
 
 /// A set of [`MARKS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Marks(u8);
+pub(super) struct MarkSet(u8);
 
 /// The state of a provider in a root; roots with equal cells share a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LockCell<'a> {
     pub(super) version: &'a Version,
     pub(super) distance: Distance,
-    pub(super) marks: Marks,
+    pub(super) marks: MarkSet,
 }
 
 /// The providers of all roots, and the cell of each in each root.
@@ -158,10 +158,14 @@ impl Distance {
     }
 }
 
-impl Marks {
+impl MarkSet {
     fn of_rule(rule: &str) -> Self {
-        let at = MARKS.iter().position(|mark| mark.rules.contains(&rule));
-        Self(at.map_or(0, |at| 1 << at))
+        Self(
+            MARKS
+                .iter()
+                .position(|mark| mark.rules.contains(&rule))
+                .map_or(0, |at| 1 << at),
+        )
     }
 
     /// Returns the marks that facts set; where nothing is proven, a mark in each cell would say nothing.
@@ -250,7 +254,7 @@ impl<'a> Overview<'a> {
                     .as_ref()
                     .and_then(|marks| marks.get(&entry.provider).copied())
                     .unwrap_or_default();
-                marks.add(Marks::of_release(page, entry, is_any_proven));
+                marks.add(MarkSet::of_release(page, entry, is_any_proven));
                 let offered = compared
                     .get(&(&*root.path, &entry.provider))
                     .map(|row| row.newest_allowed.as_ref().unwrap_or(&entry.version));
@@ -284,8 +288,10 @@ impl<'a> Overview<'a> {
             .iter()
             .zip(self.names.iter().zip(&self.cells))
             .filter_map(move |(root, (name, cells))| {
-                let mut entries = root.locked.iter();
-                let entry = entries.find(|entry| entry.provider == *provider)?;
+                let entry = root
+                    .locked
+                    .iter()
+                    .find(|entry| entry.provider == *provider)?;
                 Some((&**name, entry, cells[column]?))
             })
     }
@@ -318,11 +324,11 @@ fn raise<'a>(
 }
 
 /// Returns the marks that findings about a root set, by provider.
-fn marks(root: &RootResult) -> BTreeMap<&ProviderAddr, Marks> {
-    let mut marks: BTreeMap<&ProviderAddr, Marks> = BTreeMap::new();
+fn marks(root: &RootResult) -> BTreeMap<&ProviderAddr, MarkSet> {
+    let mut marks: BTreeMap<&ProviderAddr, MarkSet> = BTreeMap::new();
     for finding in root.findings() {
         if let Some(provider) = &finding.provider {
-            let mark = Marks::of_rule(finding.diagnostic.code);
+            let mark = MarkSet::of_rule(finding.diagnostic.code);
             marks.entry(provider).or_default().add(mark);
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::markup::Markup;
 use super::overview::{Distance, LockCell, Overview};
-use super::{KnownRelease, names, scroll};
+use super::{ReportedRelease, names, scroll};
 use crate::diag::counted;
 use crate::package::calendar::{ago, day};
 use crate::report::json::ShownProvider;
@@ -82,7 +82,7 @@ fn version_row(
     entries: &[LockedEntry<'_>],
     uses: &ConstraintUses<'_>,
 ) {
-    let unknown = KnownRelease::default();
+    let unknown = ReportedRelease::default();
     let known = overview.page.release(entries[0].1).unwrap_or(&unknown);
     let distance = entries.iter().map(|(_, _, cell)| cell.distance).max();
     out.raw("<tr><th scope=\"row\">")
@@ -181,8 +181,13 @@ fn constraint_uses<'a>(overview: &'a Overview<'_>, column: usize) -> ConstraintU
             Some(result) => (overview.page.place)(result, path),
             None => path.to_owned(),
         };
-        let required = root.required.iter().find(|row| row.provider == *provider);
-        for place in required.iter().flat_map(|row| &row.places) {
+        for place in root
+            .required
+            .iter()
+            .find(|row| row.provider == *provider)
+            .iter()
+            .flat_map(|row| &row.places)
+        {
             let used = uses.entry(&place.constraints).or_default();
             let at = match place.line {
                 Some(line) => format!("{}:{line}", file(&place.file)),

@@ -11,7 +11,7 @@ use crate::report::groups::grouped;
 use crate::report::reading;
 use crate::report::rows::FindingRow;
 use crate::report::shared::MAX_ROOTS;
-use crate::report::sheet::{Item, Piece, Screen};
+use crate::report::sheet::{Piece, Screen, WholeText};
 use crate::report::{Checked, RootRow, RootStatus};
 
 /// Maximum number of characters of foreign text in one cell.
@@ -78,7 +78,7 @@ fn failures(roots: &[RootRow<'_>], most: usize) -> Piece {
             .into_iter()
             .chain(failure.lines().lines().map(|line| prose(&cut(line))))
             .collect();
-        Item {
+        WholeText {
             text: format!("**Error**: {}\n\n", lines.join("<br>")),
             rank: Reverse((None, paths.len())),
         }
@@ -99,7 +99,7 @@ fn causes(roots: &[RootRow<'_>], folds: &[Fold], most: usize) -> Piece {
     } else {
         "| Severity | Rule | Provider | What |\n|---|---|---|---|\n"
     };
-    let items = folds.iter().map(|fold| Item {
+    let items = folds.iter().map(|fold| WholeText {
         text: row(roots, fold, most),
         rank: Reverse((Some(reading::tone(fold.severity)), fold.root_count())),
     });
@@ -194,7 +194,7 @@ fn advice(folds: &[Fold], most: usize) -> Piece {
     .map(|(help, folds)| {
         let rules: BTreeSet<&str> = folds.iter().map(|fold| fold.rule).collect();
         let help: Vec<String> = help.lines().map(|line| prose(&cut(line))).collect();
-        Item {
+        WholeText {
             text: format!(
                 "- {}: {}\n",
                 listed(rules.into_iter(), most),

@@ -10,8 +10,8 @@ pub use checks::checks;
 
 use super::reading;
 use super::sheet::{
-    Cell, Column, Fact, Item, Piece, Room, RootNames, Screen, Table, cut, facts, in_roots,
-    root_names,
+    Cell, Column, Piece, Room, RootNames, Screen, SharedRow, Table, WholeText, cut, facts,
+    in_roots, root_names,
 };
 use super::{Sentence, TextBlock, Tone};
 use text::{code, escaped, failed, fenced, prose};
@@ -36,7 +36,7 @@ pub fn text(blocks: &[TextBlock], screen: Screen) -> String {
             TextBlock::Verdicts(names, all) => {
                 let all = reading::shared_verdicts(*names, all, screen).into_iter();
                 pieces.push(Piece::of_items(
-                    all.map(|(count, sentence)| Item {
+                    all.map(|(count, sentence)| WholeText {
                         text: verdict(&sentence),
                         rank: std::cmp::Reverse((Some(sentence.tone), count)),
                     })
@@ -101,8 +101,8 @@ fn strong(tone: Tone, text: &str) -> String {
 }
 
 /// Returns true for the column at an index if some fact has something there.
-fn is_used(facts: &[Fact], at: usize) -> bool {
-    let has_text = |fact: &Fact| {
+fn is_used(facts: &[SharedRow], at: usize) -> bool {
+    let has_text = |fact: &SharedRow| {
         fact.cells
             .get(at)
             .is_some_and(|cell| !cell.parts.is_empty())
@@ -111,7 +111,7 @@ fn is_used(facts: &[Fact], at: usize) -> bool {
 }
 
 /// Writes the facts of a table as rows.
-fn table(table: &Table, facts: &[Fact], screen: Screen) -> Piece {
+fn table(table: &Table, facts: &[SharedRow], screen: Screen) -> Piece {
     if facts.is_empty() {
         return Piece::default();
     }
@@ -137,7 +137,7 @@ fn table(table: &Table, facts: &[Fact], screen: Screen) -> Piece {
             cells.push(fact.roots.len().to_string());
             cells.push(code(&root_names(&fact.roots, screen)));
         }
-        Item {
+        WholeText {
             text: line(&cells),
             rank: table.rank(fact),
         }
@@ -146,7 +146,7 @@ fn table(table: &Table, facts: &[Fact], screen: Screen) -> Piece {
     table.piece(head, items.collect(), "\n".to_owned())
 }
 
-fn cell(column: Column, at: usize, fact: &Fact, screen: Screen) -> String {
+fn cell(column: Column, at: usize, fact: &SharedRow, screen: Screen) -> String {
     let cell: &Cell = &fact.cells[at];
     let text = cell.text(screen);
     match (column, &cell.url, fact.tone) {
@@ -169,7 +169,7 @@ fn cell(column: Column, at: usize, fact: &Fact, screen: Screen) -> String {
 }
 
 /// Writes the lines below the rows of a table, folded.
-fn details(table: &Table, facts: &[Fact], screen: Screen) -> Piece {
+fn details(table: &Table, facts: &[SharedRow], screen: Screen) -> Piece {
     let mut items = Vec::new();
     for fact in facts {
         let name = fact.cells[usize::from(fact.tone.is_some())..]
@@ -187,7 +187,7 @@ fn details(table: &Table, facts: &[Fact], screen: Screen) -> Piece {
                 );
             }
             text += &format!("{}\n\n", fenced(&details.content, "diff"));
-            items.push(Item {
+            items.push(WholeText {
                 text,
                 rank: table.rank(fact),
             });

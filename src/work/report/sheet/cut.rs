@@ -16,7 +16,7 @@ pub(in crate::work::report) struct Piece {
     /// Text that is shown if there is any item, or if it is all there is.
     pub(in crate::work::report) head: String,
     /// Texts of which some may be left out.
-    pub(in crate::work::report) items: Vec<Item>,
+    pub(in crate::work::report) items: Vec<WholeText>,
     /// Text behind the items.
     pub(in crate::work::report) end: String,
     /// Maximum number of items where the text is cut.
@@ -27,7 +27,7 @@ pub(in crate::work::report) struct Piece {
 
 /// A text that is shown as a whole or not at all.
 #[derive(Clone, Debug)]
-pub(in crate::work::report) struct Item {
+pub(in crate::work::report) struct WholeText {
     pub(in crate::work::report) text: String,
     /// Items of the worst tone are shown first, then those of the most roots.
     pub(in crate::work::report) rank: Reverse<(Option<Tone>, usize)>,
@@ -42,7 +42,7 @@ pub(in crate::work::report) struct Room {
 
 impl Piece {
     /// Makes a part of items alone.
-    pub(in crate::work::report) fn of_items(items: Vec<Item>) -> Self {
+    pub(in crate::work::report) fn of_items(items: Vec<WholeText>) -> Self {
         Self {
             items,
             most: usize::MAX,
@@ -61,7 +61,7 @@ impl Piece {
             pieces.push(Self::of_items(Vec::new()));
         }
         if let Some(last) = pieces.last_mut() {
-            last.items.push(Item {
+            last.items.push(WholeText {
                 text,
                 rank: Reverse((Some(tone), 0)),
             });
@@ -167,7 +167,7 @@ pub(in crate::work::report) fn cut(
 }
 
 /// Returns the items for which there is room, in their order.
-fn chosen(mut items: Vec<Item>, most: usize, room: &mut Room) -> Vec<Item> {
+fn chosen(mut items: Vec<WholeText>, most: usize, room: &mut Room) -> Vec<WholeText> {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|at| items[*at].rank);
     let mut is_shown = vec![false; items.len()];

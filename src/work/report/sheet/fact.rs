@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::{Cell, Column, Item, Piece, Row, Screen, Table};
+use super::{Cell, Column, Piece, Row, Screen, Table, WholeText};
 use crate::diag::counted;
 use crate::report::Tone;
 use crate::report::groups::grouped;
@@ -17,7 +17,7 @@ const MAX_PARTS: usize = 3;
 
 /// Equal rows of several roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::work::report) struct Fact {
+pub(in crate::work::report) struct SharedRow {
     pub(in crate::work::report) cells: Vec<Cell>,
     pub(in crate::work::report) tone: Option<Tone>,
     pub(in crate::work::report) roots: Vec<String>,
@@ -35,7 +35,7 @@ pub(in crate::work::report) struct OfRoots<T> {
 }
 
 /// Puts the rows of a table together, in the order of the first of each fact.
-pub(in crate::work::report) fn facts(table: &Table) -> Vec<Fact> {
+pub(in crate::work::report) fn facts(table: &Table) -> Vec<SharedRow> {
     let key = |row: &Row| {
         let is_key = |column: &Column| matches!(column, Column::Key(_) | Column::Long(_));
         let cells: Vec<Cell> = row
@@ -53,8 +53,8 @@ pub(in crate::work::report) fn facts(table: &Table) -> Vec<Fact> {
         .collect()
 }
 
-fn fact(table: &Table, rows: &[&Row]) -> Fact {
-    let mut fact = Fact {
+fn fact(table: &Table, rows: &[&Row]) -> SharedRow {
+    let mut fact = SharedRow {
         cells: rows[0].cells.clone(),
         tone: rows[0].tone,
         roots: rows.iter().map(|row| row.root.clone()).collect(),
@@ -131,7 +131,7 @@ impl Cell {
 
 impl Table {
     /// Returns the order in which facts are chosen where not all fit.
-    pub(in crate::work::report) fn rank(&self, fact: &Fact) -> Reverse<(Option<Tone>, usize)> {
+    pub(in crate::work::report) fn rank(&self, fact: &SharedRow) -> Reverse<(Option<Tone>, usize)> {
         if self.is_ranked {
             Reverse((fact.tone, fact.roots.len()))
         } else {
@@ -145,7 +145,7 @@ impl Table {
     /// Those that are not shown should not widen the columns of the others.
     pub(in crate::work::report) fn keep_shown(
         &self,
-        facts: &mut Vec<Fact>,
+        facts: &mut Vec<SharedRow>,
         screen: Screen,
     ) -> usize {
         let all = facts.len();
@@ -163,7 +163,7 @@ impl Table {
     pub(in crate::work::report) fn piece(
         &self,
         head: String,
-        items: Vec<Item>,
+        items: Vec<WholeText>,
         end: String,
     ) -> Piece {
         let Some(most) = self.most else {

@@ -8,8 +8,8 @@ mod fact;
 mod layout;
 mod table;
 
-pub(super) use cut::{Item, Piece, Room, cut};
-pub(super) use fact::{Fact, facts, in_roots, root_names};
+pub(super) use cut::{Piece, Room, WholeText, cut};
+pub(super) use fact::{SharedRow, facts, in_roots, root_names};
 pub(super) use layout::{laid_out, without_empty_columns};
 pub use table::{Cell, Column, RootNames, Row, Table};
 

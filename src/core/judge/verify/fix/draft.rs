@@ -29,15 +29,18 @@ impl Draft {
     /// be read would be lost.
     pub(super) fn new(document: &Document, diagnostics: &[Diagnostic]) -> Option<Self> {
         let repaired = document.with_right_forms(diagnostics)?;
-        let written = document.faulty.iter().flat_map(|entry| {
-            entry.forms.iter().map(|form| Repair::Written {
-                provider: entry.addr.clone(),
-                form: form.clone(),
-            })
-        });
         let mut draft = Self {
             lock: repaired.lock,
-            repairs: written.collect(),
+            repairs: document
+                .faulty
+                .iter()
+                .flat_map(|entry| {
+                    entry.forms.iter().map(|form| Repair::Written {
+                        provider: entry.addr.clone(),
+                        form: form.clone(),
+                    })
+                })
+                .collect(),
             left: Vec::new(),
         };
         let mut repeated: BTreeMap<&ProviderAddr, Vec<&ProviderLock>> = BTreeMap::new();

@@ -355,10 +355,11 @@ impl<'a> InitOutlook<'a> {
             .flatten()
             .filter(|place| place.is_for_plan())
             .collect();
-        let terms = places.iter().flat_map(|place| place.constraints.iter());
         // No place at all allows pre-releases, too.
         places.is_empty()
-            || terms
+            || places
+                .iter()
+                .flat_map(|place| place.constraints.iter())
                 .cloned()
                 .collect::<Constraints>()
                 .allows(&entry.version)

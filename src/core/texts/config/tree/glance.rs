@@ -39,14 +39,17 @@ pub fn glance(files: &dyn Files, dir: &Path, flavor: Flavor) -> io::Result<Glanc
     let found = !chosen.primary.is_empty() || !chosen.overrides.is_empty();
     let directory = reader.directory(here, &chosen);
     let contents = &directory.contents;
-    let local = contents.calls.iter().filter_map(|call| match &call.source {
-        Some(Source::Local { module, .. }) => Some(PathBuf::from(&*module.path)),
-        _ => None,
-    });
     Ok(Glance {
         found,
         has_backend: contents.backend.is_some(),
-        calls: local.collect(),
+        calls: contents
+            .calls
+            .iter()
+            .filter_map(|call| match &call.source {
+                Some(Source::Local { module, .. }) => Some(PathBuf::from(&*module.path)),
+                _ => None,
+            })
+            .collect(),
     })
 }
 

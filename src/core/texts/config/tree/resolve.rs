@@ -13,7 +13,7 @@ use crate::module_config::decode::contents::{Contents, ProviderBlock, Resource, 
 use crate::module_config::decode::sources;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
-use crate::module_config::syntax::names::{self, Reference};
+use crate::module_config::syntax::names::{self, ProviderReference};
 use crate::requirement::{ModulePath, Refusal, Requirement, RequirementOrigin};
 use crate::version::Constraints;
 
@@ -135,7 +135,7 @@ impl<'a> Resolver<'a> {
     /// Requires what a block's `provider` argument names, else what its type implies.
     fn require_implied(
         &mut self,
-        provider: Option<&Reference>,
+        provider: Option<&ProviderReference>,
         type_name: &str,
         place: SourcePlace,
     ) {

@@ -15,7 +15,7 @@ use crate::module_config::decode::variables::Variable;
 use crate::module_config::faults::Faults;
 use crate::module_config::file::{ModuleFile, SourcePlace};
 use crate::module_config::merge::merged::MergedModule;
-use crate::module_config::syntax::names::Reference;
+use crate::module_config::syntax::names::ProviderReference;
 use crate::requirement::CoreVersion;
 use crate::version::{Constraints, CoreConstraints};
 
@@ -176,7 +176,7 @@ pub(crate) struct Resource {
     pub kind: &'static str,
     pub type_name: String,
     pub name: String,
-    pub provider: Option<Reference>,
+    pub provider: Option<ProviderReference>,
     pub place: SourcePlace,
 }
 
@@ -189,7 +189,7 @@ impl Resource {
 #[derive(Debug)]
 pub(crate) struct ImportBlock {
     pub target: ImportTarget,
-    pub provider: Option<Reference>,
+    pub provider: Option<ProviderReference>,
     pub place: SourcePlace,
 }
 

@@ -12,7 +12,7 @@ use crate::module_config::syntax::{references, text};
 
 /// The local name in a reference to a provider configuration.
 #[derive(Clone, Debug)]
-pub(crate) struct Reference {
+pub(crate) struct ProviderReference {
     pub local_name: String,
     pub place: SourcePlace,
 }
@@ -20,7 +20,10 @@ pub(crate) struct Reference {
 /// Reads the meta-argument `provider` of a block, if it has one.
 ///
 /// Returns `Err` where there is one that cannot be read; that is reported already.
-pub(crate) fn provider_argument(body: &Body, faults: &mut Faults) -> Result<Option<Reference>, ()> {
+pub(crate) fn provider_argument(
+    body: &Body,
+    faults: &mut Faults,
+) -> Result<Option<ProviderReference>, ()> {
     let Some(argument) = body.attribute("provider") else {
         return Ok(None);
     };
@@ -34,7 +37,7 @@ pub(crate) fn provider_argument(body: &Body, faults: &mut Faults) -> Result<Opti
         invalid_local_name(value.span, faults);
         return Err(());
     }
-    Ok(Some(Reference {
+    Ok(Some(ProviderReference {
         local_name,
         place: faults.place_of(&value),
     }))

@@ -37,7 +37,7 @@ pub struct AttestationRoots {
 /// The reason why a file has no roots.
 #[derive(Debug, thiserror::Error)]
 #[error("it is no trusted root of Sigstore: {0}")]
-pub struct RootsError(String);
+pub struct TrustedRootError(String);
 
 /// The reason why a bundle attests nothing of a package.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +75,7 @@ impl AttestationRoots {
     ///
     /// # Errors
     /// If the crate ships what it cannot read.
-    pub fn embedded() -> Result<Self, RootsError> {
+    pub fn embedded() -> Result<Self, TrustedRootError> {
         ring_provider::install();
         let verifiers = [
             SIGSTORE_PRODUCTION_TRUSTED_ROOT,
@@ -91,16 +91,16 @@ impl AttestationRoots {
     ///
     /// # Errors
     /// If it has none.
-    pub fn parse(bytes: &[u8]) -> Result<Self, RootsError> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, TrustedRootError> {
         ring_provider::install();
         let values = serde_json::Deserializer::from_slice(bytes).into_iter::<serde_json::Value>();
         let mut verifiers = Vec::new();
         for value in values {
-            let value = value.map_err(|error| RootsError(error.to_string()))?;
+            let value = value.map_err(|error| TrustedRootError(error.to_string()))?;
             verifiers.push(verifier(&value.to_string())?);
         }
         if verifiers.is_empty() {
-            return Err(RootsError("it is empty".to_owned()));
+            return Err(TrustedRootError("it is empty".to_owned()));
         }
         Ok(Self { verifiers })
     }
@@ -166,8 +166,8 @@ impl AttestationRoots {
 
 /// Makes a verifier of a trusted root. What its services do not offer cannot be checked: GitHub's own have a timestamp
 /// authority in the place of the two logs.
-fn verifier(json: &str) -> Result<(Verifier, VerificationPolicy), RootsError> {
-    let failed = |error: &dyn std::fmt::Display| RootsError(error.to_string());
+fn verifier(json: &str) -> Result<(Verifier, VerificationPolicy), TrustedRootError> {
+    let failed = |error: &dyn std::fmt::Display| TrustedRootError(error.to_string());
     let root = TrustedRoot::from_json(json).map_err(|error| failed(&error))?;
     let mut policy = VerificationPolicy::any_identity();
     if root.tlogs.is_empty() {

@@ -73,8 +73,12 @@ pub(super) fn read(
             .signer(keys)
             .and_then(|key| Some((key, import(note.text).ok()?)));
         let Some((key, stated)) = stated else {
-            let facts = note.text.lines().filter(|line| line.starts_with(FACT));
-            found.unsigned += facts.count().max(1);
+            found.unsigned += note
+                .text
+                .lines()
+                .filter(|line| line.starts_with(FACT))
+                .count()
+                .max(1);
             continue;
         };
         found.add(stated, key, signed_at(note.text), (provider, version));

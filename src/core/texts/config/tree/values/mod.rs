@@ -44,17 +44,17 @@ use crate::world::Within;
 const ROOT: usize = 0;
 
 /// A value that the program refuses, or that is not certain here.
-pub(in crate::texts::config) type Stop = NoValue<Refusal>;
+pub(in crate::texts::config) type Stop = NoValue<RefusedValue>;
 
 /// A refused value; the error is reported already.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::texts::config) enum Refusal {
+pub(in crate::texts::config) enum RefusedValue {
     Reported,
     /// The value does not fit its variable: OpenTofu then reports nothing about values that depend on it.
     Unfit,
 }
 
-const REFUSED: Stop = NoValue::Refused(Refusal::Reported);
+const REFUSED: Stop = NoValue::Refused(RefusedValue::Reported);
 
 type Outcome<T = Arc<Typed>> = Result<T, Stop>;
 
@@ -408,7 +408,7 @@ impl Values {
         let remark = "something that it needs has no value";
         let error = error.at(place.file, place.span, remark);
         match value {
-            Err(Stop::Refused(Refusal::Reported)) => flood::push(&mut reader.found, error),
+            Err(Stop::Refused(RefusedValue::Reported)) => flood::push(&mut reader.found, error),
             Err(Stop::Uncertain(reason)) if reason.code == rules::VARIABLE_NOT_SET => {
                 self.predict(error, reader);
             }

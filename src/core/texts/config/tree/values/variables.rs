@@ -8,8 +8,8 @@ use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::RootValue;
 use crate::config::tree::values::missing::UnsetVariable;
 use crate::config::tree::values::{
-    Entry, ExprRole, NO_VALUE, Outcome, REFUSED, Refusal, Stop, ValueKey, Values, refuse, stopped,
-    uncertain,
+    Entry, ExprRole, NO_VALUE, Outcome, REFUSED, RefusedValue, Stop, ValueKey, Values, refuse,
+    stopped, uncertain,
 };
 use crate::diag::{Diagnostic, Severity, Span, rules};
 use crate::expr::{self, Demand, Marks, Misfit, Typed};
@@ -141,7 +141,7 @@ impl Values {
             Ok(value) => value,
             Err(Misfit::Refused(reason)) => {
                 refuse("Invalid value for input variable", place, &reason, reader);
-                return Err(Stop::Refused(Refusal::Unfit));
+                return Err(Stop::Refused(RefusedValue::Unfit));
             }
             Err(Misfit::Uncertain(reason)) => return Err(uncertain(place, reason)),
         };

@@ -50,8 +50,12 @@ impl TreeWalk<'_> {
         if node.is_some_and(|node| node.unseen.is_none()) {
             return None;
         }
-        let call = self.unseen.calls.iter().find(|call| call.module == path);
-        let reason = call.map_or(UnseenReason::NotHere, |call| call.reason);
+        let reason = self
+            .unseen
+            .calls
+            .iter()
+            .find(|call| call.module == path)
+            .map_or(UnseenReason::NotHere, |call| call.reason);
         Some((path, reason))
     }
 }
