@@ -418,6 +418,11 @@ impl ReadRoot {
             && stated.older_than_known
         {
             let version = match &root.tool_file {
+                // The same words for all roots that have such a file of their own make one note of them.
+                Some(path) if path.parent() == Some(&root.dir) => {
+                    let name = path.file_name().unwrap_or_default().display();
+                    format!("{stated}, stated in {name} beside it")
+                }
                 Some(path) => format!("{stated}, stated in {}", path.display()),
                 None => "the stated version".to_owned(),
             };

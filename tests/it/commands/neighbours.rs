@@ -234,6 +234,14 @@ fn files_of_other_tools_state_the_version() {
             "{outcome:#?}"
         );
     }
+    // Files of two roots make one note.
+    for root in ["live/old", "live/two"] {
+        lab.write(&format!("{root}/{LOCK}"), TERRAFORM);
+        lab.write(&format!("{root}/.terraform-version"), "1.9\n");
+    }
+    lab.run(&["verify", "live/old", "live/two"])
+        .stderr_has("stated in .terraform-version beside it (in all 2 roots)\n");
+    std::fs::remove_file(lab.path("live/old/.terraform-version")).unwrap();
     // A version of the other program says nothing about this one.
     std::fs::remove_file(lab.path(".terraform-version")).unwrap();
     lab.write(".opentofu-version", "1.6.0\n");
