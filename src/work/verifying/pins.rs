@@ -59,20 +59,26 @@ pub(super) fn installed(
     // A second call of a package gets a copy, which can be compared with what the first call got.
     let mut sound: BTreeMap<&str, PathBuf> = BTreeMap::new();
     let mut odd = Vec::new();
+    let mut packages = Vec::new();
     for pinned in pinned(root, loaded) {
         let Some(dir) = &pinned.call.installed else {
             continue;
         };
         let package = modules.join(&pinned.call.key);
-        if !dir.starts_with(&package) {
+        if dir.starts_with(&package) {
+            packages.push((pinned, package));
+        } else {
             let remark = format!("modules.json names the directory {}", dir.display());
             faults.push(pinned.error(rules::MODULE_DIFFERS, remark));
-            continue;
         }
-        let top = root.dir.join(&package);
-        match hash_module(world.disk, &top, parallel::cores()) {
+    }
+    let hashes = parallel::map(parallel::cores(), &packages, |(_, package)| {
+        hash_module(world.disk, &root.dir.join(package))
+    });
+    for ((pinned, package), hashed) in packages.into_iter().zip(hashes) {
+        match hashed {
             Ok(hashed) if hashed.h1 == pinned.pin.hash => {
-                sound.insert(pinned.pin.hash.as_str(), top);
+                sound.insert(pinned.pin.hash.as_str(), root.dir.join(&package));
             }
             Ok(hashed) => odd.push((pinned, package, hashed)),
             Err(error) => {

@@ -63,37 +63,39 @@ pub fn hash_directory(
         found.push(file);
         Ok(())
     })?;
-    hash_found(files, found, jobs)
+    sort(&mut found);
+    of_digests(parallel::map(jobs, &found, |file| {
+        digest(files, file, &mut vec![0; READ_BUFFER_BYTES])
+    }))
 }
 
-/// Hashes the files of an installed module package, `jobs` of them at once.
+/// Hashes the files of an installed module package.
 ///
 /// It differs from [`hash_directory`] in two ways: what is named `.git` does not count, and a link counts with
 /// its target as it is written, wherever it leads.
 ///
 /// # Errors
 /// As there, except for links.
-pub fn hash_module(
-    files: &dyn Disk,
-    dir: &Path,
-    jobs: NonZeroUsize,
-) -> Result<DirHashes, ArchiveError> {
+pub fn hash_module(disk: &dyn Disk, dir: &Path) -> Result<DirHashes, ArchiveError> {
     let mut found = Vec::new();
-    walk(files, dir, &Limits::MODULE, Some(files), &mut |file| {
+    walk(disk, dir, &Limits::MODULE, Some(disk), &mut |file| {
         found.push(file);
         Ok(())
     })?;
-    hash_found(files, found, jobs)
+    sort(&mut found);
+    // The files are many and small: threads and a buffer for each would cost more than their hashes.
+    let mut buffer = vec![0; READ_BUFFER_BYTES];
+    of_digests(found.iter().map(|file| digest(disk, file, &mut buffer)))
 }
 
-fn hash_found(
-    files: &dyn Files,
-    mut found: Vec<FoundFile>,
-    jobs: NonZeroUsize,
-) -> Result<DirHashes, ArchiveError> {
-    // Names are sorted as bytes, as the hash requires; a file system lists them in any order.
+/// Sorts names as bytes, as the hash requires; a file system lists them in any order.
+fn sort(found: &mut [FoundFile]) {
     found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-    let digests = parallel::map(jobs, &found, |file| digest(files, file));
+}
+
+fn of_digests(
+    digests: impl IntoIterator<Item = Result<FileDigest, ArchiveError>>,
+) -> Result<DirHashes, ArchiveError> {
     let files = digests.into_iter().collect::<Result<Vec<_>, _>>()?;
     let h1 = h1_of_digests(files.iter().map(|file| (&*file.name, file.digest)))?;
     Ok(DirHashes { h1, files })
@@ -274,7 +276,11 @@ fn walk(
     Ok(())
 }
 
-fn digest(files: &dyn Files, file: &FoundFile) -> Result<FileDigest, ArchiveError> {
+fn digest(
+    files: &dyn Files,
+    file: &FoundFile,
+    buffer: &mut [u8],
+) -> Result<FileDigest, ArchiveError> {
     let mut stream = Sha256Stream::default();
     if let Some(target) = &file.target {
         let target = target.as_os_str().as_encoded_bytes();
@@ -285,10 +291,9 @@ fn digest(files: &dyn Files, file: &FoundFile) -> Result<FileDigest, ArchiveErro
             digest: stream.finish(),
         });
     }
-    let mut buffer = vec![0; READ_BUFFER_BYTES];
     let size = files
         .open(&file.path)
-        .and_then(|reader| stream.read_all(reader, &mut buffer))
+        .and_then(|reader| stream.read_all(reader, buffer))
         .map_err(at(&file.path))?;
     Ok(FileDigest {
         name: file.name.clone(),

@@ -10,7 +10,6 @@ use crate::archive::{self, FileDigest};
 use crate::diag::rules;
 use crate::hash::{Hash, h1_of_digests};
 use crate::modules::git::{GitFiles, GitLimits, GitRequest, GitSession};
-use crate::parallel;
 use crate::remote_module::{
     ModuleFailure, ModuleFailureKind, ModulePin, ModuleRequest, PinRequest,
 };
@@ -84,7 +83,7 @@ impl ModuleStore<'_> {
         };
         // A directory of this machine is hashed where it is: a package keeps no large files.
         let digests = match &package.place {
-            Some(place) => archive::dir::hash_module(self.world.disk, place, parallel::cores())
+            Some(place) => archive::dir::hash_module(self.world.disk, place)
                 .map(|hashed| hashed.files)
                 .map_err(|error| Failing::Download.missing(error.to_string()))?,
             None => self.digests(package, address, named_by, request)?,
