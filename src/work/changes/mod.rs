@@ -32,7 +32,7 @@ use crate::version::Version;
 use crate::workspace::flavor_of;
 
 /// The version of the format in which contents are kept.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Show what an upgrade brings: resources, functions, licence, release notes
 ///
@@ -226,6 +226,13 @@ impl<'s, 'a> ReleaseReader<'s, 'a> {
         let Some(new) = new.or(newest).filter(|new| *new != old) else {
             return Ok(None);
         };
+        if !listed.contains_key(new) {
+            let failure = Failure::new(format!("{provider} has no version {new}"));
+            return Err(match newest {
+                Some(newest) => failure.help(format!("its newest release is {newest}")),
+                None => failure,
+            });
+        }
         let (before, now) = self.contents(provider, [old, new], &listed);
         let mut changes = ReleaseChanges::between(provider, (old, &before), (new, &now));
         if let Some(repository) = &now.repository {

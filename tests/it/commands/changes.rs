@@ -67,14 +67,19 @@ const TOFU: &[(&str, &str)] = &[
     ),
     (
         "https://api.opentofu.org/registry/docs/providers/acme/demo/v1.0.0/index.json",
-        r#"{"id": "v1.0.0", "docs": {"index": {"name": "index"}, "resources": [{"name": "old", "title": "old"}],
-            "datasources": null}, "license": [{"spdx": "MPL-2.0"}],
-            "link": "https://github.com/acme/terraform-provider-demo/tree/v1.0.0"}"#,
+        r#"{"id": "v1.0.0", "published": "2024-05-01T00:00:00Z",
+            "docs": {"index": {"name": "index", "edit_link": "", "title": "", "subcategory": "", "description": ""},
+                     "resources": [{"name": "old", "edit_link": "", "title": "old", "subcategory": "", "description": ""}],
+                     "datasources": null, "functions": null, "guides": null},
+            "cdktf_docs": {"python": {"resources": [{"name": "other", "title": "other"}]}},
+            "license": [{"spdx": "MPL-2.0", "confidence": 0.98, "is_compatible": true, "file": "LICENSE", "link": "https://github.com/"},
+                        {"spdx": "Apache-2.0", "confidence": 0.91, "is_compatible": true, "file": "vendor/LICENSE"}],
+            "incompatible_license": false, "link": "https://github.com/acme/terraform-provider-demo/tree/v1.0.0"}"#,
     ),
     (
         "https://api.opentofu.org/registry/docs/providers/acme/demo/v2.0.0/index.json",
         r#"{"id": "v2.0.0", "docs": {"resources": [{"name": "old", "description": "Deprecated: use new."}],
-            "datasources": [{"name": "new"}]}, "license": null,
+            "datasources": [{"name": "new"}], "actions": [{"name": "run"}], "listresources": [{"name": "old"}]}, "license": null,
             "link": "https://github.com/acme/terraform-provider-demo/tree/v2.0.0"}"#,
     ),
 ];
@@ -273,6 +278,8 @@ fn the_registry_of_opentofu_states_licences_too() {
 |---|---|
 | **1 resource deprecated** | old |
 | 1 data source added | new |
+| 1 action added | run |
+| 1 list resource added | old |
 | licence | BUSL-1.1 instead of MPL-2.0 |
 | compare | https&#58;//github.com/acme/terraform-provider-demo/compare/v1.0.0...v2.0.0 |
 
@@ -283,6 +290,41 @@ See [31mthe guide.
 
 
 "#]]);
+}
+
+#[test]
+fn a_release_without_pages_has_lost_nothing() {
+    let (lab, mut network) = (lab(), Network::of(&[TOFU, TERRAFORM, GITHUB]));
+    let hidden = r#"{"id": "v2.0.0", "docs": {"index": {"name": "index"}, "resources": [], "datasources": []},
+        "license": [{"spdx": "BUSL-1.1", "confidence": 0.99, "is_compatible": false}], "incompatible_license": true,
+        "link": "https://github.com/acme/terraform-provider-demo/tree/v2.0.0"}"#;
+    network.documents[2].1 = hidden.to_owned();
+    let tofu = ["changes", "registry.opentofu.org/acme/demo", "1.0.0..2.0.0"];
+    let outcome = network.run(&lab, &tofu);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    outcome.stdout.reads(str![[r#"
+registry.opentofu.org/acme/demo 1.0.0 → 2.0.0
+licence  BUSL-1.1 instead of MPL-2.0
+compare  https://github.com/acme/terraform-provider-demo/compare/v1.0.0...v2.0.0
+BREAKING: `old` is gone.
+See [31mthe guide.
+note: not known: the registry shows no page of 2.0.0
+
+"#]]);
+    // It is kept as any other answer.
+    network.asked();
+    assert_eq!(network.run(&lab, &tofu).stdout, outcome.stdout);
+    assert!(network.asked().is_empty());
+    let last = TOFU.len() + TERRAFORM.len() - 1;
+    network.documents[last].1 = r#"{"data": {"type": "provider-versions", "id": "12"}}"#.to_owned();
+    let outcome = network.run(&lab, &RANGE);
+    assert!(
+        outcome
+            .stdout
+            .contains("the registry shows no page of 2.0.0")
+            && !outcome.stdout.contains("removed"),
+        "{outcome:?}"
+    );
 }
 
 #[test]

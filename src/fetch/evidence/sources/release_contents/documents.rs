@@ -55,7 +55,7 @@ fn or_empty<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Erro
 pub(super) struct TofuRelease {
     #[serde(default)]
     pub(super) docs: Option<BTreeMap<String, serde_json::Value>>,
-    #[serde(default, alias = "licenses")]
+    #[serde(default)]
     pub(super) license: Option<Vec<TofuLicence>>,
     #[serde(default)]
     pub(super) link: Option<String>,

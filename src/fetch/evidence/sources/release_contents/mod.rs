@@ -52,7 +52,7 @@ const MAX_NOTES_BYTES: usize = 64 << 10;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReleaseContents {
-    /// The names of resources, data sources and functions, by kind; `None` if no document lists them.
+    /// The names of resources, data sources and functions, by kind; `None` if no page is shown.
     pub names: Option<BTreeMap<ContentKind, BTreeSet<String>>>,
     /// The names whose page says that they are deprecated, each behind its kind.
     pub deprecated: BTreeSet<(ContentKind, String)>,
@@ -84,15 +84,21 @@ pub enum ContentKind {
     Function,
     /// A resource of an `ephemeral` block.
     EphemeralResource,
+    /// An action of an `action` block.
+    Action,
+    /// A resource of a `list` block.
+    ListResource,
 }
 
 impl ContentKind {
     /// Every kind, in the order of the output.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 6] = [
         Self::Resource,
         Self::DataSource,
         Self::Function,
         Self::EphemeralResource,
+        Self::Action,
+        Self::ListResource,
     ];
 
     /// Returns its name in the singular.
@@ -103,6 +109,8 @@ impl ContentKind {
             Self::DataSource => "data source",
             Self::Function => "function",
             Self::EphemeralResource => "ephemeral resource",
+            Self::Action => "action",
+            Self::ListResource => "list resource",
         }
     }
 
@@ -113,6 +121,8 @@ impl ContentKind {
             "data-sources" | "datasources" => Some(Self::DataSource),
             "functions" => Some(Self::Function),
             "ephemeral-resources" | "ephemeral" => Some(Self::EphemeralResource),
+            "actions" => Some(Self::Action),
+            "list-resources" | "listresources" => Some(Self::ListResource),
             // Guides and the page of the provider itself.
             _ => None,
         }
@@ -247,8 +257,15 @@ impl ReleaseChanges {
         let only = |set: &BTreeSet<String>, other: &BTreeSet<String>| {
             only_in(Some(set).filter(|_| moved_platforms), other)
         };
-        let mut unread: Vec<String> = old.unread.iter().chain(&new.unread).cloned().collect();
-        unread.dedup();
+        let mut unread = old.unread.clone();
+        let of_new = new.unread.iter().filter(|why| !old.unread.contains(why));
+        unread.extend(of_new.cloned());
+        // The registry of OpenTofu shows no page of a release whose licence it does not accept: nothing is gone.
+        for (version, contents) in [(old_version, old), (new_version, new)] {
+            if contents.names.is_none() && contents.unread.is_empty() {
+                unread.push(format!("the registry shows no page of {version}"));
+            }
+        }
         Self {
             provider: provider.to_string(),
             old: old_version.to_string(),
@@ -357,7 +374,7 @@ impl ReleaseDocuments<'_> {
             match pages {
                 Err(error) => contents.unread.push(error),
                 Ok(pages) => {
-                    let names = contents.names.get_or_insert_default();
+                    let mut names = BTreeMap::new();
                     for page in pages
                         .iter()
                         .flat_map(|pages| &pages.included)
@@ -368,9 +385,10 @@ impl ReleaseDocuments<'_> {
                         // Pages for other languages are generated of those in HCL.
                         if matches!(&*page.language, "" | "hcl") {
                             let page = (&*page.category, &*page.slug);
-                            add(names, &mut contents.deprecated, page, stated);
+                            add(&mut names, &mut contents.deprecated, page, stated);
                         }
                     }
+                    contents.names = Some(names).filter(|names| !names.is_empty());
                 }
             }
         }
@@ -393,26 +411,28 @@ impl ReleaseDocuments<'_> {
         let release =
             release.ok_or_else(|| format!("the registry documents no version {version}"))?;
         contents.repository = release.link.as_deref().and_then(github_name);
+        // The registry lists what it found by rank: the file at the top first, and the best match of a file.
         contents.licence = release
             .license
             .into_iter()
             .flatten()
             .find_map(|licence| licence.spdx)
             .filter(|id| is_plain(id));
-        let names = contents.names.get_or_insert_default();
+        let mut names = BTreeMap::new();
         for (category, pages) in release.docs.iter().flatten() {
             // The page of the provider itself is no list.
             for page in pages.as_array().into_iter().flatten() {
                 let text = |name: &str| page.get(name).and_then(|v| v.as_str()).unwrap_or_default();
                 let stated = [&text("title").to_owned(), &text("description").to_owned()];
                 add(
-                    names,
+                    &mut names,
                     &mut contents.deprecated,
                     (category, text("name")),
                     stated,
                 );
             }
         }
+        contents.names = Some(names).filter(|names| !names.is_empty());
         Ok(())
     }
 
