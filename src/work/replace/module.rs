@@ -112,9 +112,7 @@ impl ReplaceJob<'_, '_> {
                 written.replacen('{', &format!("{{\"source\": {new:?}{comma}"), 1)
             }
             (_, true) => format!("{{\"source\": {new:?}, \"version\": {written}}}"),
-            (ExprKind::Object(_), false) => {
-                written.replacen('{', &format!("{{ source = {new:?},"), 1)
-            }
+            (ExprKind::Object(_), false) => with_source(&written, &new),
             (_, false) => format!("{{ source = {new:?}, version = {written} }}"),
         };
         let place = self.place(opened, node, (attribute.file, value.span), texts)?;
@@ -193,6 +191,35 @@ pub(super) fn spelled(addr: &ProviderAddr, like: &str, flavor: Flavor) -> String
     }
 }
 
+/// Writes a source before the first item of an entry: on a line of its own, with its `=` below that of the item, if
+/// the items have lines of their own.
+fn with_source(entry: &str, source: &str) -> String {
+    let (before, items) = entry.split_once('{').unwrap_or((entry, ""));
+    let lines = items
+        .split_once('\n')
+        .filter(|(opening, _)| opening.trim().is_empty());
+    let Some((opening, lines)) = lines else {
+        let comma = if items.trim_start().starts_with('}') {
+            ""
+        } else {
+            ","
+        };
+        return format!("{before}{{ source = {source:?}{comma}{items}");
+    };
+    let first = lines.lines().next().unwrap_or_default();
+    let item = first.trim_start();
+    let indent = &first[..first.len() - item.len()];
+    let width = match item.split_once('=') {
+        Some((key, _)) if !key.starts_with(['#', '/']) => key.len().max("source ".len()),
+        _ => "source ".len(),
+    };
+    // A carriage return before the first line end is one before the new line's end, too.
+    format!(
+        "{before}{{{opening}\n{indent}{:width$}= {source:?}{opening}\n{lines}",
+        "source"
+    )
+}
+
 /// Returns the value of `source` in an entry of `required_providers`; of several the last, as the programs do.
 fn source_item(attribute: &MergedAttribute) -> Option<&Expr> {
     let ExprKind::Object(items) = &attribute.written.value.kind else {
@@ -229,4 +256,35 @@ fn inserted(bytes: &[u8], name: &str, source: &str) -> Option<(usize, String)> {
     (edited[end..] == bytes[start..]).then_some(())?;
     let text = String::from_utf8(edited[start..end].to_vec()).ok()?;
     Some((start, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(entry: &str, with: &str) {
+        assert_eq!(with_source(entry, "a/b"), with);
+    }
+
+    #[test]
+    fn a_source_is_added_in_the_form_of_the_entry() {
+        check("{}", "{ source = \"a/b\"}");
+        check(
+            "{ version = \"1\" }",
+            "{ source = \"a/b\", version = \"1\" }",
+        );
+        check(
+            "{\n    version = \"1\"\n  }",
+            "{\n    source  = \"a/b\"\n    version = \"1\"\n  }",
+        );
+        check(
+            "{\r\n\tconfiguration_aliases = [x.y]\r\n}",
+            "{\r\n\tsource                = \"a/b\"\r\n\tconfiguration_aliases = [x.y]\r\n}",
+        );
+        check(
+            "{\n  # a = 1\n  version = \"1\"\n}",
+            "{\n  source = \"a/b\"\n  # a = 1\n  version = \"1\"\n}",
+        );
+    }
 }

@@ -123,7 +123,7 @@ fn an_implied_source_is_stated() {
         ),
         (
             "terraform {\n  required_providers {\n    github = {\n      version = \"~> 4.0\"\n    }\n  }\n}\n",
-            "terraform {\n  required_providers {\n    github = { source = \"integrations/github\",\n      version = \"~> 4.0\"\n    }\n  }\n}\n",
+            "terraform {\n  required_providers {\n    github = {\n      source  = \"integrations/github\"\n      version = \"~> 4.0\"\n    }\n  }\n}\n",
         ),
     ] {
         lab.write("main.tf", given).write(LOCK, "");
