@@ -307,7 +307,7 @@ fn an_archive_that_is_published_again_stops_lock() {
         &root,
         &["update", "--pins"],
         0,
-        "module net has other files at the same hash",
+        "module net has other files at the same address: hash h1:",
     );
     runs(&root, &["verify", "--upstream"], 0, "");
 }

@@ -83,7 +83,13 @@ impl PinChange {
             PinChangeKind::TagMoved => {
                 format!("moved from {old} to {new}, although its tag is the same")
             }
-            PinChangeKind::Republished => format!("has other files at the same {new}"),
+            PinChangeKind::Republished if old == new => {
+                format!("has other files at the same {new}")
+            }
+            // An archive has no name but its address.
+            PinChangeKind::Republished => {
+                format!("has other files at the same address: {new} instead of {old}")
+            }
         }
     }
 }
