@@ -61,7 +61,7 @@ pub(super) struct LockJob<'r, 'a> {
     pub(super) uncovered: UncoveredEntries,
     /// The versions that the roots have locked so far.
     pub(super) locked: RootVersions,
-    pub(super) moved_pins: MovedPins<'r>,
+    moved_pins: MovedPins<'r>,
     edits: Option<&'r PlannedEdits>,
     /// Asks for attestations, if that is wanted.
     pub(super) attester: Option<Attester<'a>>,
@@ -267,16 +267,16 @@ impl Job for LockJob<'_, '_> {
     }
 
     fn obstacles(&self) -> Vec<Failure> {
-        let Some(moves) = self.moves else {
-            return Vec::new();
-        };
-        let world = self.session.world;
-        moves.unknown(&self.named, |typed| {
-            let kind = world
-                .disk
-                .kind(&self.session.options.below(Path::new(typed)));
+        let mut obstacles = self.moved_pins.failures();
+        let disk = self.session.world.disk;
+        let is_directory = |typed: &str| {
+            let kind = disk.kind(&self.session.options.below(Path::new(typed)));
             kind.is_ok_and(|kind| kind == FileKind::Directory)
-        })
+        };
+        if let Some(moves) = self.moves {
+            obstacles.extend(moves.unknown(&self.named, is_directory));
+        }
+        obstacles
     }
 
     fn work(&mut self, roots: Vec<(OpenRoot, &mut RootResult)>, _: &Texts) -> Vec<Self::Done> {

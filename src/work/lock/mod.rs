@@ -158,12 +158,7 @@ pub(crate) fn run(session: &Rc<Session<'_>>, request: LockRequest<'_>) -> Comman
             Err(failure) => return CommandResult::failed(request.command, [failure]),
         }
     }
-    let mut all = driver::over_roots(&mut job, inputs);
-    if let Some(first) = all.results.first_mut() {
-        for failure in job.moved_pins.failures() {
-            first.fail(failure);
-        }
-    }
+    let all = driver::over_roots(&mut job, inputs);
     let versions_in_use = job.locked.compare(&all.results);
     let mut result = all.into_result(request.command);
     result.versions_in_use = versions_in_use;

@@ -68,7 +68,7 @@ pub(crate) struct UpdateArgs {
         conflicts_with_all = ["patch", "minor", "min_age"]
     )]
     pins: Option<Vec<String>>,
-    /// Rewrite the constraints in configuration that exclude the version [possible forms: pin, pessimistic]
+    /// Rewrite the constraints in configuration that exclude the version [possible forms: keep, pin, pessimistic]
     ///
     /// Each constraint keeps its form: `~> 5.31` becomes `~> 6.2`. With --edit=pin every constraint on the providers
     /// that move becomes the version, with --edit=pessimistic `~> MAJOR.MINOR`. Only modules of this repository are

@@ -10,7 +10,7 @@ pub(super) mod text;
 use std::rc::Rc;
 
 use super::LockRequest;
-use crate::report::{CLEAN, FINDINGS};
+use crate::report::{CLEAN, FAILED, FINDINGS};
 use crate::report::{CommandResult, ResultSubject, RootResult, Sentence};
 use crate::run::edits::{PlannedEdits, nothing_written};
 use crate::run::session::Session;
@@ -56,6 +56,11 @@ fn finish(
     result: &mut CommandResult,
 ) {
     result.edits = (!edits.is_empty()).then(|| edits.report());
+    if result.exit == FAILED && !edits.is_empty() {
+        result.remarks.push(Sentence::note(
+            "failures quote constraints as the edits would leave them",
+        ));
+    }
     if request.options.check && !edits.is_empty() {
         result.exit = result.exit.max(FINDINGS);
     }
