@@ -64,15 +64,22 @@ pub(crate) fn remark_on_flavor(root: &Root, result: &mut RootResult) {
 }
 
 impl Root {
-    /// Returns the path of the project file that governs the root; that of a new one is at the top of the repository,
-    /// or in the root where there is none.
-    pub(crate) fn writable_project_file(&self, world: World<'_>) -> PathBuf {
+    /// Returns the path of the project file that governs the root. A new one is at the top of the repository; outside of
+    /// any, in the directory of the run, so that it governs all roots below, else in the root.
+    pub(crate) fn writable_project_file(&self, world: World<'_>, options: &Options) -> PathBuf {
         if let Some(path) = self.project_file() {
             return path.to_owned();
         }
         let current = world.env.current_dir().unwrap_or_default();
         let place = ProjectPlace::new(&self.dir, &current);
-        let top = project::repository(world.disk, &place).unwrap_or(place);
+        let top = project::repository(world.disk, &place).unwrap_or_else(|| {
+            let of_run = ProjectPlace::new(&options.below(Path::new(".")), &current);
+            if place.absolute().starts_with(of_run.absolute()) {
+                of_run
+            } else {
+                place
+            }
+        });
         top.file(project::FILE_NAME)
     }
 }

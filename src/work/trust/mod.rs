@@ -4,7 +4,7 @@ mod memory;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use clap::Args;
@@ -18,7 +18,6 @@ use crate::driver;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::package::calendar::day;
-use crate::project;
 use crate::report::json::{MemoryState, Provider, RootStatus, TrustedProvider};
 use crate::report::{CommandResult, Failure, Look, RootResult, TextBlock};
 use crate::review::ReleaseOrigin;
@@ -104,11 +103,7 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
             ends.extend(upstream::key_ends(&answers));
             signers.extend(upstream::signers(&answers));
         }
-        // A new project file governs all roots of the run.
-        let path = root.project_file().map_or_else(
-            || session.options.below(project::FILE_NAME.as_ref()),
-            Path::to_owned,
-        );
+        let path = root.writable_project_file(session.world, session.options);
         places.push((result.path.clone(), path.clone()));
         let memory = memories.entry(path).or_default();
         let accepted = accepted(args, root, lock, &mut unmatched)?;

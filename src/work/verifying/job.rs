@@ -196,7 +196,7 @@ impl Job for VerifyJob<'_, '_> {
             self.find_locks_in_modules(&mut roots);
         }
         if self.args.fix.is_some() {
-            let note = stated::state(&mut roots, self.shared.as_deref(), self.session.world);
+            let note = stated::state(&mut roots, self.shared.as_deref(), &self.session);
             self.notes.extend(note);
         }
         self.unplaced = unplaced(self.scope(), &roots);

@@ -14,6 +14,7 @@ use crate::platform::Platform;
 use crate::project::MAX_FILE_BYTES;
 use crate::report::Failure;
 use crate::run::World;
+use crate::run::session::Session;
 use crate::verify::fix::{Repair, Unrepaired};
 use crate::world::Replaced;
 
@@ -38,9 +39,10 @@ struct StatedFile {
 pub(super) fn state(
     roots: &mut [VerifiedRoot],
     shared: Option<&SharedPolicy>,
-    world: World<'_>,
+    session: &Session<'_>,
 ) -> Option<String> {
-    let files = files(roots, shared, world);
+    let world = session.world;
+    let files = files(roots, shared, session);
     if world.project_files.is_some() {
         let note = "no project file was fixed: --config-at reads them from a revision";
         return (!files.is_empty()).then(|| note.to_owned());
@@ -102,12 +104,17 @@ fn statable(finding: &Finding) -> Option<(&ProviderAddr, &[Platform])> {
 
 /// Collects the statements of all project files. A statement holds for every root that the file governs, so it is
 /// made only where each root with an entry of the provider asks for the same.
-fn files(roots: &[VerifiedRoot], shared: Option<&SharedPolicy>, world: World<'_>) -> StatedFiles {
+fn files(
+    roots: &[VerifiedRoot],
+    shared: Option<&SharedPolicy>,
+    session: &Session<'_>,
+) -> StatedFiles {
     let mut files = StatedFiles::new();
     for (index, verified) in roots.iter().enumerate() {
-        let file = files
-            .entry(verified.root.writable_project_file(world))
-            .or_default();
+        let path = verified
+            .root
+            .writable_project_file(session.world, session.options);
+        let file = files.entry(path).or_default();
         file.roots.push(index);
         let wanted: BTreeMap<&ProviderAddr, &[Platform]> = verified
             .verdict

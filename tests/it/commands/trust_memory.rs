@@ -75,6 +75,26 @@ trust {
 }
 
 #[test]
+fn a_new_project_file_is_at_the_top_of_the_repository() {
+    let (_registry, lab) = with_registry(DEMO);
+    let in_live = |args: &str| lab.run(&flavored(&format!("{args} -r live")));
+    for root in ["live/a", "live/b"] {
+        lab.write(&format!("{root}/main.tf"), lab.read("main.tf"))
+            .write(&format!("{root}/{LOCK}"), "");
+    }
+    in_live("lock --platform linux_amd64").exits(0);
+    // Outside of a repository it governs what is below the directory of the run.
+    in_live("trust").exits(0);
+    memory(&lab).has("signed_by");
+    std::fs::remove_file(lab.path(FILE)).unwrap();
+    lab.write("live/.git/HEAD", "");
+    in_live("trust").exits(0);
+    lab.read("live/.lockctl.hcl").has("signed_by");
+    assert!(!lab.path(FILE).exists());
+    in_live("trust --check").exits(0);
+}
+
+#[test]
 fn another_key_is_a_step_down_until_it_is_accepted() {
     let (registry, lab) = locked();
     lab.run(&flavored("trust")).exits(0);
