@@ -281,8 +281,8 @@ fn faults(root: &RootResult) -> impl Iterator<Item = SeenFault<'_>> {
     })
 }
 
-/// Shows the failures of all roots, each once, those of the most roots first. Of many that have one cause, the first
-/// one names the roots of the others.
+/// Shows the failures of all roots, each once, those of the most roots first. Of many that have one cause, or differ
+/// in the places of a root, the first one names the roots of the others.
 #[must_use]
 pub fn failures(result: &CommandResult, verbose: bool) -> Vec<TextBlock> {
     let of = result.roots().len();
@@ -295,10 +295,16 @@ pub fn failures(result: &CommandResult, verbose: bool) -> Vec<TextBlock> {
             blocks.push(TextBlock::Failure(failure.clone()));
             continue;
         }
+        // The last cause may name the places of a root.
+        let before_last = |failure: &Failure| {
+            let last = failure.causes.len().saturating_sub(1);
+            failure.causes[..last].to_vec()
+        };
         let is_alike = |other: &Failure| {
             failure.help.is_some()
-                && other.causes.first() == failure.causes.first()
                 && other.help == failure.help
+                && (other.causes.first() == failure.causes.first()
+                    || other.title == failure.title && before_last(other) == before_last(failure))
         };
         let alike = failures.iter().filter(|(other, _)| is_alike(other)).count();
         let mut shown = failure.clone();

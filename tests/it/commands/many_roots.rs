@@ -275,3 +275,19 @@ fn a_cause_that_stops_many_roots_is_shown_once() {
     let all = lab.run(&[&args[..], &["-v"]].concat()).exits(2).stderr;
     assert_eq!(all.matches("no earlier run kept them").count(), 40, "{all}");
 }
+
+#[test]
+fn a_failure_that_differs_in_its_places_is_shown_once() {
+    let lab = Lab::new();
+    lab.unpacked("mirror", "example.com/t/x/1.0.0/linux_amd64", "x");
+    for number in 0..40 {
+        let config = "terraform {\n  required_providers {\n    x = {\n      source  = \"example.com/t/x\"\n      version = \"~> 1.0\"\n    }\n  }\n}\n";
+        lab.write(&format!("r{number}/main.tf"), config)
+            .write(&format!("r{number}/{LOCK}"), "");
+    }
+    let args = ["update", "x@1.9.9", "-r", "--fs-mirror", "mirror"];
+    let text = lab.run(&args).exits(2).stderr;
+    assert_eq!(text.matches("required in").count(), 1, "{text}");
+    let others = "cause: the same applies to 39 other failures, in 39 other roots: r1, r10, r11, r12, r13 and 34 more (-v shows all)";
+    assert!(text.contains(others), "{text}");
+}
