@@ -56,7 +56,7 @@ fn every_file_names_the_new_address_and_the_version_stays() {
     assert_eq!(lab.read("live/a/.terraform.lock.hcl"), lock);
     let outcome = run(&lab, &["replace", OLD, NEW, "-r", "live"]).exits(0);
     outcome.stdout_has(
-        "  terraform -chdir=live/a state replace-provider example.com/old/x example.com/new/x\n",
+        "  terraform -chdir=live/a state replace-provider example.com/old/x example.com/new/x\nthen run `init` once more: ",
     );
     outcome.stdout_lacks("-chdir=live/b");
     assert_eq!(lab.read("modules/shared/main.tf"), MODULE.replace(OLD, NEW));

@@ -70,6 +70,11 @@ pub(crate) fn blocks(result: &CommandResult, writes: bool, look: Look) -> Vec<Te
                 commands.len() - shown
             ));
         }
+        if !edits.are_states_first {
+            lines.push(
+                "then run `init` once more: the first run locks what a state names".to_owned(),
+            );
+        }
         blocks.push(TextBlock::Lines(lines));
     }
     blocks
