@@ -101,9 +101,9 @@ impl<'t> EditablePlace<'t> {
         if is_fetched || path.starts_with(data_dir) {
             return Err(NotEditable::Foreign);
         }
-        // A link may lead anywhere.
-        let real = resolved(&path)?;
-        let below_top = real
+        // A link may lead anywhere, and several roots may have links to one file.
+        let path = resolved(&path)?;
+        let below_top = path
             .strip_prefix(resolved(&top)?)
             .map_err(|_| NotEditable::Foreign)?;
         Ok(Self {

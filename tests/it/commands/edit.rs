@@ -78,6 +78,33 @@ fn constraints_change_with_the_lock_files_and_no_other_byte() {
     assert_eq!(texts(&lab), after);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_that_roots_share_by_links_is_edited_once() {
+    let lab = two_roots();
+    lab.write("common/x.tofu", SHARED)
+        .write("live/b/main.tf", "")
+        .write("live/a/main.tf", "");
+    for link in ["live/a/versions.tofu", "live/b/x.tofu"] {
+        std::os::unix::fs::symlink("../../common/x.tofu", lab.path(link)).unwrap();
+    }
+    let opentofu = |command: &str| {
+        lab.run(&words(&format!(
+            "{command} -r --fs-mirror mirror --flavor opentofu --platform linux_amd64"
+        )))
+    };
+    opentofu("update x@2.3.1 --edit ./live").exits(0);
+    assert_eq!(
+        lab.read("common/x.tofu"),
+        SHARED.replace(">= 1.0, < 2", ">= 2.3, < 3")
+    );
+    for root in ["live/a", "live/b"] {
+        lab.read(&format!("{root}/{LOCK}")).has("\"2.3.1\"");
+    }
+    assert!(lab.path("live/b/x.tofu").is_symlink());
+    opentofu("lock --check ./live").exits(0);
+}
+
 #[test]
 fn without_a_version_the_newest_is_wanted_and_limits_count() {
     let lab = two_roots();

@@ -118,11 +118,10 @@ impl<'a> StagedDisk<'a> {
     }
 
     fn staged(&self, path: &Path) -> Option<Vec<u8>> {
-        // Most files have another name than every one that is written.
-        let has_name = |file: &StagedFile| file.path.file_name() == path.file_name();
-        if !self.files().values().any(has_name) {
+        if self.files().is_empty() {
             return None;
         }
+        // A link may have any name.
         let key = self.key(path);
         self.files().get(&key).map(|file| file.new.clone())
     }
