@@ -1,5 +1,6 @@
 //! All checks of one root, in the order of their findings.
 
+use std::cell::LazyCell;
 use std::fmt;
 
 use super::groups::{CheckGroup, Groups};
@@ -69,6 +70,13 @@ pub struct RootVerdict {
     pub unchecked_policy: Vec<UncheckedPolicy>,
     /// The predictions for each provider on each platform, if they were wanted.
     pub matrix: Option<Vec<PredictionRow>>,
+}
+
+/// The locked releases and their builds, by facts; the builds are read once, and only if a check needs them.
+#[derive(Clone, Copy)]
+struct KnownReleases<'a> {
+    releases: &'a LockedReleases,
+    builds: &'a dyn Fn() -> &'a LockedBuilds,
 }
 
 /// Runs all wanted checks of a root.
@@ -262,14 +270,20 @@ fn check_lock(
     }
     findings.extend(checks.sources.compare(subject, &attributions));
     verdict.h1_not_compared = not_compared(&lock.document.lock, &*checks.sources, &attributions);
+    // The group of builds and the memory compare the same builds, which cost most of what they need.
+    let read_builds = checks.builds;
+    let known_builds = LazyCell::new(|| read_builds(&lock.document.lock));
     if groups.wants(CheckGroup::Build) {
-        let known = (checks.builds)(&lock.document.lock);
-        findings.extend(builds::check(subject, &known));
+        findings.extend(builds::check(subject, &known_builds));
     }
+    let known = KnownReleases {
+        releases: &releases,
+        builds: &|| &known_builds,
+    };
     // After the registries, because they name the keys that a policy may pin.
-    check_policy(root, subject, &releases, checks, verdict);
+    check_policy(root, subject, known, checks, verdict);
     if let Some(shared) = root.under_shared() {
-        check_shared(&shared, subject, &releases, checks, verdict);
+        check_shared(&shared, subject, known, checks, verdict);
     }
     facts
 }
@@ -339,12 +353,12 @@ fn report_faults(
 fn check_shared(
     shared: &RootInputs<'_>,
     subject: CheckedLock<'_>,
-    releases: &LockedReleases,
+    known: KnownReleases<'_>,
     checks: &mut WantedChecks<'_>,
     verdict: &mut RootVerdict,
 ) {
     let mut by_shared = RootVerdict::default();
-    check_policy(shared, subject, releases, checks, &mut by_shared);
+    check_policy(shared, subject, known, checks, &mut by_shared);
     // The key is the same by either policy.
     by_shared
         .findings
@@ -375,11 +389,11 @@ fn known_releases(root: &RootInputs<'_>, checks: &WantedChecks<'_>) -> LockedRel
 fn check_policy(
     root: &RootInputs<'_>,
     subject: CheckedLock<'_>,
-    releases: &LockedReleases,
+    known: KnownReleases<'_>,
     checks: &mut WantedChecks<'_>,
     verdict: &mut RootVerdict,
 ) {
-    let groups = checks.groups;
+    let (groups, releases) = (checks.groups, known.releases);
     let invalid = memory::invalid(subject, &releases.asked);
     verdict.findings.extend(invalid);
     if groups.wants(CheckGroup::Policy) && !checks.sources.asks() {
@@ -404,7 +418,7 @@ fn check_policy(
         };
         let known = KnownOrigins {
             signers: &signers,
-            builds: &(checks.builds)(&subject.document.lock),
+            builds: (known.builds)(),
             attested: &releases.attested(),
         };
         let steps = memory::check(subject, root.project, root.project_file, known);
