@@ -349,9 +349,10 @@ fn advice(error: &LockError, flavor: Flavor, commands: &Advice) -> Option<String
         LockError::TooYoung { provider, search } => {
             advice::age::help(search, &provider.short(flavor), &commands.update)
         }
-        LockError::NotAdmitted { newest, .. } => format!(
+        LockError::NotAdmitted { provider, newest } => format!(
             "without the policy {newest} would be selected: correct `allow`, `deny` or `prereleases` of the \
-             project file, or the constraints"
+             project file, or the constraints, as `lockctl update {}@VERSION --edit` does",
+            provider.short(flavor)
         ),
         LockError::Source(cause) | LockError::Asking { cause } => {
             return advice::network::source(cause, flavor);

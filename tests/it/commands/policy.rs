@@ -280,6 +280,45 @@ fn a_branch_does_not_change_the_policy_that_checks_it() {
 }
 
 #[test]
+fn what_a_policy_refuses_is_found_upstream_and_at_a_revision() {
+    let (_registry, lab) = with_registry(DEMO);
+    lab.run(&[&["lock", "--platform", "linux_amd64"], &FLAVOR[..]].concat())
+        .exits(0);
+    let Some(repo) = crate::repo::Repo::of(lab) else {
+        return;
+    };
+    for (policy, rule) in [
+        ("deny = [\"acme/demo\"]", "provider-not-allowed"),
+        ("deny = [\"acme/demo <= 1\"]", "version-not-allowed"),
+        ("hosts = [\"example.com\"]", "provider-not-allowed"),
+        (
+            "provider \"acme/demo\" {\n  key_id = \"1111111111111111\"\n}",
+            "key-not-allowed",
+        ),
+    ] {
+        repo.write(FILE, format!("policy {{\n{policy}\n}}\n"));
+        let base = repo.commit("base");
+        let wanted = [format!("{rule} registry.terraform.io/acme/demo")];
+        for command in [
+            &["verify", "--only", "policy"][..],
+            &["verify", "--upstream"],
+        ] {
+            let verify = |more: &[&str]| {
+                let outcome = repo.run(&[command, &FLAVOR, &["--format", "json"], more].concat());
+                let mut all = findings(&outcome);
+                all.retain(|finding| finding.contains("-allowed"));
+                all
+            };
+            repo.write(FILE, format!("policy {{\n{policy}\n}}\n"));
+            assert_eq!(verify(&[]), wanted, "{command:?}");
+            repo.write(FILE, "");
+            assert!(verify(&[]).is_empty(), "{command:?}");
+            assert_eq!(verify(&["--config-at", &base]), wanted, "{command:?}");
+        }
+    }
+}
+
+#[test]
 fn a_shared_policy_cannot_be_weakened() {
     let lab = locked_under("prereleases = \"accept\"");
     let own = "policy {\n  prereleases = \"accept\"\n  exempt \"version-not-allowed\" {\n    provider = \
@@ -295,6 +334,7 @@ fn a_shared_policy_cannot_be_weakened() {
     refused.stdout_has("error[version-not-allowed]: other.example/t/y 2.0.0-beta1");
     // The output says whose line it was.
     refused.stdout_has("company.hcl:2:17");
+    refused.stdout_has("moves to a version that company.hcl allows; with --edit it changes");
     let one = "policy {\n  one_version = true\n}\n";
     lab.write("company.hcl", one);
     for (root, version) in [("a", "1.0.0"), ("b", "1.1.0")] {

@@ -12,7 +12,7 @@ use crate::diag::{Diagnostic, FileId, Finding, Span, rules};
 use crate::flavor::Flavor;
 use crate::project::{Policy, PolicyRefusal, Project, SettingPlace};
 use crate::requirement::Requirements;
-use crate::version::Version;
+use crate::version::{Operator, Version};
 
 /// Checks that every provider that is locked, or required and not locked yet, is one that the
 /// project file of that name allows, and so is its version.
@@ -38,10 +38,29 @@ pub fn allowed(subject: CheckedLock<'_>, policy: &Policy, project_file: &str) ->
         let is_locked = version.is_some();
         if refusal.rule() == rules::VERSION_NOT_ALLOWED {
             let name = provider.short(subject.flavor);
-            let advice = &subject.advice.update;
+            let update = &subject.advice.update;
+            let is_pinned = subject.requirements.is_some_and(|requirements| {
+                requirements
+                    .constraints(provider)
+                    .iter()
+                    .any(|term| term.operator() == Operator::Exact)
+            });
+            // With `= 1.2.3` every other version is excluded, and `update` alone would fail.
+            let help = if is_pinned {
+                let after = format!(
+                    " moves to a newer version that {project_file} allows, and changes the constraint"
+                );
+                update.with("--edit").for_provider(name, "", after)
+            } else {
+                let after = format!(
+                    " moves to a version that {project_file} allows; with --edit it changes constraints that exclude \
+                     all of them"
+                );
+                update.for_provider(name, "", after)
+            };
             diagnostic = diagnostic
                 .at(subject.file, subject.version(provider), "locked here")
-                .help(advice.for_provider(name, "", " moves to a version that is allowed"));
+                .help(help);
         } else if is_locked {
             diagnostic = diagnostic.at(subject.file, subject.header(provider), "locked here");
             if let Some(place) = required {
@@ -117,7 +136,7 @@ fn refused(
     project_file: &str,
 ) -> Diagnostic {
     let version = version.map_or_else(String::new, Version::to_string);
-    let another = "select another version, with `lockctl update`";
+    let another = format!("select a version that {project_file} allows, with `lockctl update`");
     let (title, help) = match refusal {
         PolicyRefusal::NotAllowed(_) => (
             format!("{provider} is not a provider that the policy allows"),
@@ -132,19 +151,19 @@ fn refused(
         ),
         PolicyRefusal::Denied(_) => (
             format!("{provider} is a provider that the policy denies"),
-            "use another provider".to_owned(),
+            format!("use another provider, which {project_file} does not deny"),
         ),
         PolicyRefusal::VersionDenied(_) => (
             format!("{provider} {version} is a version that the policy denies"),
-            another.to_owned(),
+            another,
         ),
         PolicyRefusal::VersionNotAllowed(_) => (
             format!("{provider} {version} is not a version that the policy allows"),
-            another.to_owned(),
+            another,
         ),
         PolicyRefusal::Prerelease(_) => (
             format!("{provider} {version} is a pre-release, which the policy refuses"),
-            another.to_owned(),
+            another,
         ),
     };
     Diagnostic::error(refusal.rule(), title).help(help)

@@ -239,7 +239,7 @@ rules! {
     KEY_EXPIRES = "key-expires", Packages, Note:
         "the key that signed a locked release expires soon, or has expired";
     KEY_NOT_ALLOWED = "key-not-allowed", Policy, Error:
-        "a release is signed by another key than the policy of the project file pins";
+        "a release is signed by another key than a policy pins";
     KEY_NOT_COMPARED = "key-not-compared", Policy, Note:
         "a pinned key was not compared, because --upstream was not given";
     KNOWN_VULNERABILITY = "known-vulnerability", Packages, Error:
@@ -330,7 +330,7 @@ rules! {
     PROVIDER_MOVED = "provider-moved", LockFile, Note:
         "a provider is known to have another address now";
     PROVIDER_NOT_ALLOWED = "provider-not-allowed", Policy, Error:
-        "a provider is not allowed by the policy of the project file";
+        "a provider is not allowed by a policy";
     PROVIDER_NOT_LOCKED = "provider-not-locked", Requirements, Error:
         "the configuration requires a provider that the lock file lacks",
         together "Required but not locked: {who}";
@@ -340,9 +340,9 @@ rules! {
     REGISTRY_WARNING = "registry-warning", Packages, Warning:
         "a registry sends a warning about a provider";
     RELEASE_TOO_OLD = "release-too-old", Policy, Note:
-        "a locked release is older than the greatest age that the project file states";
+        "a locked release is older than the greatest age that a policy states";
     RELEASE_TOO_YOUNG = "release-too-young", Policy, Error:
-        "a locked release is younger than the least age that the project file states";
+        "a locked release is younger than the least age that a policy states";
     RELEASE_UNSIGNED = "release-unsigned", Packages, Warning:
         "a registry names no signing key for a release, and the program accepts that";
     SIGNATURE_LOST = "signature-lost", Policy, Error:
@@ -375,7 +375,7 @@ rules! {
     VERSION_MISSING = "version-missing", LockFile, Error:
         "an entry of a lock file has no version";
     VERSION_NOT_ALLOWED = "version-not-allowed", Policy, Error:
-        "a locked version is not allowed by the policy of the project file";
+        "a locked version is not allowed by a policy";
     VERSION_OUTSIDE_CONSTRAINT = "version-outside-constraint", Requirements, Error:
         "the locked version does not meet a constraint of the configuration";
     VERSIONS_DIFFER = "versions-differ", Policy, Warning off:
