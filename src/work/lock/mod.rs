@@ -172,7 +172,7 @@ pub(crate) fn run(session: &Rc<Session<'_>>, request: LockRequest<'_>) -> Comman
     result.remarks.extend(
         job.attester
             .iter()
-            .flat_map(|attester| attester.remarks(session.options.verbose)),
+            .flat_map(|attester| attester.summary.remarks(session.options.verbose)),
     );
     let mut named = args.platforms.platforms.clone();
     for platform in &args.drop_platforms {

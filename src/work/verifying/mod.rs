@@ -122,7 +122,7 @@ pub(crate) fn observed(
     if let Some(attester) = &verification.attester {
         result
             .remarks
-            .extend(attester.remarks(session.options.verbose));
+            .extend(attester.summary.remarks(session.options.verbose));
     }
     let format = session.options.format;
     let remarks = remarks(format, args, &result, verification.notes);

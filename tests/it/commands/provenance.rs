@@ -1,12 +1,15 @@
 //! Attestations of builds: asked of an API on loopback, kept, remembered, and compared.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::advised_scenes::{Stage, asking};
 use super::builds::{self, CLEAN};
 use super::*;
 use crate::attestations::{Answer, AttestationApi, Authority, Stated};
-use crate::registry::Registry;
+use crate::registry::{Registry, TestKey};
+use crate::repo::Repo;
 
 const REPOSITORY: &str = "acme/terraform-provider-lab";
 
@@ -318,6 +321,9 @@ fn an_api_that_gives_no_answer_is_a_failure() {
             "{wanted}: {}",
             verify.stderr
         );
+        // That nothing was answered is not that nothing is attested.
+        verify.stderr_has("1 release could not be asked about");
+        assert!(!verify.stderr.contains("0 of 1"), "{}", verify.stderr);
         // The lock file does not depend on it.
         root.run("lock --provenance")
             .exits(0)
@@ -382,4 +388,113 @@ fn what_cannot_work_is_said_first() {
     let unusable = "roots.json cannot be used for attestations";
     root.run(UPSTREAM).exits(2).stderr_has(unusable);
     root.run("lock --provenance").exits(2).stderr_has(unusable);
+}
+
+/// Counts the findings of the memory and of attestations by their rules, over all roots.
+fn counts(outcome: &Outcome) -> BTreeMap<String, usize> {
+    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let mut counts = BTreeMap::new();
+    for root in json["roots"].as_array().unwrap() {
+        for finding in root["findings"].as_array().unwrap() {
+            let rule = finding["rule"].as_str().unwrap();
+            if STEPS.contains(&rule) || rule.starts_with("provenance") {
+                *counts.entry(rule.to_owned()).or_default() += 1;
+            }
+        }
+    }
+    counts
+}
+
+const STEPS: [&str; 4] = [
+    "key-changed",
+    "origin-changed",
+    "provenance-lost",
+    "zh-lost",
+];
+
+const ROOTS: usize = 200;
+
+/// Puts the lock file into each of many roots.
+fn spread(lab: &Lab) {
+    let (lock, config) = (lab.read(LOCK), lab.read("main.tf"));
+    for root in 0..ROOTS {
+        lab.write(&format!("r{root:03}/{LOCK}"), &lock);
+        lab.write(&format!("r{root:03}/main.tf"), &config);
+    }
+    for file in [LOCK, "main.tf"] {
+        std::fs::remove_file(lab.path(file)).unwrap();
+    }
+}
+
+#[test]
+fn every_step_down_is_found_offline_upstream_and_at_a_revision() {
+    let root = Attested::new();
+    root.run("lock --provenance").exits(0);
+    root.run("trust").exits(0);
+    spread(&root.lab);
+    let sound = root.lab.read(".lockctl.hcl");
+    let wrong = sound
+        .replace(&TestKey::Main.fingerprint(), &"0".repeat(40))
+        .replace(
+            "github.com/acme/terraform-provider-lab",
+            "github.com/acme/other",
+        )
+        .replace("zh         = 2", "zh         = 9");
+    let Attested {
+        registry: _registry,
+        lab,
+        api: _api,
+        ..
+    } = root;
+    let Some(repo) = Repo::of(lab) else { return };
+    let run = |command: &str, more: &[&str]| {
+        let args: Vec<&str> = command.split(' ').collect();
+        repo.run(&[&args[..], &["--flavor", "terraform@1.11"], more].concat())
+    };
+    repo.write(".lockctl.hcl", &wrong);
+    let base = repo.commit("base");
+    for command in [
+        "verify -r --only policy",
+        "verify -r --upstream --provenance",
+    ] {
+        repo.write(".lockctl.hcl", &wrong);
+        let json = run(command, &["--format", "json"]).exits(1);
+        let every: BTreeMap<_, _> = STEPS.map(|rule| (rule.to_owned(), ROOTS)).into();
+        assert_eq!(counts(&json), every, "{command}");
+        let text = run(command, &[]);
+        let sarif = run(command, &["--format", "sarif"]);
+        for rule in STEPS {
+            text.stdout_has(rule);
+            sarif.stdout_has(&format!("\"ruleId\": \"{rule}\""));
+        }
+        let lines = text.stdout.lines().count() + text.stderr.lines().count();
+        assert!(lines <= 60, "{lines} lines: {}{}", text.stdout, text.stderr);
+        // A branch that writes another memory changes nothing.
+        repo.write(".lockctl.hcl", &sound);
+        let json = run(command, &["--format", "json"]);
+        assert_eq!(counts(&json), BTreeMap::new(), "{command}");
+        let json = run(command, &["--format", "json", "--config-at", &base]).exits(1);
+        assert_eq!(counts(&json), every, "{command}");
+    }
+}
+
+#[test]
+fn attestations_of_many_roots_that_do_not_hold_fit_on_a_screen() {
+    let root = Attested::new();
+    root.attest(&Stated {
+        repository: "github.com/mallory/terraform-provider-lab",
+        ..STATED
+    });
+    spread(&root.lab);
+    let command = "verify -r --upstream --provenance";
+    let json = root.run(&format!("{command} --format json")).exits(1);
+    assert_eq!(
+        counts(&json),
+        [("provenance-invalid".to_owned(), ROOTS)].into()
+    );
+    root.run(&format!("{command} --format sarif"))
+        .stdout_has("\"ruleId\": \"provenance-invalid\"");
+    let text = root.run(command).exits(1);
+    let lines = text.stdout.lines().count() + text.stderr.lines().count();
+    assert!(lines <= 60, "{lines} lines: {}{}", text.stdout, text.stderr);
 }
