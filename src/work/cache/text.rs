@@ -92,7 +92,7 @@ fn imported(file: &ImportedFile) -> Option<String> {
     } = file;
     let path = named(path);
     let done = || match (new, known) {
-        (0, 0) => format!("{path}: no fact"),
+        (0, 0) => format!("{path}: no fact about a package"),
         (0, known) => format!("{path}: nothing new, {known} known"),
         (new, 0) => format!("{path}: {} imported", counted(*new, "fact")),
         (new, known) => format!("{path}: {} imported, {known} known", counted(*new, "fact")),
