@@ -16,6 +16,7 @@ use crate::os::{RealClock, RealDisk, RealEnv};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
 use crate::remote_module::InstalledOnly;
+use crate::review::KnownSigners;
 use crate::verify::{
     self, Advice, ConfigurationInput, Groups, LockInput, LockedBuilds, LockedReleases, NoSources,
     RootInputs, WantedChecks,
@@ -158,6 +159,7 @@ impl Verifier {
             facts: &|_| Attributions::new(),
             releases: &|_| LockedReleases::unknown(),
             builds: &|_| LockedBuilds::new(),
+            signers: &|_| KnownSigners::new(),
             carried: &|_| Vec::new(),
             sources: &mut NoSources,
             matrix: false,

@@ -98,7 +98,9 @@ impl Command for DiffArgs {
                     });
                 }
                 for file in &mut all {
-                    file.comparison.add_trust(|side| origin(side, facts));
+                    let known =
+                        |provider: &ProviderAddr| facts.signers_by(TrustedFacts::OWN, provider);
+                    file.comparison.add_trust(|side| origin(side, facts), known);
                 }
                 let advisories = advisories(&mut all, session);
                 let (releases, unread) = self.releases(&all, session);
@@ -165,7 +167,7 @@ fn origin(side: &ProviderSide, facts: &UserFacts<'_>) -> ReleaseOrigin {
     let signers = release.as_ref().map(|stored| &stored.release.signers);
     let builds = facts.builds_of(TrustedFacts::OWN, &side.addr, version, hashes);
     let attested = release.as_ref().map(|stored| &stored.release.attested);
-    ReleaseOrigin::new(signers, Some(&builds), attested, hashes)
+    ReleaseOrigin::new(&side.lock, signers, Some(&builds), attested)
 }
 
 /// Returns how the providers of results are named.

@@ -10,7 +10,7 @@ use crate::report::{
     Cell, Column, CommandResult, Look, ResultSubject, RootNames, Row, Table, TextBlock, Tone,
 };
 use crate::review::{
-    Cause, ChangeKind, ExplainedChange, FileCause, FileComparison, ProviderSide, Risk,
+    Cause, ChangeKind, ExplainedChange, FileCause, FileComparison, ProviderSide, Risk, StepDown,
     registry_page,
 };
 use crate::run::provider;
@@ -175,7 +175,7 @@ pub(crate) fn table(files: &[&FileComparison], details: Details) -> Table {
             change.cells[TRUST] = provider
                 .trust
                 .iter()
-                .map(ToString::to_string)
+                .map(StepDown::in_full)
                 .collect::<Vec<_>>()
                 .into();
             change.details = lines(provider);

@@ -87,6 +87,8 @@ impl LockJob<'_, '_> {
         };
         let known = KnownOrigins {
             signers: &signers,
+            are_asked: true,
+            releases: &|provider| self.session.facts.known_signers(root, provider),
             builds: &self.session.facts.builds(root, &locked.lock),
             attested: &releases.attested(),
         };
@@ -95,8 +97,8 @@ impl LockJob<'_, '_> {
             let name = provider.short(root.flavor);
             let version = &locked.lock.providers[provider].version;
             result.warn(format!(
-                "{name} {version} is {step}: `verify` reports it until it is accepted, and `lockctl explain {}` \
-                 says how",
+                "{name} {version} is {}: `verify` reports it until it is accepted, and `lockctl explain {}` says how",
+                step.in_full(),
                 step.rule()
             ));
         }

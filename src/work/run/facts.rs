@@ -14,6 +14,7 @@ use crate::package::FactKey;
 use crate::project::StoreSetting;
 use crate::report::shared::{MAX_ROOTS, first_names};
 use crate::report::{Failure, Sentence};
+use crate::review::KnownSigners;
 use crate::run::World;
 use crate::run::contents::ContentsMemo;
 use crate::run::options::Options;
@@ -35,6 +36,8 @@ pub(crate) struct UserFacts<'a> {
     others: Mutex<BTreeSet<String>>,
     /// The hashes that rest on signed facts, by the name and ID of the key.
     attested: Mutex<BTreeMap<String, BTreeSet<Hash>>>,
+    /// The signers of all releases of the providers that were asked about: the store is read whole for each.
+    signers: Mutex<BTreeMap<(TrustedFacts, ProviderAddr), KnownSigners>>,
     world: World<'a>,
     options: &'a Options,
     pub(super) memo: ContentsMemo,
@@ -58,6 +61,7 @@ impl<'a> UserFacts<'a> {
             shared: OnceLock::new(),
             others: Mutex::default(),
             attested: Mutex::default(),
+            signers: Mutex::default(),
             world,
             options,
             memo: ContentsMemo::default(),
@@ -261,6 +265,31 @@ impl<'a> UserFacts<'a> {
             .flat_map(|stored| &stored.release.signers)
             .map(|key| key.key_id().to_owned())
             .collect()
+    }
+
+    /// Returns the signers of all releases of a provider in the store of this machine, as far as they count for a root.
+    pub(crate) fn known_signers(&self, root: &Root, provider: &ProviderAddr) -> KnownSigners {
+        self.signers_by(self.trusted(root), provider)
+    }
+
+    /// Returns the signers of all releases of a provider in the store of this machine, as far as they count.
+    pub(crate) fn signers_by(
+        &self,
+        trusted: TrustedFacts,
+        provider: &ProviderAddr,
+    ) -> KnownSigners {
+        let mut remembered = self.signers.lock().unwrap_or_else(PoisonError::into_inner);
+        remembered
+            .entry((trusted, provider.clone()))
+            .or_insert_with(|| {
+                self.store
+                    .iter()
+                    .flat_map(|(store, _)| store.releases_of(provider))
+                    .filter(|stored| trusted.accepts(&stored.origin))
+                    .map(|stored| (stored.release.version, stored.release.signers))
+                    .collect()
+            })
+            .clone()
     }
 
     /// Returns the known properties of the locked releases; releases without any are left out.

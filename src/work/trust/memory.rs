@@ -21,6 +21,8 @@ pub(super) struct SeenEntry<'a> {
     pub(super) version: Version,
     /// The memory of the project file; `None` if it has none of the provider.
     pub(super) remembered: Option<&'a RememberedProvider>,
+    /// The steps down from that.
+    pub(super) steps_down: Vec<StepDown>,
     /// The user accepts what differs.
     pub(super) is_accepted: bool,
     pub(super) origin: ReleaseOrigin,
@@ -40,10 +42,19 @@ struct SeenProvider {
     origin: ReleaseOrigin,
     remembered: Option<RememberedProvider>,
     is_accepted: bool,
+    /// Some entry is a step down.
+    is_changed: bool,
     /// The entries by the path of their root.
-    entries: BTreeMap<String, (Version, ReleaseOrigin)>,
+    entries: BTreeMap<String, SeenRelease>,
     /// The day when the first of its keys expires.
     key_expires: Option<String>,
+}
+
+/// The release of an entry.
+struct SeenRelease {
+    version: Version,
+    origin: ReleaseOrigin,
+    steps_down: Vec<StepDown>,
 }
 
 impl SeenProvider {
@@ -57,7 +68,7 @@ impl SeenProvider {
                 MemoryState::Unknown
             };
         };
-        if !self.steps_down().is_empty() {
+        if self.is_changed {
             return if self.is_accepted {
                 MemoryState::Accepted
             } else {
@@ -77,19 +88,6 @@ impl SeenProvider {
             MemoryState::Unchanged
         }
     }
-
-    /// Lists the steps down of all entries.
-    fn steps_down(&self) -> Vec<StepDown> {
-        let origins = self.entries.values().map(|(_, origin)| origin);
-        self.remembered
-            .iter()
-            .flat_map(|known| {
-                origins
-                    .clone()
-                    .flat_map(|origin| origin.steps_down(&known.into()))
-            })
-            .collect()
-    }
 }
 
 impl ProjectMemory {
@@ -103,6 +101,7 @@ impl ProjectMemory {
                 origin: origin.clone(),
                 remembered: entry.remembered.cloned(),
                 is_accepted: entry.is_accepted,
+                is_changed: false,
                 entries: BTreeMap::new(),
                 key_expires: entry.key_expires.clone(),
             });
@@ -117,21 +116,27 @@ impl ProjectMemory {
             (Some(all), Some(keys)) => all.extend(keys.iter().cloned()),
             (all, keys) => *all = all.take().or_else(|| keys.clone()),
         }
-        seen.entries.insert(entry.root, (entry.version, origin));
+        seen.is_changed |= !entry.steps_down.is_empty();
+        let release = SeenRelease {
+            version: entry.version,
+            origin,
+            steps_down: entry.steps_down,
+        };
+        seen.entries.insert(entry.root, release);
     }
 
     /// Returns a row for each entry of a root.
     pub(super) fn rows(&self, root: &str) -> impl Iterator<Item = TrustedProvider> {
         self.providers.iter().filter_map(move |(provider, seen)| {
-            let (version, origin) = seen.entries.get(root)?;
+            let SeenRelease {
+                version,
+                origin,
+                steps_down,
+            } = seen.entries.get(root)?;
             let fingerprints = origin
                 .signers
                 .as_ref()
                 .map(|keys| keys.iter().map(|key| key.fingerprint.clone()).collect());
-            let steps_down = match &seen.remembered {
-                Some(known) => origin.steps_down(&known.into()),
-                None => Vec::new(),
-            };
             Some(TrustedProvider {
                 provider: provider.clone(),
                 version: version.clone(),
@@ -141,7 +146,7 @@ impl ProjectMemory {
                 modules: origin.modules.iter().cloned().collect(),
                 provenance: origin.repositories.iter().cloned().collect(),
                 zh_count: origin.zh,
-                steps_down: steps_down.iter().map(ToString::to_string).collect(),
+                steps_down: steps_down.iter().map(StepDown::in_full).collect(),
             })
         })
     }

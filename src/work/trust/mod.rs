@@ -114,16 +114,22 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
                 continue;
             }
             let origin = ReleaseOrigin::new(
+                entry,
                 signers.get(provider),
                 builds.get(provider),
                 attested.get(provider),
-                &entry.hashes,
             );
+            let remembered = root.project().trust.remembered(provider, root.flavor);
+            let steps_down = remembered.map_or_else(Vec::new, |known| {
+                let releases = || session.facts.known_signers(root, provider);
+                origin.steps_down(&known.into(), releases)
+            });
             memory.add(SeenEntry {
                 root: result.path.clone(),
                 provider: provider.clone(),
                 version: entry.version.clone(),
-                remembered: root.project().trust.remembered(provider, root.flavor),
+                remembered,
+                steps_down,
                 is_accepted: accepted.contains(provider),
                 origin,
                 key_expires: ends

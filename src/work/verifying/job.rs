@@ -315,6 +315,7 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
                 installation_faults: &installation_faults,
                 facts: &|lock| self.session.facts.about(root, lock),
                 builds: &|lock| self.session.facts.builds(root, lock),
+                signers: &|provider| self.session.facts.known_signers(root, provider),
                 carried: &|lock| self.replaced.carried(root, lock),
                 releases: &|lock| LockedReleases {
                     asked: attested.clone(),

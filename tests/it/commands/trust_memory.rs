@@ -182,6 +182,69 @@ fn another_main_module_is_a_step_down() {
 }
 
 #[test]
+fn another_key_is_reported_with_the_releases_that_both_sign() {
+    let releases = ["1.0.0", "1.1.0"].map(|version| (version, [CLEAN, CLEAN]));
+    let (registry, lab) = builds::locked(&releases, "1.0.0");
+    lab.run(&flavored("trust")).exits(0);
+    lab.write("old.hcl", lab.read(LOCK));
+    registry.reset(&json!({"keys": ["stranger"], "sign_with": "stranger"}));
+    builds::update(&lab, "1.1.0");
+    let since = format!(
+        "signed by another key, {}, since 1.1.0 at the latest",
+        TestKey::Stranger.fingerprint()
+    );
+    let earlier = "the newest known release that an earlier key signs is 1.0.0";
+    let offline = lab.run(&flavored("verify --only policy")).exits(1);
+    offline.stdout_has(&since);
+    offline.stdout_has(&format!(
+        "when it was locked here, its registry stated this key; {earlier}"
+    ));
+    let upstream = lab.run(&flavored("verify --only upstream")).exits(1);
+    upstream.stdout_has(&since);
+    upstream.stdout_has(&format!("its registry states this key; {earlier}"));
+    for command in ["trust", "diff old.hcl .terraform.lock.hcl --fail-on danger"] {
+        let outcome = lab.run(&flavored(command)).exits(1);
+        outcome.stdout_has(&format!("{since}; {earlier}"));
+    }
+    lab.run(&flavored("lock --prove --platform linux_amd64"))
+        .exits(0)
+        .stderr_has(&format!("{since}; {earlier}"));
+    // Without facts only the locked release is known.
+    let unknown = lab
+        .run(&flavored("verify --only upstream --no-cache"))
+        .exits(1);
+    unknown.stdout_has(&since);
+    unknown.stdout_has("no release that an earlier key signs is known here");
+}
+
+#[test]
+fn an_unsigned_release_is_a_step_down_where_its_registry_is_asked() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"no_keys": true}));
+    let tofu = |command: &str| {
+        let args: Vec<&str> = command.split(' ').collect();
+        lab.run(&[&args[..], &["--flavor", "opentofu"]].concat())
+    };
+    tofu("lock --platform linux_amd64").exits(0);
+    let main = TestKey::Main.fingerprint();
+    let signed = format!("signed_by = [\"{main}\"]");
+    for (known, wanted) in [(&*signed, &["signature-lost"][..]), ("signed_by = []", &[])] {
+        let text = format!("trust {{\n  provider \"acme/demo\" {{\n    {known}\n  }}\n}}\n");
+        lab.write(FILE, text);
+        let verify = tofu("verify --only upstream --format json");
+        assert_eq!(rules(&verify), wanted);
+        let sarif = tofu("verify --only upstream --format sarif");
+        assert_eq!(sarif.stdout.contains("signature-lost"), !wanted.is_empty());
+        let lock = tofu("lock --prove --platform linux_amd64").exits(0);
+        let is_warned = lock.stderr.contains("is not signed any more");
+        assert_eq!(is_warned, !wanted.is_empty(), "{}", lock.stderr);
+        // Facts are kept of signed lists alone.
+        let offline = tofu("verify --only policy").exits(0);
+        offline.stdout_has("policy not checked: remembered keys");
+    }
+}
+
+#[test]
 fn attacks_on_the_memory_are_refused_or_have_no_effect() {
     // Another key with the same 64-bit ID is another key.
     let (registry, lab) = locked();

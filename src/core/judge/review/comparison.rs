@@ -7,9 +7,10 @@ use super::causes::Risk;
 use super::configuration::ConfigurationSides;
 use super::diff::ProviderSide;
 use super::file::{FileCause, FileReview, review};
-use super::origin::ReleaseOrigin;
+use super::origin::{KnownSigners, ReleaseOrigin};
 use super::pins::pin_changes;
 use super::side::LockSide;
+use crate::addr::ProviderAddr;
 use crate::flavor::{Flavor, Program};
 use crate::pins::Pins;
 use crate::project::RememberedProvider;
@@ -76,8 +77,12 @@ impl FileComparison {
     }
 
     /// Adds the steps down of the entries, from those before and from what the project file before remembers;
-    /// `origin` returns what is known of the release of an entry.
-    pub fn add_trust(&mut self, origin: impl Fn(&ProviderSide) -> ReleaseOrigin) {
+    /// `origin` returns what is known of the release of an entry, and `releases` who signed those of a provider.
+    pub fn add_trust(
+        &mut self,
+        origin: impl Fn(&ProviderSide) -> ReleaseOrigin,
+        releases: impl Fn(&ProviderAddr) -> KnownSigners,
+    ) {
         let flavor = self.flavor();
         for explained in &mut self.review.providers {
             let Some(side) = explained.change.now() else {
@@ -92,14 +97,18 @@ impl FileComparison {
                     zh: 0,
                     ..origin(before)
                 };
-                steps.extend(now.steps_down(&before));
+                steps.extend(now.steps_down(&before, || releases(&side.addr)));
             }
             let remembered = self
                 .memory
                 .iter()
                 .find(|known| known.provider.means(&side.addr, flavor));
-            for step in remembered.map_or_else(Vec::new, |known| now.steps_down(&known.into())) {
-                if !steps.contains(&step) {
+            let steps_from =
+                |known: &RememberedProvider| now.steps_down(&known.into(), || releases(&side.addr));
+            for step in remembered.map_or_else(Vec::new, steps_from) {
+                // The earlier keys may differ, which makes no second step of the same key.
+                let text = step.to_string();
+                if steps.iter().all(|other| other.to_string() != text) {
                     steps.push(step);
                 }
             }

@@ -64,7 +64,7 @@ pub use merge::{
     MergeBase, MergeConflict, MergePreference, Merged, UnfinishedReason, UnknownEntries, merge,
 };
 pub use merged_file::{ChangedBy, MergeSides, MergedFile, merged_program};
-pub use origin::{ReleaseOrigin, StepDown};
+pub use origin::{KeyHistory, KnownSigners, ReleaseOrigin, StepDown};
 pub use pin_merge::{MergedPins, merge_pins};
 pub use pins::{PinChange, PinChangeKind, pin_changes};
 pub use readable::readable;

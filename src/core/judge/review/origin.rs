@@ -1,17 +1,24 @@
 //! Signers and origin of releases, and the steps down from what was known before.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::contents::{ReleaseBuilds, without_major};
 use crate::diag::{counted, rules};
-use crate::hash::{Hashes, Scheme};
+use crate::hash::Scheme;
+use crate::lockfile::ProviderLock;
 use crate::package::{AttestedBuild, AttestedBuilds, KeyId, SignerKey};
 use crate::project::RememberedProvider;
+use crate::version::Version;
+
+/// The signers of all known releases of a provider.
+pub type KnownSigners = BTreeMap<Version, BTreeSet<SignerKey>>;
 
 /// The signers and the origin of a locked release, as far as they are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReleaseOrigin {
+    /// The release; `None` for what is remembered of all releases of a provider.
+    pub version: Option<Version>,
     /// The keys that signed it; empty if nothing signs it, `None` if that is not known.
     pub signers: Option<BTreeSet<SignerKey>>,
     /// The main modules of its programs, without their major version; none if they are not known.
@@ -30,7 +37,12 @@ pub struct ReleaseOrigin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepDown {
     /// Another key signed the release.
-    OtherKey(SignerKey),
+    OtherKey {
+        /// The key that is not remembered.
+        key: SignerKey,
+        /// The known releases that it and the remembered keys sign.
+        history: KeyHistory,
+    },
     /// Nothing signs the release, and a key signed those before.
     Unsigned,
     /// The program is built from another module.
@@ -63,12 +75,75 @@ pub enum StepDown {
     },
 }
 
+/// The known releases that another key and the earlier keys sign.
+///
+/// Displayed as a clause about the earlier keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyHistory {
+    /// The first release that the other key signs.
+    pub since: Option<Version>,
+    /// The newest release that an earlier key signs.
+    pub earlier: Option<Version>,
+}
+
+impl KeyHistory {
+    fn new(releases: &KnownSigners, key: &SignerKey, earlier: &BTreeSet<SignerKey>) -> Self {
+        let by_key = |(_, signers): &(_, &BTreeSet<SignerKey>)| signers.contains(key);
+        let by_earlier = |(_, signers): &(_, &BTreeSet<SignerKey>)| {
+            signers.iter().any(|signer| is_among(signer, earlier))
+        };
+        Self {
+            since: releases
+                .iter()
+                .find(by_key)
+                .map(|(version, _)| version.clone()),
+            earlier: releases
+                .iter()
+                .rev()
+                .find(by_earlier)
+                .map(|(version, _)| version.clone()),
+        }
+    }
+}
+
+impl fmt::Display for KeyHistory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.earlier {
+            None => f.write_str("no release that an earlier key signs is known here"),
+            Some(version) if self.since.as_ref().is_some_and(|since| version > since) => {
+                write!(f, "an earlier key still signs {version}")
+            }
+            Some(version) => write!(
+                f,
+                "the newest known release that an earlier key signs is {version}"
+            ),
+        }
+    }
+}
+
+/// Returns true if one of the keys made a signature; a primary key includes its subkeys.
+fn is_among(signer: &SignerKey, keys: &BTreeSet<SignerKey>) -> bool {
+    keys.iter().any(|key| {
+        let primary = &key.fingerprint;
+        signer.fingerprint == *primary || signer.subkey.as_ref() == Some(primary)
+    })
+}
+
 impl StepDown {
+    /// Returns it with what is known of the earlier keys.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        match self {
+            Self::OtherKey { history, .. } => format!("{self}; {history}"),
+            _ => self.to_string(),
+        }
+    }
+
     /// Returns the name of its rule.
     #[must_use]
     pub fn rule(&self) -> &'static str {
         match self {
-            Self::OtherKey(_) => rules::KEY_CHANGED,
+            Self::OtherKey { .. } => rules::KEY_CHANGED,
             Self::Unsigned => rules::SIGNATURE_LOST,
             Self::OtherModule { .. } => rules::ORIGIN_CHANGED,
             Self::Unattested { .. } | Self::OtherRepository { .. } => rules::PROVENANCE_LOST,
@@ -80,7 +155,14 @@ impl StepDown {
 impl fmt::Display for StepDown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OtherKey(key) => write!(f, "signed by another key, {}", key.fingerprint),
+            Self::OtherKey { key, history } => {
+                write!(f, "signed by another key, {}", key.fingerprint)?;
+                match &history.since {
+                    // Releases that are not known here may have been signed by it before.
+                    Some(since) => write!(f, ", since {since} at the latest"),
+                    None => Ok(()),
+                }
+            }
             Self::Unsigned => f.write_str("not signed any more"),
             Self::OtherModule { from, to } => {
                 write!(f, "built from {to}, which was {from} before")
@@ -109,11 +191,12 @@ impl ReleaseOrigin {
     /// Makes it of what is known of an entry.
     #[must_use]
     pub fn new<'s>(
+        entry: &ProviderLock,
         signers: Option<impl IntoIterator<Item = &'s SignerKey>>,
         builds: Option<&ReleaseBuilds>,
         attested: Option<&AttestedBuilds>,
-        hashes: &Hashes,
     ) -> Self {
+        let hashes = &entry.hashes;
         // The list of a release may have packages that this entry does not accept.
         let attested: Vec<_> = attested
             .into_iter()
@@ -123,6 +206,7 @@ impl ReleaseOrigin {
         let repository =
             |(_, build): &(_, &Option<AttestedBuild>)| Some(build.as_ref()?.repository.clone());
         Self {
+            version: Some(entry.version.clone()),
             signers: signers.map(|signers| signers.into_iter().cloned().collect()),
             modules: builds
                 .into_iter()
@@ -143,29 +227,19 @@ impl ReleaseOrigin {
     }
 
     /// Lists the steps down from what was known before. What is not known is none.
+    ///
+    /// `releases` returns what is known of other releases; called only if another key signed this one.
     #[must_use]
-    pub fn steps_down(&self, before: &Self) -> Vec<StepDown> {
+    pub fn steps_down(
+        &self,
+        before: &Self,
+        releases: impl FnOnce() -> KnownSigners,
+    ) -> Vec<StepDown> {
         let mut steps = Vec::new();
         if let (Some(signers), Some(known)) = (&self.signers, &before.signers)
             && !known.is_empty()
         {
-            if signers.is_empty() {
-                steps.push(StepDown::Unsigned);
-            }
-            // A primary key includes its subkeys.
-            let is_known = |signer: &SignerKey| {
-                known.iter().any(|key| {
-                    let primary = &key.fingerprint;
-                    signer.fingerprint == *primary || signer.subkey.as_ref() == Some(primary)
-                })
-            };
-            steps.extend(
-                signers
-                    .iter()
-                    .filter(|signer| !is_known(signer))
-                    .cloned()
-                    .map(StepDown::OtherKey),
-            );
+            steps.extend(self.signature_steps(signers, known, releases));
         }
         if let Some(module) = before.modules.first() {
             let others = self.modules.difference(&before.modules);
@@ -206,6 +280,41 @@ impl ReleaseOrigin {
         }
         steps
     }
+
+    /// Lists the steps down from the keys that signed the releases before.
+    fn signature_steps(
+        &self,
+        signers: &BTreeSet<SignerKey>,
+        earlier: &BTreeSet<SignerKey>,
+        releases: impl FnOnce() -> KnownSigners,
+    ) -> Vec<StepDown> {
+        if signers.is_empty() {
+            return vec![StepDown::Unsigned];
+        }
+        let others: Vec<&SignerKey> = signers
+            .iter()
+            .filter(|signer| !is_among(signer, earlier))
+            .collect();
+        if others.is_empty() {
+            return Vec::new();
+        }
+        let mut known = releases();
+        // A registry may have named another key for it than facts know.
+        if let Some(version) = &self.version {
+            let signers_now = signers.iter().cloned();
+            known
+                .entry(version.clone())
+                .or_default()
+                .extend(signers_now);
+        }
+        others
+            .into_iter()
+            .map(|key| StepDown::OtherKey {
+                key: key.clone(),
+                history: KeyHistory::new(&known, key, earlier),
+            })
+            .collect()
+    }
 }
 
 impl From<&RememberedProvider> for ReleaseOrigin {
@@ -216,11 +325,53 @@ impl From<&RememberedProvider> for ReleaseOrigin {
         };
         let keys = remembered.signed_by.as_ref();
         Self {
+            version: None,
             signers: keys.map(|keys| keys.iter().map(key).collect()),
             modules: remembered.module.iter().cloned().collect(),
             repositories: remembered.provenance.iter().cloned().collect(),
             unattested: 0,
             zh: remembered.zh.unwrap_or_default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row has releases as `VERSION KEYS`, the keys being letters; `n` is the other key, and `o` the earlier one.
+    #[track_caller]
+    fn check(releases: &[&str], since: &str, earlier: &str) {
+        let key = |letter: char| SignerKey {
+            fingerprint: letter.to_string(),
+            subkey: None,
+        };
+        let known: KnownSigners = releases
+            .iter()
+            .filter_map(|release| release.split_once(' '))
+            .map(|(version, keys)| {
+                let version = version.parse().expect("a version");
+                (version, keys.chars().map(key).collect())
+            })
+            .collect();
+        let history = KeyHistory::new(&known, &key('n'), &BTreeSet::from([key('o')]));
+        assert_eq!(history.since, since.parse().ok(), "{releases:?}");
+        assert_eq!(history.to_string(), earlier, "{releases:?}");
+    }
+
+    #[test]
+    fn known_releases_show_what_both_keys_sign() {
+        let none = "no release that an earlier key signs is known here";
+        check(&["1.1.0 n"], "1.1.0", none);
+        check(&["1.1.0 n", "1.0.0 x"], "1.1.0", none);
+        let until = "the newest known release that an earlier key signs is 1.9.0";
+        check(
+            &["1.2.0 o", "1.9.0 o", "1.10.0 n", "1.11.0 n"],
+            "1.10.0",
+            until,
+        );
+        check(&["1.9.0 on"], "1.9.0", until);
+        let still = "an earlier key still signs 1.2.1";
+        check(&["1.0.0 o", "1.2.0 n", "1.2.1 o"], "1.2.0", still);
     }
 }

@@ -10,13 +10,17 @@ use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::package::SignerKey;
 use crate::project::Project;
-use crate::review::{ReleaseOrigin, StepDown};
+use crate::review::{KnownSigners, ReleaseOrigin, StepDown};
 
 /// The known signers and origins of locked releases.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct KnownOrigins<'a> {
     /// The keys that signed the releases; none of a key means that nothing signs them.
     pub signers: &'a BTreeMap<ProviderAddr, Vec<SignerKey>>,
+    /// Registries state these keys now; else facts know them.
+    pub are_asked: bool,
+    /// Returns the signers of all releases of a provider that facts know.
+    pub releases: &'a dyn Fn(&ProviderAddr) -> KnownSigners,
     /// The build information of the programs.
     pub builds: &'a LockedBuilds,
     /// The builds that attestations state.
@@ -37,14 +41,14 @@ pub fn steps_down<'l>(
             continue;
         };
         let origin = ReleaseOrigin::new(
+            entry,
             known.signers.get(provider),
             known.builds.get(provider),
             known.attested.get(provider),
-            &entry.hashes,
         );
         steps.extend(
             origin
-                .steps_down(&remembered.into())
+                .steps_down(&remembered.into(), || (known.releases)(provider))
                 .into_iter()
                 .map(|step| (provider, step)),
         );
@@ -64,13 +68,24 @@ pub(super) fn check(
     let mut findings = Vec::new();
     for (provider, step) in steps_down(lock, project, flavor, known) {
         let title = format!("{provider} {} is {step}", lock.providers[provider].version);
-        let (at, note) = match &step {
-            StepDown::OtherKey(_) => (subject.version(provider), "its registry states this key"),
-            StepDown::Unsigned => (subject.version(provider), "its registry states no key"),
+        let note = match &step {
+            StepDown::OtherKey { history, .. } if known.are_asked => {
+                format!("its registry states this key; {history}")
+            }
+            StepDown::OtherKey { history, .. } => {
+                format!("when it was locked here, its registry stated this key; {history}")
+            }
+            // Facts are kept of signed lists alone, so a registry was asked.
+            StepDown::Unsigned => "its registry states no key".to_owned(),
             StepDown::OtherModule { .. }
             | StepDown::Unattested { .. }
-            | StepDown::OtherRepository { .. } => (subject.version(provider), "the locked release"),
-            StepDown::FewerHashes { .. } => (subject.hashes(provider), "the hashes of this entry"),
+            | StepDown::OtherRepository { .. } => "the locked release".to_owned(),
+            StepDown::FewerHashes { .. } => "the hashes of this entry".to_owned(),
+        };
+        let at = if let StepDown::FewerHashes { .. } = step {
+            subject.hashes(provider)
+        } else {
+            subject.version(provider)
         };
         let mut diagnostic = diag::named(step.rule())
             .diagnostic(title)

@@ -23,6 +23,7 @@ use crate::diag::{Counts, Diagnostic, FileId, Finding, Severity, has_errors, rul
 use crate::hash::{Hash, Scheme};
 use crate::lockfile::{Document, LockFile};
 use crate::package::WantedPlatforms;
+use crate::review::KnownSigners;
 
 /// The wanted checks, with their inputs beside the root.
 pub struct WantedChecks<'a> {
@@ -38,6 +39,8 @@ pub struct WantedChecks<'a> {
     pub releases: &'a dyn Fn(&LockFile) -> LockedReleases,
     /// Returns the builds of locked releases by facts; called only if a check needs them.
     pub builds: &'a dyn Fn(&LockFile) -> LockedBuilds,
+    /// Returns the signers of all known releases of a provider; called only where another key signed one.
+    pub signers: &'a dyn Fn(&ProviderAddr) -> KnownSigners,
     /// Returns the hashes that entries have kept from the version before; called only where facts do not explain
     /// every hash.
     pub carried: &'a dyn Fn(&LockFile) -> Vec<CarriedHashes>,
@@ -132,6 +135,7 @@ struct KnownReleases<'a> {
 ///     facts: &|_| Default::default(),
 ///     releases: &|_| LockedReleases::unknown(),
 ///     builds: &|_| Default::default(),
+///     signers: &|_| Default::default(),
 ///     carried: &|_| Vec::new(),
 ///     sources: &mut NoSources,
 ///     matrix: false,
@@ -418,6 +422,8 @@ fn check_policy(
         };
         let known = KnownOrigins {
             signers: &signers,
+            are_asked: checks.sources.asks(),
+            releases: checks.signers,
             builds: (known.builds)(),
             attested: &releases.attested(),
         };

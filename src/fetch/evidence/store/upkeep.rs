@@ -9,6 +9,7 @@ use super::{
     Export, FACTS, FactOrigin, Facts as _, MAX_EXPORT_BYTES, MAX_PER_GROUP, Store, StoredFact,
     StoredRelease, group, key, key_in, lock,
 };
+use crate::addr::ProviderAddr;
 use crate::contents::{BuildInfo, ProgramContents};
 use crate::hash::Hash;
 use crate::package::Fact;
@@ -112,6 +113,17 @@ impl Store<'_> {
             all.bytes += object.bytes;
         }
         Ok(all)
+    }
+
+    /// Returns the releases of a provider; reads the objects of all releases, since their keys do not tell providers.
+    #[must_use]
+    pub fn releases_of(&self, provider: &ProviderAddr) -> Vec<StoredRelease> {
+        self.keys(RELEASES)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|key| self.read_release(key))
+            .filter(|stored| stored.release.provider == *provider)
+            .collect()
     }
 
     /// Returns the build information of packages by their `zh:`: of the first packages, up to the size of an export.
