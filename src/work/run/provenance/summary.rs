@@ -27,12 +27,26 @@ impl AttestationSummary {
         builds: &AttestedBuilds,
         repository: &ExpectedRepository,
     ) {
-        let sentences = if builds.values().any(Option::is_some) {
-            &mut self.attested
-        } else {
-            &mut self.not_attested
-        };
-        sentences.insert(sentence(name, builds, repository));
+        let ExpectedRepository {
+            name: place,
+            named_by,
+            ..
+        } = repository;
+        let distinct: BTreeSet<&AttestedBuild> = builds.values().flatten().collect();
+        if distinct.is_empty() {
+            let text = format!("{name}: {place}, named by {named_by}, attests nothing of it");
+            self.not_attested.insert(text);
+            return;
+        }
+        let places = distinct.into_iter().map(|build| {
+            let commit: String = build.commit.chars().take(COMMIT_DIGITS).collect();
+            format!("{} at {} ({commit})", build.workflow, build.git_ref)
+        });
+        self.attested.insert(format!(
+            "{name}: {} built in {place}, named by {named_by}, by {}",
+            counted(builds.values().flatten().count(), "package"),
+            places.collect::<Vec<_>>().join(", ")
+        ));
     }
 
     /// Adds a release whose repository is not known.
@@ -72,26 +86,4 @@ impl AttestationSummary {
         }
         remarks
     }
-}
-
-fn sentence(name: &str, builds: &AttestedBuilds, repository: &ExpectedRepository) -> String {
-    let ExpectedRepository {
-        name: place,
-        named_by,
-        ..
-    } = repository;
-    let distinct: BTreeSet<&AttestedBuild> = builds.values().flatten().collect();
-    if distinct.is_empty() {
-        return format!("{name}: {place}, named by {named_by}, attests nothing of it");
-    }
-    let count = builds.values().flatten().count();
-    let of = distinct.into_iter().map(|build| {
-        let commit: String = build.commit.chars().take(COMMIT_DIGITS).collect();
-        format!("{} at {} ({commit})", build.workflow, build.git_ref)
-    });
-    format!(
-        "{name}: {} built in {place}, named by {named_by}, by {}",
-        counted(count, "package"),
-        of.collect::<Vec<_>>().join(", ")
-    )
 }
