@@ -80,15 +80,17 @@ impl ReplaceJob<'_, '_> {
             (file, span),
         );
         place.map_err(|_| {
+            let (it, help) = if node.path.is_root() {
+                let help = "change the source where it is written".to_owned();
+                (format!("{} is not a file", texts.name(file)), help)
+            } else {
+                let new = opened.new.short(opened.root.flavor);
+                let help = format!("a version of that module is needed that requires {new}");
+                (format!("{} is not", node.path), help)
+            };
             stays(opened, (file, span), texts)
-                .because(format!(
-                    "{} is not of this repository, and is not edited",
-                    node.path
-                ))
-                .help(format!(
-                    "a version of that module is needed that requires {}",
-                    opened.new.short(opened.root.flavor)
-                ))
+                .because(format!("{it} of this repository, and is not edited"))
+                .help(help)
         })
     }
 

@@ -408,3 +408,21 @@ fn recorded_conditions_of_unseen_modules_are_named() {
     outcome.stderr_has("add `--modules fetch`");
     assert_eq!((lab.read("main.tf"), lab.read(LOCK)), before);
 }
+
+#[test]
+fn a_generated_file_is_refused_with_its_place() {
+    let lab = with_unseen("~> 1.0");
+    let required = lab.read("main.tf");
+    let required = &required[..required.find("module").expect("a call")];
+    lab.write("main.tf", "").write(
+        "terragrunt.hcl",
+        format!("generate \"v\" {{\n  path = \"v.tf\"\n  if_exists = \"overwrite\"\n  contents = <<EOT\n{required}EOT\n}}\n"),
+    );
+    let said = "v.tf (generated) is not a file of this repository, and is not edited";
+    let outcome = edit(&lab, "update", &["x@2.3.1", "--edit"]).exits(2);
+    outcome.stderr_has("t/x 2.3.1 is excluded at v.tf (generated):4");
+    outcome.stderr_has(said);
+    let moved = edit(&lab, "replace", &["example.com/t/x", "example.com/t/y"]).exits(2);
+    moved.stderr_has("example.com/t/x stays at v.tf (generated):4");
+    moved.stderr_has(said);
+}

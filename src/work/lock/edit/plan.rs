@@ -311,21 +311,41 @@ impl EditJob<'_, '_> {
                     failure("the constraint is built from parts, and is not edited".to_owned())
                         .help("write it by hand so that it allows the version"),
                 ),
-                Err(NotEditable::Foreign) => failures.push(
-                    failure(format!(
-                        "{} is not of this repository, and is not edited: it states {}",
-                        place.module, place.constraints
-                    ))
-                    .help(foreign::help(
-                        (&opened.loaded, &place.module),
-                        (provider, wanted),
-                        opened.root.flavor,
-                        (self.modules, texts),
-                    )),
-                ),
+                Err(NotEditable::Foreign) => {
+                    let (reason, help) = self.foreign(opened, place, (provider, wanted), texts);
+                    failures.push(failure(reason).help(help));
+                }
             }
         }
         failures
+    }
+
+    /// Says why a place is not edited, and what to do instead.
+    fn foreign(
+        &self,
+        opened: &EditableRoot,
+        place: &Requirement,
+        (provider, wanted): (&ProviderAddr, &Version),
+        texts: &Texts,
+    ) -> (String, String) {
+        if place.module.is_root() {
+            let shown = texts.name(place.file);
+            return (
+                format!("{shown} is not a file of this repository, and is not edited"),
+                format!("change it where it is written so that it allows {wanted}"),
+            );
+        }
+        let reason = format!(
+            "{} is not of this repository, and is not edited: it states {}",
+            place.module, place.constraints
+        );
+        let help = foreign::help(
+            (&opened.loaded, &place.module),
+            (provider, wanted),
+            opened.root.flavor,
+            (self.modules, texts),
+        );
+        (reason, help)
     }
 }
 
