@@ -182,7 +182,7 @@ impl std::fmt::Debug for FoundModule {
 pub enum PinRequest<'a> {
     /// Calls of this root are not pinned.
     Unused,
-    /// The call has no pin yet: the package is hashed.
+    /// The call has no pin yet, or another one is wanted: the source is asked, and the package is hashed.
     New,
     /// The pinned version or commit is wanted, and its package must have the pinned hash.
     Kept(&'a ModulePin),

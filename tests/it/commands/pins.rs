@@ -380,6 +380,18 @@ fn a_version_of_a_registry_is_kept_until_it_is_moved() {
         1,
         "version 1.1.0 has other files now",
     );
+    // The cache has the first files of that version, which are no longer wanted.
+    runs(&root, &lock, 0, "");
+    let moved = ["--flavor", "opentofu", "update", "--pins=net"];
+    let said = "module net has other files at the same version 1.1.0";
+    runs(&root, &moved, 0, said);
+    runs(
+        &root,
+        &["--flavor", "opentofu", "verify", "--upstream"],
+        0,
+        "",
+    );
+    runs(&root, &lock, 0, "");
 }
 
 fn pins(modules: &[(&str, &str)]) -> String {

@@ -72,6 +72,8 @@ pub struct ModuleStore<'a> {
     locations:
         Memo<(Flavor, ModuleName, Version), Result<Arc<registry::KnownLocation>, ModuleFailure>>,
     packages: Memo<(Flavor, Box<str>), Result<ModulePackage, ModuleFailure>>,
+    /// Packages of registries that were asked for in this run to be pinned, by what they are kept as.
+    pinned_anew: Memo<String, Result<ModulePackage, ModuleFailure>>,
     /// Packages by what they are kept as, also where there is no cache.
     known: Mutex<BTreeMap<Box<str>, ModulePackage>>,
 }
@@ -138,6 +140,7 @@ impl<'a> ModuleStore<'a> {
             versions: Memo::default(),
             locations: Memo::default(),
             packages: Memo::default(),
+            pinned_anew: Memo::default(),
             known: Mutex::default(),
         }
     }

@@ -63,15 +63,19 @@ impl ModuleStore<'_> {
                     .clone()
             }
         };
-        let mut known = self.location(module, &version, flavor)?;
-        let mut package = self.located(module, &version, &known.location, flavor);
+        let mut known = if self.pins_anew(request) {
+            self.ask_location(module, &version, flavor)?
+        } else {
+            self.location(module, &version, flavor)?
+        };
+        let mut package = self.located(module, &version, &known.location, request);
         // Signed URLs and moved repositories fail after some time, while a cached location has no end
         // (rules 8.2).
         if package.is_err() && known.by == LocationBy::Cache && self.access == ModuleAccess::Fetched
         {
             // The package may have moved since, and its old place be gone.
             known = self.ask_location(module, &version, flavor)?;
-            package = self.located(module, &version, &known.location, flavor);
+            package = self.located(module, &version, &known.location, request);
         }
         let mut package = package?;
         let address = address_of(&known.location);
@@ -185,48 +189,65 @@ impl ModuleStore<'_> {
         })
     }
 
+    /// Returns true if a pin is made of what the registry names now: a version may have been published again.
+    fn pins_anew(&self, request: &ModuleRequest<'_>) -> bool {
+        request.pin == PinRequest::New && self.access == ModuleAccess::Fetched
+    }
+
     /// Finds the package at a location. It is kept by the version and the location: neither changes.
     fn located(
         &self,
         module: &RegistryModule,
         version: &Version,
         location: &ModuleLocation,
-        flavor: Flavor,
+        request: &ModuleRequest<'_>,
     ) -> Result<ModulePackage, ModuleFailure> {
-        let address = address_of(location);
+        let flavor = request.flavor;
         // What may be secret is left out of it, and is not what the package depends on.
         let place = RemoteModule {
             sub: "".into(),
-            ..address.clone()
+            ..address_of(location)
         };
         let kept_as = format!(
             "{} {}",
             version_question(module, version, flavor),
             place.shown()
         );
-        if let Some(package) = self.kept(Some(&kept_as)) {
-            return Ok(package);
-        }
-        let package = match location {
-            ModuleLocation::Source(_) => {
-                // The registry's own URL may be plain http, by a `host` block; only for a plain location that
-                // matters, and is looked up.
-                let is_plain = scheme_of(address.forced_kind().1) == "http";
-                let network = self.network(flavor).ok().filter(|_| is_plain);
-                let is_encrypted =
-                    network.is_none_or(|network| network.registries.is_encrypted(module));
-                let named_by = if is_encrypted {
-                    NamedBy::Server
-                } else {
-                    NamedBy::PlainServer
-                };
-                // The directory that is named with it must be in the package as well.
-                permit(&address, named_by)?;
-                self.package(&place, NamedBy::PlainServer, flavor)?
-            }
-            ModuleLocation::Direct { url, token } => self.direct(module, url, *token, flavor)?,
+        let fetch = || {
+            let package = self.at_location(module, location, &place, flavor)?;
+            Ok(self.keep(&kept_as, package))
         };
-        Ok(self.keep(&kept_as, package))
+        if self.pins_anew(request) {
+            return self.pinned_anew.get(&kept_as, fetch);
+        }
+        self.kept(Some(&kept_as)).map_or_else(fetch, Ok)
+    }
+
+    /// Fetches the package at a location; `place` is its address without a directory.
+    fn at_location(
+        &self,
+        module: &RegistryModule,
+        location: &ModuleLocation,
+        place: &RemoteModule,
+        flavor: Flavor,
+    ) -> Result<ModulePackage, ModuleFailure> {
+        if let ModuleLocation::Direct { url, token } = location {
+            return self.direct(module, url, *token, flavor);
+        }
+        let address = address_of(location);
+        // The registry's own URL may be plain http, by a `host` block; only for a plain location that matters, and is
+        // looked up.
+        let is_plain = scheme_of(address.forced_kind().1) == "http";
+        let network = self.network(flavor).ok().filter(|_| is_plain);
+        let is_encrypted = network.is_none_or(|network| network.registries.is_encrypted(module));
+        let named_by = if is_encrypted {
+            NamedBy::Server
+        } else {
+            NamedBy::PlainServer
+        };
+        // The directory that is named with it must be in the package as well.
+        permit(&address, named_by)?;
+        self.package(place, NamedBy::PlainServer, flavor)
     }
 
     /// Fetches a package by one request, whose kind its content shows.
