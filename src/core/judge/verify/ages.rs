@@ -1,6 +1,5 @@
 //! The least and the greatest age of a release: the part of a policy that needs the dates of releases.
 
-use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use super::subject::CheckedLock;
@@ -13,10 +12,10 @@ use crate::project::Policy;
 /// Checks that each locked release is as old as the project file of that name requires, and not too old. A release
 /// without a known date is skipped.
 #[must_use]
-pub fn check(
+pub fn check<'d>(
     subject: CheckedLock<'_>,
     policy: &Policy,
-    dates: &BTreeMap<ProviderAddr, ReleaseDates>,
+    dates: impl IntoIterator<Item = (&'d ProviderAddr, &'d ReleaseDates)>,
     now: SystemTime,
     project_file: &str,
 ) -> Vec<Finding> {
@@ -44,7 +43,7 @@ pub fn check(
                      allows"
                 ),
                 until.map_or(String::new(), |until| {
-                    format!("wait until {}; ", day(until))
+                    format!("wait until {}, when {project_file} allows it; ", day(until))
                 }),
             ),
             Youth::Undated => (

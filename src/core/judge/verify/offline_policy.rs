@@ -3,15 +3,13 @@
 //! A fact about a release keeps the keys and dates of its signature, so that both can be compared without a
 //! request. What no fact knows is unchecked, and the summary says so.
 
-use std::collections::BTreeMap;
-
 use super::inputs::RootInputs;
 use super::known::LockedReleases;
 use super::subject::CheckedLock;
 use super::{ages, keys, signers};
 use crate::addr::ProviderAddr;
 use crate::diag::{Finding, Level, rules};
-use crate::package::ReleaseDates;
+use crate::package::ReleaseFact;
 use crate::project::Policy;
 
 /// A setting of a project file that was not checked for some providers.
@@ -94,21 +92,22 @@ impl<'a> OfflinePolicy<'a> {
         if policy.max_age.is_none() && !self.locked().any(|provider| has_age(&provider)) {
             return;
         }
-        let dates: BTreeMap<ProviderAddr, ReleaseDates> = self
+        // A fact may hold no date; then the age is unknown.
+        let has_date = |release: &ReleaseFact| release.dates.latest().is_some();
+        let dated = self
             .known
             .releases
             .iter()
-            // A fact may hold no date; then the age is unknown.
-            .filter(|(_, release)| release.dates.latest().is_some())
-            .map(|(provider, release)| (provider.clone(), release.dates.clone()))
-            .collect();
+            .filter(|(_, release)| has_date(release))
+            .map(|(provider, release)| (provider, &release.dates));
         let (now, project_file) = (self.known.now, self.root.project_file);
-        findings.extend(ages::check(self.subject, policy, &dates, now, project_file));
+        findings.extend(ages::check(self.subject, policy, dated, now, project_file));
         let concerned = |rule| {
             self.locked()
                 .filter(move |provider| !self.is_off(rule, provider))
         };
-        let is_dated = |provider: &ProviderAddr| dates.contains_key(provider);
+        let is_dated =
+            |provider: &ProviderAddr| self.known.releases.get(provider).is_some_and(has_date);
         let young = concerned(rules::RELEASE_TOO_YOUNG).filter(has_age);
         unchecked.extend(count("min_age", young, is_dated));
         let old = concerned(rules::RELEASE_TOO_OLD).filter(|_| policy.max_age.is_some());
@@ -121,6 +120,9 @@ impl<'a> OfflinePolicy<'a> {
         findings: &mut Vec<Finding>,
         unchecked: &mut Vec<UncheckedPolicy>,
     ) {
+        if policy.keys.is_empty() {
+            return;
+        }
         let signers = self.known.signers();
         let (subject, name) = (self.subject, self.root.project_file);
         let is_known = |provider: &ProviderAddr| signers.contains_key(provider);
