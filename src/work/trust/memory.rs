@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
 use crate::hcl::edit::{BlockName, EditError, HclEditor};
@@ -26,8 +27,8 @@ pub(super) struct SeenEntry<'a> {
     /// The user accepts what differs.
     pub(super) is_accepted: bool,
     pub(super) origin: ReleaseOrigin,
-    /// The day when the first of its keys expires.
-    pub(super) key_expires: Option<String>,
+    /// The times when its keys expire, by fingerprint.
+    pub(super) key_ends: Option<&'a BTreeMap<String, SystemTime>>,
 }
 
 /// The providers that a project file governs, over all roots of the run.
@@ -103,7 +104,10 @@ impl ProjectMemory {
                 is_accepted: entry.is_accepted,
                 is_changed: false,
                 entries: BTreeMap::new(),
-                key_expires: entry.key_expires.clone(),
+                key_expires: entry
+                    .key_ends
+                    .and_then(|keys| keys.values().min())
+                    .map(|end| day(*end)),
             });
         seen.origin.modules.extend(origin.modules.iter().cloned());
         seen.origin

@@ -17,7 +17,6 @@ use crate::diag::Texts;
 use crate::driver;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
-use crate::package::calendar::day;
 use crate::report::json::{MemoryState, Provider, RootStatus, TrustedProvider};
 use crate::report::{CommandResult, Failure, Look, RootResult, TextBlock};
 use crate::review::ReleaseOrigin;
@@ -132,22 +131,18 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
                 steps_down,
                 is_accepted: accepted.contains(provider),
                 origin,
-                key_expires: ends
-                    .get(provider)
-                    .and_then(|keys| keys.values().min())
-                    .map(|end| day(*end)),
+                key_ends: ends.get(provider),
             });
         }
         Ok(Replaced::Done)
     });
     report(session, args, &memories, &mut all.results, &places);
+    let unmatched = unmatched.into_iter().map(|typed| {
+        Failure::new(format!("no lock file of this run has an entry for {typed}"))
+            .help("write the address as the lock file does, as in example.com/acme/tool")
+    });
     if let Some(first) = all.results.first_mut() {
-        for typed in unmatched {
-            first.fail(
-                Failure::new(format!("no lock file of this run has an entry for {typed}"))
-                    .help("write the address as the lock file does, as in example.com/acme/tool"),
-            );
-        }
+        unmatched.for_each(|failure| first.fail(failure));
     }
     all.into_result("trust")
 }

@@ -106,7 +106,16 @@ impl<'a> Attester<'a> {
                 continue;
             }
             self.summary.add(&name, &release, &repository);
-            self.keep(provider, entry, &release);
+            let facts = self.session.facts.get();
+            // Not without what is known of the release: its signers would seem to be missing.
+            if let Some(kept) = facts
+                .release(provider, &entry.version)
+                .filter(|kept| kept.origin == FactOrigin::Computed)
+            {
+                let mut with_builds = kept.release.clone();
+                with_builds.attested.clone_from(&release);
+                facts.keep_release(&with_builds);
+            }
             found.asked.builds.insert(provider.clone(), release);
         }
         Ok(found)
@@ -231,17 +240,6 @@ impl<'a> Attester<'a> {
             }
         }
         builds
-    }
-
-    /// Keeps what was found beside what is known of a release; not alone, since signers would seem to be missing.
-    fn keep(&self, provider: &ProviderAddr, entry: &ProviderLock, builds: &AttestedBuilds) {
-        let facts = self.session.facts.get();
-        let known = facts.release(provider, &entry.version);
-        if let Some(known) = known.filter(|known| known.origin == FactOrigin::Computed) {
-            let mut release = known.release.clone();
-            release.attested.clone_from(builds);
-            facts.keep_release(&release);
-        }
     }
 }
 
