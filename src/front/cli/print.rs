@@ -3,11 +3,10 @@
 use std::io::{self, Write};
 
 use crate::cli::{Io, World};
-use crate::report::graph::GraphLanguage;
 use crate::report::human::Colors;
 use crate::report::{
-    Checked, CommandResult, EscapedIn, LogWriter, Look, ResultSubject, Screen, TextBlock, Tone,
-    graph, human, json, markdown, notes,
+    CheckFormat, Checked, CommandResult, EscapedIn, LogWriter, Look, ResultSubject, Screen,
+    TextBlock, Tone, graph, human, json, markdown, notes,
 };
 use crate::run::command::{Command, MarkdownText};
 use crate::run::formats::Format;
@@ -42,12 +41,6 @@ pub(in crate::front::cli) fn print(
         common,
         world,
     };
-    let language = match common.format {
-        Format::Graph(GraphLanguage::Svg) => EscapedIn::Xml,
-        Format::Human | Format::Markdown | Format::Graph(_) => EscapedIn::Text,
-        Format::Json | Format::JsonLines | Format::Bill(_) | Format::TfJson => EscapedIn::Json,
-        Format::Checks(format) => format.language,
-    };
     let is_terminal = world.env.columns(Stream::Stdout).is_some();
     if common.format == Format::Human {
         // A script of our own, or the facts of an export: no byte of it may change.
@@ -57,7 +50,7 @@ pub(in crate::front::cli) fn print(
             io.stdout.write_all(result.document_text())?;
         }
     }
-    let out = &mut LogWriter::new(io.stdout, language);
+    let out = &mut LogWriter::new(io.stdout, common.format.escaped_in());
     if common.format == Format::Human && is_terminal {
         out.write_all(result.document_text())?;
     }
@@ -67,13 +60,7 @@ pub(in crate::front::cli) fn print(
         Format::Json => return json::render(out, result).and_then(|()| out.flush()),
         Format::JsonLines => return json::render_line(out, result).and_then(|()| out.flush()),
         Format::Checks(format) => {
-            let mut checked = printed.checked().with_notes_of_run_once();
-            // The runner shows annotations even with `--quiet`, so notes are left out; other documents are the
-            // whole result.
-            if common.quiet && format.stands_alone {
-                checked = checked.without_notes();
-            }
-            (format.render)(out, &checked)?;
+            (format.render)(out, &printed.document_of_checks(format))?;
             // Such a document has a place of its own for notes.
             if format.stands_alone {
                 return out.flush();
@@ -176,6 +163,18 @@ impl PrintedResult<'_> {
             quiet: self.common.quiet,
             markdown: self.common.format == Format::Markdown,
             columns: terminal.unwrap_or(USUAL_COLUMNS),
+        }
+    }
+
+    /// Returns the content of a document for CI.
+    fn document_of_checks(&self, format: &CheckFormat) -> Checked<'_> {
+        let checked = self.checked().with_notes_of_run_once();
+        // The runner shows annotations even with `--quiet`, so notes are left out; other documents are the
+        // whole result.
+        if self.common.quiet && format.stands_alone {
+            checked.without_notes()
+        } else {
+            checked
         }
     }
 

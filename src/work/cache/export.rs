@@ -59,23 +59,11 @@ pub(super) fn run(
     args: &ExportArgs,
     found: UserStore<'_>,
 ) -> Result<CommandResult, Failure> {
-    let recorded = if args.recursive || !args.roots.is_empty() {
-        match recorded(session, args) {
-            Ok(recorded) => Some(recorded),
-            Err(failed) => return Ok(*failed),
-        }
-    } else {
-        None
+    let recorded = match recorded(session, args) {
+        Ok(recorded) => recorded,
+        Err(failed) => return Ok(*failed),
     };
-    let signer = if args.signed {
-        let signer = shared_keys::signer(found.world)?;
-        Some(signer.ok_or_else(|| {
-            Failure::new("there is no key to sign with")
-                .help("set LOCKCTL_FACT_KEY; `lockctl cache keygen NAME` prints a key")
-        })?)
-    } else {
-        None
-    };
+    let signer = signer(args, found.world)?;
     let inventory = found.inventory()?;
     let facts = selected(&inventory, recorded.as_ref(), args.imported);
     let releases = releases(&inventory, recorded.as_ref(), args.imported);
@@ -127,13 +115,28 @@ pub(super) fn run(
     })
 }
 
-/// Reads what the lock files of roots record.
+/// Returns the key that `--signed` signs with.
+fn signer(args: &ExportArgs, world: World<'_>) -> Result<Option<FactSigner>, Failure> {
+    if !args.signed {
+        return Ok(None);
+    }
+    let signer = shared_keys::signer(world)?.ok_or_else(|| {
+        Failure::new("there is no key to sign with")
+            .help("set LOCKCTL_FACT_KEY; `lockctl cache keygen NAME` prints a key")
+    })?;
+    Ok(Some(signer))
+}
+
+/// Reads what the lock files of roots record; `None` if none is named.
 ///
 /// # Errors With the result of a run that cannot read one of them: without it, facts would be lost.
 fn recorded(
     session: &Session<'_>,
     args: &ExportArgs,
-) -> Result<RecordedHashes, Box<CommandResult>> {
+) -> Result<Option<RecordedHashes>, Box<CommandResult>> {
+    if !args.recursive && args.roots.is_empty() {
+        return Ok(None);
+    }
     let mut recorded = RecordedHashes::default();
     let roots = RootArgs {
         roots: args.roots.clone(),
@@ -156,7 +159,7 @@ fn recorded(
     });
     let read = all.into_result(NAME);
     if read.exit == CLEAN {
-        Ok(recorded)
+        Ok(Some(recorded))
     } else {
         Err(Box::new(read))
     }
@@ -230,30 +233,10 @@ fn to_file(
             ..ExportedFacts::default()
         });
     }
-    let (mut facts, mut releases, mut contents) = own;
-    if let Some(recorded) = recorded {
-        // Its lines stay as they are (`store` rules 4.4), so that all machines write the same file: one zip may
-        // be known under several names.
-        facts.extend(
-            target
-                .stated
-                .facts
-                .iter()
-                .filter(|fact| recorded.needs(fact))
-                .map(|fact| (&fact.zh, fact)),
-        );
-        releases.extend(
-            target
-                .stated
-                .releases
-                .iter()
-                .filter(|release| recorded.locks(release))
-                .map(|release| ((&release.provider, &release.version), release)),
-        );
-        let mut stated = target.stated.contents.clone();
-        stated.retain(|zh, _| facts.contains_key(zh));
-        contents.extend(stated);
-    }
+    let (facts, releases, contents) = match recorded {
+        Some(recorded) => with_needed(own, &target.stated, recorded),
+        None => own,
+    };
     let text = store::export(facts.values().copied(), releases.into_values(), &contents);
     let text = signed(text, signer);
     // An unchanged file keeps its time, so that build tools see no change.
@@ -273,6 +256,38 @@ fn to_file(
         changed: Some(is_new),
         ..ExportedFacts::default()
     })
+}
+
+/// Adds what a file states and lock files need.
+fn with_needed<'s>(
+    (mut facts, mut releases, mut contents): OwnFacts<'s>,
+    stated: &'s Export,
+    recorded: &RecordedHashes,
+) -> OwnFacts<'s> {
+    // Its lines stay as they are (`store` rules 4.4), so that all machines write the same file: one zip may
+    // be known under several names.
+    facts.extend(
+        stated
+            .facts
+            .iter()
+            .filter(|fact| recorded.needs(fact))
+            .map(|fact| (&fact.zh, fact)),
+    );
+    releases.extend(
+        stated
+            .releases
+            .iter()
+            .filter(|release| recorded.locks(release))
+            .map(|release| ((&release.provider, &release.version), release)),
+    );
+    contents.extend(
+        stated
+            .contents
+            .iter()
+            .filter(|(zh, _)| facts.contains_key(zh))
+            .map(|(zh, info)| (zh.clone(), info.clone())),
+    );
+    (facts, releases, contents)
 }
 
 /// Reads the file that is to be written.

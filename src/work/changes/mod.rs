@@ -20,7 +20,6 @@ use crate::review::LockSide;
 use crate::run::command::{Command, MarkdownText};
 use crate::run::github::GithubApi;
 use crate::run::options::examples;
-use crate::run::root;
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
 use crate::sources::registry::VersionListing;
@@ -29,7 +28,7 @@ use crate::sources::release_contents::{
 };
 use crate::store::answers::AnswerKind;
 use crate::version::Version;
-use crate::workspace::flavor_of;
+use crate::workspace::{self, flavor_of};
 
 /// The version of the format in which contents are kept.
 const FORMAT: u32 = 2;
@@ -131,7 +130,7 @@ impl ChangesArgs {
     fn targets(&self, session: &Session<'_>) -> Result<Vec<(ProviderAddr, Version)>, Failure> {
         let (disk, options) = (session.world.disk, session.options);
         let path = options.below(Path::new(lockfile::FILE_NAME));
-        let bytes = root::read_lock(disk, &path)?;
+        let bytes = workspace::read_lock(disk, &path)?;
         let lacks_file = bytes.is_none();
         let dir = options.below(Path::new("."));
         let flavor = flavor_of(options.flavor, disk, &dir, bytes.as_deref());

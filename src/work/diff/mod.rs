@@ -30,7 +30,7 @@ use crate::run::options::{Options, examples, one_of};
 use crate::run::root;
 use crate::run::session::Session;
 use crate::sources::release_contents::ReleaseChanges;
-use crate::workspace::flavor_of;
+use crate::workspace::{self, flavor_of};
 use crate::world::{FileKind, Files};
 use crate::{lockfile, pins};
 
@@ -216,7 +216,7 @@ fn two_files(
     let files: &dyn Files = session.world.disk;
     if paths.iter().any(|path| path.ends_with(pins::FILE_NAME)) {
         let side = |path: &Path| {
-            let bytes = root::read_lock(files, path)?.unwrap_or_default();
+            let bytes = workspace::read_lock(files, path)?.unwrap_or_default();
             pins::read(&bytes).ok_or_else(|| {
                 Failure::new(format!(
                     "{} is no sound file of pinned modules",
@@ -262,7 +262,7 @@ fn side(
     if path == Path::new("/dev/null") {
         return Ok(None);
     }
-    let Some(bytes) = root::read_lock(files, path)? else {
+    let Some(bytes) = workspace::read_lock(files, path)? else {
         return Ok(None);
     };
     let dir = path.parent().unwrap_or(Path::new("."));

@@ -16,9 +16,8 @@ use crate::report::{self, Failure, FileResult, Sentence};
 use crate::review::{FileCause, FileComparison, LockSide};
 use crate::run::World;
 use crate::run::options::Options;
-use crate::run::root;
 use crate::run::session::Session;
-use crate::workspace::flavor_of;
+use crate::workspace::{self, flavor_of};
 use crate::world::{FileKind, Files, clean};
 
 /// The states that are compared, and the means to read them.
@@ -264,7 +263,7 @@ impl RevisionReader<'_, '_> {
                 let content = match entry.blob.as_ref().and_then(|_| contents.next()) {
                     Some(BlobContent::Bytes(bytes)) => Some(bytes),
                     Some(BlobContent::TooLarge { .. } | BlobContent::Missing) => None,
-                    None => root::read_lock(self.session.world.disk, &top.join(&entry.path))
+                    None => workspace::read_lock(self.session.world.disk, &top.join(&entry.path))
                         .ok()
                         .flatten(),
                 };
@@ -404,7 +403,7 @@ impl RevisionReader<'_, '_> {
             ));
         }
         let bytes = match content {
-            None => root::read_lock(self.session.world.disk, &path)?,
+            None => workspace::read_lock(self.session.world.disk, &path)?,
             Some(BlobContent::Bytes(bytes)) => Some(bytes),
             Some(BlobContent::TooLarge { .. }) => {
                 let cause = format!("it has more than {} bytes", lockfile::MAX_BYTES);

@@ -52,7 +52,7 @@ pub(crate) fn each_loaded(
         };
         let loaded = root.load(&reading, texts);
         if !loaded.found || root.is_alone {
-            return Err(root.no_configuration());
+            return Err(root.no_configuration().into());
         }
         UnseenParts::new(&loaded, configuration, session.options).faults(result);
         if !has_errors(&loaded.diagnostics) {

@@ -366,7 +366,7 @@ impl LockJob<'_, '_> {
         texts: &Texts,
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
-        self.report_sources(opened, result);
+        result.faults(self.sources.unreported(opened.source));
         let conversion = opened.conversion.as_ref();
         if let Some(conversion) = conversion {
             outcome = outcome.and_then(|locked| conversion::complete(conversion, locked));
@@ -434,7 +434,7 @@ impl LockJob<'_, '_> {
         let text = lockfile::write(&locked.lock, root.flavor);
         // The next run, and every other command, would refuse to read it.
         if text.len() as u64 > lockfile::MAX_BYTES {
-            return Err(root.too_large(text.len()));
+            return Err(root.too_large(text.len()).into());
         }
         let old = root.lock.as_ref().map(|lock| &*lock.bytes);
         let changed = line_ends::differs(self.session.world, root, &text);

@@ -69,7 +69,7 @@ pub(crate) fn sound(
     result.faults(pins);
     let is_new_stack = root.special == Some(SpecialDirectory::Stack) && root.lock.is_none();
     let Some(loaded) = loaded.filter(|loaded| loaded.found && !is_new_stack) else {
-        return Err(root.no_configuration());
+        return Err(root.no_configuration().into());
     };
     let about_configuration = loaded
         .diagnostics

@@ -12,11 +12,6 @@ use crate::run::root::Root;
 use crate::workspace::UNIT_CACHE;
 
 impl LockJob<'_, '_> {
-    /// Reports what is wrong with the CLI configuration that the packages of a root come by, unless a root did.
-    pub(super) fn report_sources(&self, opened: &OpenRoot, result: &mut RootResult) {
-        result.faults(self.sources.unreported(opened.source));
-    }
-
     /// Shows notes on a state that cannot be read where they matter.
     pub(super) fn report_state(&self, opened: &OpenRoot, locked: &Locked, result: &mut RootResult) {
         let about_state = opened

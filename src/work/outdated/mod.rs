@@ -218,7 +218,7 @@ impl Job for OutdatedRun<'_, '_> {
             result.faults(&lock.diagnostics);
         }
         let Some(loaded) = loaded.filter(|loaded| loaded.found) else {
-            return Err(root.no_configuration());
+            return Err(root.no_configuration().into());
         };
         UnseenParts::new(&loaded, &self.args.configuration, self.session.options).faults(result);
         let lock = root.lock.as_ref();

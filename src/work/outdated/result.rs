@@ -126,34 +126,7 @@ impl OutdatedRoot<'_> {
     }
 
     fn row(&self, compared: &ComparedVersions) -> ComparedProvider {
-        let mut row = ComparedProvider {
-            provider: compared.provider.clone(),
-            state: match state(compared) {
-                VersionState::Behind
-                    if self.youth(compared).is_some() && compared.old_enough.is_none() =>
-                {
-                    VersionState::TooYoung
-                }
-                state => state,
-            },
-            version: compared.locked.clone(),
-            locked: compared.locked.clone(),
-            locked_is_offered: None,
-            newest_allowed: None,
-            old_enough: compared.old_enough.clone(),
-            newest: None,
-            allowed_step: None,
-            step: None,
-            allowed_dates: Vec::new(),
-            dates: Vec::new(),
-            allowed_age: None,
-            old_enough_age: None,
-            age: None,
-            advisories: Vec::new(),
-            constraints: compared.constraints.clone(),
-            held_by: Vec::new(),
-            conflict: Vec::new(),
-        };
+        let mut row = self.without_offer(compared);
         let (VersionComparison::Offered { outlook, .. } | VersionComparison::Unseen(outlook)) =
             &compared.standing
         else {
@@ -185,6 +158,38 @@ impl OutdatedRoot<'_> {
             row.conflict = self.conflict(&compared.provider, offered);
         }
         row
+    }
+
+    /// Makes a row of what is known without any offered version.
+    fn without_offer(&self, compared: &ComparedVersions) -> ComparedProvider {
+        ComparedProvider {
+            provider: compared.provider.clone(),
+            state: match state(compared) {
+                VersionState::Behind
+                    if self.youth(compared).is_some() && compared.old_enough.is_none() =>
+                {
+                    VersionState::TooYoung
+                }
+                state => state,
+            },
+            version: compared.locked.clone(),
+            locked: compared.locked.clone(),
+            locked_is_offered: None,
+            newest_allowed: None,
+            old_enough: compared.old_enough.clone(),
+            newest: None,
+            allowed_step: None,
+            step: None,
+            allowed_dates: Vec::new(),
+            dates: Vec::new(),
+            allowed_age: None,
+            old_enough_age: None,
+            age: None,
+            advisories: Vec::new(),
+            constraints: compared.constraints.clone(),
+            held_by: Vec::new(),
+            conflict: Vec::new(),
+        }
     }
 
     /// Lists the requirements that exclude a version.

@@ -68,19 +68,23 @@ pub(super) fn special_name(special: SpecialDirectory) -> &'static str {
     }
 }
 
+fn special_help(special: SpecialDirectory) -> &'static str {
+    match special {
+        SpecialDirectory::MissingSubmodule => "run `git submodule update --init`",
+        SpecialDirectory::Stack => "run `terraform stacks providers-lock` there",
+        SpecialDirectory::UnitStack => {
+            "run `terragrunt stack generate` there, and name the units in .terragrunt-stack"
+        }
+        SpecialDirectory::UnitParent => "name the directory of a unit that includes it",
+    }
+}
+
 fn help(error: &WorkspaceError) -> Option<String> {
     let help = match error {
         WorkspaceError::NoConfiguration {
             special: Some(special),
             ..
-        } => match special {
-            SpecialDirectory::MissingSubmodule => "run `git submodule update --init`",
-            SpecialDirectory::Stack => "run `terraform stacks providers-lock` there",
-            SpecialDirectory::UnitStack => {
-                "run `terragrunt stack generate` there, and name the units in .terragrunt-stack"
-            }
-            SpecialDirectory::UnitParent => "name the directory of a unit that includes it",
-        },
+        } => special_help(*special),
         WorkspaceError::NotADirectory { .. }
         | WorkspaceError::UnreadableDirectory { .. }
         | WorkspaceError::NoConfiguration { .. } => "name the directory of a root module",

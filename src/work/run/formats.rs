@@ -1,7 +1,7 @@
 //! The output formats, in the kinds that the table of commands is written with.
 
 use crate::report::graph::GraphLanguage;
-use crate::report::{CHECK_FORMATS, CheckFormat};
+use crate::report::{CHECK_FORMATS, CheckFormat, EscapedIn};
 
 /// An output format of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +93,16 @@ impl Format {
                 (name == self.name() && format.is_one_of(kinds)).then_some(format)
             })
             .unwrap_or(self)
+    }
+
+    /// Returns the language that the format is written in.
+    pub(crate) fn escaped_in(self) -> EscapedIn {
+        match self {
+            Self::Graph(GraphLanguage::Svg) => EscapedIn::Xml,
+            Self::Human | Self::Markdown | Self::Graph(_) => EscapedIn::Text,
+            Self::Json | Self::JsonLines | Self::Bill(_) | Self::TfJson => EscapedIn::Json,
+            Self::Checks(format) => format.language,
+        }
     }
 
     pub(crate) fn name(self) -> &'static str {

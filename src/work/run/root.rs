@@ -1,6 +1,5 @@
 //! One root as commands use it: opened, with the commands that help.
 
-use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
@@ -90,10 +89,6 @@ impl Deref for Root {
     fn deref(&self) -> &Self::Target {
         &self.root
     }
-}
-
-pub(crate) fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Failure> {
-    Ok(workspace::read_lock(files, path)?)
 }
 
 /// Returns the failure of a directory of packages that cannot be scanned.
@@ -282,21 +277,6 @@ impl Root {
         } else {
             failure.help(format!("run `{}` to create it", self.advice.lock))
         }
-    }
-
-    /// Returns the failure of a lock file that cannot be written.
-    pub(crate) fn unwritable(&self, error: io::Error) -> Failure {
-        self.root.unwritable(error).into()
-    }
-
-    /// Returns the failure of a lock file that would be too large to be read again.
-    pub(crate) fn too_large(&self, bytes: usize) -> Failure {
-        self.root.too_large(bytes).into()
-    }
-
-    /// Returns the failure of a root without any configuration.
-    pub(crate) fn no_configuration(&self) -> Failure {
-        self.root.no_configuration().into()
     }
 
     /// Returns the place that the project file states for packages, if any.

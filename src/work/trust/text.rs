@@ -46,6 +46,13 @@ pub(super) fn of_all(roots: &[RootResult], checks: bool, look: Look) -> Vec<Text
         Column::Key("STEP DOWN"),
     ];
     let mut blocks = vec![TextBlock::Table(Table::new(&columns, rows))];
+    blocks.extend(summary(&all, checks));
+    blocks
+}
+
+/// Counts the providers by their state, and says what follows from it.
+fn summary(all: &[(&RootResult, &TrustedProvider)], checks: bool) -> Vec<TextBlock> {
+    let mut blocks = Vec::new();
     let count = |state: MemoryState| {
         let mut names: Vec<_> = all
             .iter()

@@ -109,7 +109,7 @@ impl Job for VerifyJob<'_, '_> {
         _: &mut RootResult,
     ) -> Result<OpenResult<VerifiedRoot>, Failure> {
         if loaded.as_ref().is_some_and(|loaded| !loaded.found) {
-            return Err(root.no_configuration());
+            return Err(root.no_configuration().into());
         }
         if let Some(loaded) = &mut loaded {
             add_overridden(&root, loaded, texts);

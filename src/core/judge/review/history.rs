@@ -120,20 +120,7 @@ pub fn history<V: Ord>(
             if is_taken_over(&change, &others) {
                 continue;
             }
-            let is_wanted = match filter {
-                HistoryFilter::All => true,
-                HistoryFilter::Type(name) => change.addr().type_name() == name,
-                HistoryFilter::Provider(_) => {
-                    let before = change.before().map(|side| &side.addr);
-                    let is_wanted = wanted.contains(change.addr())
-                        || before.is_some_and(|addr| wanted.contains(addr));
-                    if is_wanted {
-                        wanted.extend(before.cloned());
-                    }
-                    is_wanted
-                }
-            };
-            if is_wanted {
+            if is_wanted(&change, filter, &mut wanted) {
                 changes.push(HistoryChange {
                     step: index,
                     explained: explain(&change),
@@ -143,6 +130,27 @@ pub fn history<V: Ord>(
         }
     }
     changes
+}
+
+/// Returns true for a change that the filter wants; an address before it joins the wanted ones.
+fn is_wanted(
+    change: &ProviderChange,
+    filter: &HistoryFilter,
+    wanted: &mut BTreeSet<ProviderAddr>,
+) -> bool {
+    match filter {
+        HistoryFilter::All => true,
+        HistoryFilter::Type(name) => change.addr().type_name() == name,
+        HistoryFilter::Provider(_) => {
+            let before = change.before().map(|side| &side.addr);
+            let is_wanted =
+                wanted.contains(change.addr()) || before.is_some_and(|addr| wanted.contains(addr));
+            if is_wanted {
+                wanted.extend(before.cloned());
+            }
+            is_wanted
+        }
+    }
 }
 
 /// Finds a state, or the last one before it that could be read.

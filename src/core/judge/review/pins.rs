@@ -62,7 +62,15 @@ impl PinChange {
     /// Returns the change as a clause about the module: no capital letter, no period.
     #[must_use]
     pub fn clause(&self) -> String {
-        let at = |pin: &Option<ModulePin>| pin.as_ref().map(position).unwrap_or_default();
+        // The version or commit of a pin, else its hash.
+        let at = |pin: &Option<ModulePin>| match pin {
+            None => String::new(),
+            Some(pin) => match (&pin.version, &pin.commit) {
+                (Some(version), _) => format!("version {version}"),
+                (None, Some(commit)) => format!("commit {}", commit.get(..12).unwrap_or(commit)),
+                (None, None) => format!("hash {}", pin.hash.as_str()),
+            },
+        };
         let (old, new) = (at(&self.old), at(&self.new));
         match self.kind {
             PinChangeKind::Added => format!("is pinned at {new}"),
@@ -91,15 +99,6 @@ impl PinChange {
                 format!("has other files at the same address: {new} instead of {old}")
             }
         }
-    }
-}
-
-/// Names the version or commit of a pin, else its hash.
-fn position(pin: &ModulePin) -> String {
-    match (&pin.version, &pin.commit) {
-        (Some(version), _) => format!("version {version}"),
-        (None, Some(commit)) => format!("commit {}", commit.get(..12).unwrap_or(commit)),
-        (None, None) => format!("hash {}", pin.hash.as_str()),
     }
 }
 

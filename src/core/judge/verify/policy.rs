@@ -219,18 +219,21 @@ pub(super) fn unused(
             unused.push(("exempt", setting.rule.to_owned(), setting.place));
         }
     }
-    let findings = unused.into_iter().map(|(list, name, place)| {
-        let title = format!("{name:?} in `{list}` of the policy concerns nothing that is locked");
-        Diagnostic::note(rules::POLICY_UNUSED, title)
-            .at(
-                place.file,
-                place.span,
-                "no root of the run has such an entry",
-            )
-            .help("delete it, unless it is meant for what is to come")
-            .into()
-    });
-    findings.collect()
+    unused
+        .into_iter()
+        .map(|(list, name, place)| unused_entry(list, &name, place).into())
+        .collect()
+}
+
+fn unused_entry(list: &str, name: &str, place: SettingPlace) -> Diagnostic {
+    let title = format!("{name:?} in `{list}` of the policy concerns nothing that is locked");
+    Diagnostic::note(rules::POLICY_UNUSED, title)
+        .at(
+            place.file,
+            place.span,
+            "no root of the run has such an entry",
+        )
+        .help("delete it, unless it is meant for what is to come")
 }
 
 /// An entry of one of several roots.

@@ -57,14 +57,6 @@ fn left_over(lock: &str) -> String {
     )
 }
 
-/// Returns the help for such an entry if the state cannot be seen.
-fn left_alone(lock: &str) -> String {
-    format!(
-        "no configuration requires the provider, but the state may: `{lock}` keeps the entry; if the state does not \
-         need it, init removes it"
-    )
-}
-
 impl Advice {
     /// Returns the commands as they would be typed in the directory of the root itself.
     #[must_use]
@@ -168,7 +160,12 @@ impl<'a> CheckedLock<'a> {
             return None;
         }
         Some(match requirements.state {
-            StateSeen::No => self.advice.lock.named_in(left_alone),
+            StateSeen::No => self.advice.lock.named_in(|lock| {
+                format!(
+                    "no configuration requires the provider, but the state may: `{lock}` keeps the entry; if the \
+                     state does not need it, init removes it"
+                )
+            }),
             StateSeen::Yes | StateSeen::LeftOut => self.advice.lock.named_in(left_over),
         })
     }

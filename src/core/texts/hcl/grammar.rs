@@ -184,7 +184,12 @@ impl<'t> TokenWalk<'t> {
             if operators + self.chained > MAX_CHAIN {
                 return Err(too_deep(Span::new(start, self.peek().end)));
             }
-            let operator = self.binary_operator();
+            let token = self.peek();
+            let is_operator = matches!(
+                token.kind,
+                HclTokenKind::Operator | HclTokenKind::Star | HclTokenKind::Minus
+            );
+            let operator = is_operator.then(|| operators::named(self.text(token)));
             let precedence = operator.map_or(0, operators::precedence);
             while let Some((left, waits)) =
                 waiting.pop_if(|(_, waits)| operators::precedence(*waits) >= precedence)
@@ -203,15 +208,6 @@ impl<'t> TokenWalk<'t> {
             operand = self.operand()?;
         }
         Ok(operand)
-    }
-
-    fn binary_operator(&mut self) -> Option<BinaryOp> {
-        let token = self.peek();
-        let is_operator = matches!(
-            token.kind,
-            HclTokenKind::Operator | HclTokenKind::Star | HclTokenKind::Minus
-        );
-        is_operator.then(|| operators::named(self.text(token)))
     }
 
     fn operand(&mut self) -> Checked<Expr> {

@@ -37,7 +37,12 @@ fn body(value: &JsonValue, shapes: &'static [BlockShape]) -> Body {
         );
         match shape.filter(|_| is_object) {
             Some(shape) => blocks(member, shape, &mut items),
-            None => items.push(argument(member)),
+            // An argument, whose strings are templates.
+            None => items.push(Item::Attribute(Attribute {
+                name: member.word(),
+                value: json::templates(FileId::ALONE, &json::expr(&member.value)),
+                span: member.span(),
+            })),
         }
     }
     Body {
@@ -93,15 +98,6 @@ fn block(
         labels,
         body: body(value, shape.blocks),
         header: member.name_span,
-        span: member.span(),
-    })
-}
-
-/// Makes an argument of a member, whose strings are templates.
-fn argument(member: &Member) -> Item {
-    Item::Attribute(Attribute {
-        name: member.word(),
-        value: json::templates(FileId::ALONE, &json::expr(&member.value)),
         span: member.span(),
     })
 }

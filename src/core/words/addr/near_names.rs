@@ -58,10 +58,12 @@ pub(super) fn first_near(
         for (asks, name) in open(asking, at) {
             let without = hash(name.without(at));
             shorter.push((without, name.rank, false, asks));
-            for key in [Some(without), name.swapped(at).map(hash)]
-                .into_iter()
-                .flatten()
-            {
+            let swapped = (at + 1 < name.letters.len()).then(|| {
+                let mut letters = name.letters.clone();
+                letters.swap(at, at + 1);
+                hash(letters)
+            });
+            for key in [Some(without), swapped].into_iter().flatten() {
                 if let Some(other) = whole_known.get(&key) {
                     pair(asks, *other);
                 }
@@ -92,16 +94,6 @@ impl NearName {
     fn without(&self, at: usize) -> Vec<char> {
         [&self.letters[..at], &self.letters[at + 1..]].concat()
     }
-
-    /// Returns the letters after one changed places with the next one, if there is one.
-    fn swapped(&self, at: usize) -> Option<Vec<char>> {
-        if at + 1 == self.letters.len() {
-            return None;
-        }
-        let mut letters = self.letters.clone();
-        letters.swap(at, at + 1);
-        Some(letters)
-    }
 }
 
 /// A name without a letter: the hash, the rank, whether the name is known rather than asking, and its index.
@@ -130,8 +122,11 @@ fn replaced(
             } else {
                 let letter = asking[index].letters[at];
                 firsts
-                    .other_than(letter)
-                    .for_each(|other| pair(index, other));
+                    .0
+                    .iter()
+                    .flatten()
+                    .filter(|(_, known)| *known != letter)
+                    .for_each(|(other, _)| pair(index, *other));
             }
         }
     }
@@ -151,14 +146,6 @@ impl FirstLetters {
         }
         firsts.sort_unstable();
         firsts.truncate(2);
-    }
-
-    fn other_than(&self, letter: char) -> impl Iterator<Item = usize> {
-        self.0
-            .iter()
-            .flatten()
-            .filter(move |(_, known)| *known != letter)
-            .map(|(index, _)| *index)
     }
 }
 

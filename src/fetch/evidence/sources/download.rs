@@ -254,19 +254,7 @@ fn attempt<F: Scratch>(
             let fault = FetchFault::Http(HttpError::Broken { reason });
             return Err(alone(FetchError::new(&server, fault)));
         }
-        status => {
-            let after = retry::after(&response, net.clock.now());
-            if !retry::is_worth_it(status) {
-                net.outages.answered(&server);
-            }
-            let fault = FetchFault::Status {
-                status,
-                wait: after,
-                // The body of a package is not read.
-                stated: None,
-            };
-            return Err((FetchError::new(&server, fault), after));
-        }
+        _ => return Err(refused(net, &server, &response)),
     }
     partial.validator = match request.transfer {
         Transfer::Plain => validator(&response),
@@ -285,6 +273,22 @@ fn attempt<F: Scratch>(
     (net.observer)(&Event::Started { url, from, total });
     receive(net, request, &server, response, partial).map_err(alone)?;
     Ok(server)
+}
+
+/// Returns the failure of an answer without a package.
+fn refused(net: &Net<'_>, server: &Url, response: &HttpResponse) -> Failed {
+    let status = response.status;
+    let after = retry::after(response, net.clock.now());
+    if !retry::is_worth_it(status) {
+        net.outages.answered(server);
+    }
+    let fault = FetchFault::Status {
+        status,
+        wait: after,
+        // The body of a package is not read.
+        stated: None,
+    };
+    (FetchError::new(server, fault), after)
 }
 
 /// Requests what is missing, or everything where it is unknown whether the rest belongs to the same

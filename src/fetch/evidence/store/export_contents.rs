@@ -26,7 +26,13 @@ pub(super) fn write<'c>(
     // Builds of one release for several platforms mostly have the same modules.
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     for (zh, info) in contents {
-        let (modules, settings) = parts(info);
+        // The lines about modules, and those about settings.
+        let mut modules = info.clone();
+        let settings = BuildInfo {
+            settings: std::mem::take(&mut modules.settings),
+            ..BuildInfo::default()
+        };
+        let (modules, settings) = (modules.to_string(), settings.to_string());
         let next = numbers.len() + 1;
         let number = numbers.get(&modules).copied();
         let mut block = String::new();
@@ -41,16 +47,6 @@ pub(super) fn write<'c>(
         numbers.entry(modules).or_insert(number);
         *text += &block;
     }
-}
-
-/// Returns the lines about modules, and those about settings.
-fn parts(info: &BuildInfo) -> (String, String) {
-    let mut modules = info.clone();
-    let settings = BuildInfo {
-        settings: std::mem::take(&mut modules.settings),
-        ..BuildInfo::default()
-    };
-    (modules.to_string(), settings.to_string())
 }
 
 /// Maximum length of all contents of an export together, in bytes: many packages may share the lines of their modules.

@@ -373,9 +373,17 @@ impl Fetcher<'_> {
             if let Ok(package) = self.downloaded(source, request, None) {
                 // The fact names the provider whose signed list has the zip, wherever its bytes came from.
                 let content = self.hash_download(wanted, meta, package)?;
+                let failure = failure.of(meta);
+                // The title names the package, so the causes are enough.
+                let causes = causes(&failure);
+                let reason = if causes.is_empty() {
+                    failure.to_string()
+                } else {
+                    causes.join(": ")
+                };
                 let detour = Detour {
                     host: id.provider.hostname().clone(),
-                    reason: in_words(&failure.of(meta)),
+                    reason,
                 };
                 return Ok(PackageContent {
                     detour: Some(detour),
@@ -406,16 +414,6 @@ impl Fetcher<'_> {
             zip.keep(self.hasher.facts, package.bytes, id, offered);
         }
         Ok(PackageContent::hashed(zip.hashes.into()))
-    }
-}
-
-/// Returns the causes of a failure, without its title, which names the package.
-fn in_words(failure: &LockError) -> String {
-    let causes = causes(failure);
-    if causes.is_empty() {
-        failure.to_string()
-    } else {
-        causes.join(": ")
     }
 }
 

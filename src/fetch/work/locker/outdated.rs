@@ -14,6 +14,7 @@ use crate::package::{AgePolicy, ReleaseDates};
 use crate::project::Policy;
 use crate::requirement::Requirements;
 use crate::resolve::{self, Goal, Goals, Outlook, ProviderQuery, Reach, SelectError};
+use crate::sources::Offer;
 use crate::version::{Constraints, Version};
 
 /// One root whose locked versions are compared with those that are offered.
@@ -125,21 +126,13 @@ pub fn outdated(
     for mut root in started {
         let required = &root.request.requirements.providers;
         for query in std::mem::take(&mut root.queries) {
-            let (policy, flavor) = (root.request.policy, root.request.source.flavor);
-            if let Some(policy) = policy
-                && let Some(age) = policy.age(&query.provider, flavor)
-                && let Ok(offer) = &offers[&versions_of(&root, &query)]
-                && let Ok(candidates) = resolve::candidates(&query, &offer.versions)
+            let offer = &offers[&versions_of(&root, &query)];
+            if let Ok(offer) = offer
+                && let Some((age, choice)) = aged_choice(root.request, &query, offer)
             {
-                let choice = Choice {
-                    candidates: candidates.into_iter().cloned().collect(),
-                    newest: None,
-                    warnings: Vec::new(),
-                    query: query.clone(),
-                };
                 choices.push((roots.len(), age, choice));
             }
-            let standing = match &offers[&versions_of(&root, &query)] {
+            let standing = match offer {
                 Ok(offer) if required.contains_key(&query.provider) => VersionComparison::Offered {
                     outlook: Outlook::of(&query, &offer.versions),
                     warnings: offer.warnings.clone(),
@@ -162,6 +155,25 @@ pub fn outdated(
     add_dates(&sources, rules, &mut roots);
     add_old_enough(&sources, rules, &choices, &mut roots);
     roots.into_iter().map(|(_, compared)| compared).collect()
+}
+
+/// Returns the versions that may be selected, where a policy demands an age of them.
+fn aged_choice(
+    request: &OutdatedRequest<'_>,
+    query: &ProviderQuery,
+    offer: &Offer,
+) -> Option<(AgePolicy, Choice)> {
+    let age = request
+        .policy?
+        .age(&query.provider, request.source.flavor)?;
+    let candidates = resolve::candidates(query, &offer.versions).ok()?;
+    let choice = Choice {
+        candidates: candidates.into_iter().cloned().collect(),
+        newest: None,
+        warnings: Vec::new(),
+        query: query.clone(),
+    };
+    Some((age, choice))
 }
 
 /// Adds the dates of the versions that are newer than the locked ones; each root comes with the index of its

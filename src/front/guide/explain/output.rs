@@ -1,6 +1,6 @@
 //! `lockctl explain -`: the output of `terraform` or `tofu` from standard input.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -28,16 +28,7 @@ use crate::world::FileKind;
 pub(super) fn explain(session: &Rc<Session<'_>>) -> CommandResult {
     let bytes = match session.world.env.input(MAX_OUTPUT_BYTES) {
         Ok(bytes) => bytes,
-        Err(error) => {
-            let help = match error.kind() {
-                ErrorKind::FileTooLarge => format!("give no more than {MAX_OUTPUT_BYTES} bytes"),
-                _ => "give the output of terraform or tofu on standard input".to_owned(),
-            };
-            let failure = Failure::new("standard input could not be read")
-                .because(error.to_string())
-                .help(help);
-            return CommandResult::failed("explain", [failure]);
-        }
+        Err(error) => return CommandResult::failed("explain", [unreadable_input(&error)]),
     };
     let output = decoded(&bytes);
     let mut messages = messages(&output);
@@ -90,6 +81,16 @@ pub(super) fn explain(session: &Rc<Session<'_>>) -> CommandResult {
         remarks: unchecked.chain(cut).collect(),
         ..CommandResult::of("explain", ResultSubject::Symptoms(rows))
     }
+}
+
+fn unreadable_input(error: &io::Error) -> Failure {
+    let help = match error.kind() {
+        ErrorKind::FileTooLarge => format!("give no more than {MAX_OUTPUT_BYTES} bytes"),
+        _ => "give the output of terraform or tofu on standard input".to_owned(),
+    };
+    Failure::new("standard input could not be read")
+        .because(error.to_string())
+        .help(help)
 }
 
 /// The lock file of the working directory, verified.
@@ -223,31 +224,7 @@ impl Explainer<'_, '_> {
         // A provider that is not locked has findings of its own, as that it is required.
         let about = entry.as_ref().or(subject.provider.as_ref());
         let findings = here.findings(about, known);
-        // A note is about what works: it is no cause of an error. But an entry without signed hashes works on the
-        // recorded platforms alone.
-        let likeliest = known.causes.iter().find_map(|cause| {
-            findings.iter().find(|finding| {
-                let is_note = finding.diagnostic.severity == Severity::Note;
-                finding.diagnostic.code == *cause && (!is_note || *cause == rules::ZH_MISSING)
-            })
-        });
-        if let Some(Finding { diagnostic, .. }) = likeliest {
-            row.page = Some(diagnostic.code);
-            match &diagnostic.help {
-                // The finding says what to edit, so nothing is to be found out.
-                Some(help) if help.by_hand || help.command.is_none() && row.is_question => {
-                    row.command = None;
-                    row.is_question = false;
-                }
-                Some(help) => {
-                    if let Some(fix) = &help.command {
-                        row.command = Some(fix.for_root.clone());
-                        row.is_question = false;
-                    }
-                }
-                None => {}
-            }
-        }
+        point_to_cause(&mut row, known, &findings);
         let texts = &here.0.texts;
         row.findings = findings
             .into_iter()
@@ -333,5 +310,35 @@ impl Explainer<'_, '_> {
             row.command = Some(self.as_typed(&format!("lockctl mirror {dir}{platform}")));
             row.is_question = false;
         }
+    }
+}
+
+/// Takes the page and the command of the finding that is the likeliest cause of an error.
+fn point_to_cause(row: &mut SymptomRow, known: &KnownError, findings: &[&Finding]) {
+    // A note is about what works: it is no cause of an error. But an entry without signed hashes works on the
+    // recorded platforms alone.
+    let likeliest = known.causes.iter().find_map(|cause| {
+        findings.iter().find(|finding| {
+            let is_note = finding.diagnostic.severity == Severity::Note;
+            finding.diagnostic.code == *cause && (!is_note || *cause == rules::ZH_MISSING)
+        })
+    });
+    let Some(Finding { diagnostic, .. }) = likeliest else {
+        return;
+    };
+    row.page = Some(diagnostic.code);
+    match &diagnostic.help {
+        // The finding says what to edit, so nothing is to be found out.
+        Some(help) if help.by_hand || help.command.is_none() && row.is_question => {
+            row.command = None;
+            row.is_question = false;
+        }
+        Some(help) => {
+            if let Some(fix) = &help.command {
+                row.command = Some(fix.for_root.clone());
+                row.is_question = false;
+            }
+        }
+        None => {}
     }
 }

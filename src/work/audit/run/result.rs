@@ -95,14 +95,7 @@ impl AuditJob<'_, '_> {
             for (found, row) in &release.matches {
                 let ignored = project.and_then(|file| self.ignores.reason(file, found));
                 let counts = ignored.is_none() && counts(found, self.args.fail_on.0);
-                // The fix of a provider may be a commit instead.
-                let fixed = found.fixed.as_ref().filter(|fixed| {
-                    found.level == AuditLevel::Provider
-                        && found.verdict == MatchVerdict::Affected
-                        && fixed.commit().is_none()
-                });
-                let fixed: Option<Version> = fixed.and_then(|fixed| fixed.to_string().parse().ok());
-                let route = fixed.map(|fixed| {
+                let route = fixed_version(found).map(|fixed| {
                     let search =
                         || constraints.route(&release.provider, &entry.constraints, &fixed);
                     routes.entry(fixed.clone()).or_insert_with(search).clone()
@@ -126,18 +119,11 @@ impl AuditJob<'_, '_> {
                     ignored,
                     command: None,
                     command_for_all: None,
-                    excluded_by: route.as_ref().and_then(FixRoute::excluded_by),
+                    excluded_by: None,
                     constraint: None,
                 };
-                match route {
-                    Some(FixRoute::Command(command)) => {
-                        audited.command = Some(command.for_root);
-                        audited.command_for_all = Some(command.for_all);
-                    }
-                    Some(FixRoute::Excluded { constraint, .. }) => {
-                        audited.constraint = Some(constraint);
-                    }
-                    None => {}
+                if let Some(route) = route {
+                    add_route(&mut audited, route);
                 }
                 advisories.push(audited);
             }
@@ -150,6 +136,28 @@ impl AuditJob<'_, '_> {
         }
         result.detail = RootDetail::Audit(turned_off);
     }
+}
+
+/// Adds what leads to the fixed version, or what excludes it.
+fn add_route(audited: &mut AuditedAdvisory, route: FixRoute) {
+    audited.excluded_by = route.excluded_by();
+    match route {
+        FixRoute::Command(command) => {
+            audited.command = Some(command.for_root);
+            audited.command_for_all = Some(command.for_all);
+        }
+        FixRoute::Excluded { constraint, .. } => audited.constraint = Some(constraint),
+    }
+}
+
+/// Returns the version of a provider that is no longer affected.
+fn fixed_version(found: &AdvisoryMatch) -> Option<Version> {
+    let fixed = found.fixed.as_ref()?;
+    // The fix may be a commit instead.
+    let is_release = found.level == AuditLevel::Provider
+        && found.verdict == MatchVerdict::Affected
+        && fixed.commit().is_none();
+    is_release.then(|| fixed.to_string().parse().ok()).flatten()
 }
 
 /// Returns true if a match makes the exit code 1, unless the project file ignores it.

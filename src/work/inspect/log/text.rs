@@ -37,7 +37,12 @@ pub(super) fn of_all(roots: &[RootResult], look: Look, commits: Option<usize>) -
         return Vec::new();
     }
     let mut lines: Vec<HistoryLine<'_>> = roots.iter().flat_map(lines).collect();
-    name_fully(&mut lines);
+    // All providers are named in full, if they are of two hosts.
+    let providers = lines.iter().map(|line| &line.change.provider);
+    let first = lines.first().and_then(|line| line.flavor);
+    if provider::short_by(providers, first).is_none() {
+        lines.iter_mut().for_each(|line| line.flavor = None);
+    }
     let rows = lines
         .iter()
         .map(|line| (line.change.newer_commits, row(line, look)));
@@ -61,17 +66,6 @@ fn lines(root: &RootResult) -> impl Iterator<Item = HistoryLine<'_>> {
             flavor: root.flavor,
             change,
         })
-}
-
-/// Has all providers named in full, if they are of two hosts.
-fn name_fully(lines: &mut [HistoryLine<'_>]) {
-    let providers: Vec<&ProviderAddr> = lines.iter().map(|line| &line.change.provider).collect();
-    let first = lines.first().and_then(|line| line.flavor);
-    if provider::short_by(providers, first).is_none() {
-        for line in lines {
-            line.flavor = None;
-        }
-    }
 }
 
 /// Names the provider of a change.
@@ -126,7 +120,13 @@ fn row(line: &HistoryLine<'_>, look: Look) -> Row {
         (_, new) => new.unwrap_or_default(),
     };
     let cells = [
-        mark(change.risk).into(),
+        // Alarming without any colour.
+        match change.risk {
+            Risk::Danger => "!!",
+            Risk::Warning => "!",
+            Risk::Notice | Risk::Routine => "",
+        }
+        .into(),
         day.into(),
         change.commit.short().into(),
         change.author.clone().into(),
@@ -141,14 +141,5 @@ fn row(line: &HistoryLine<'_>, look: Look) -> Row {
             .into_iter()
             .collect(),
         ..Row::new(line.root, cells)
-    }
-}
-
-/// Marks what is alarming, without any colour.
-fn mark(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Danger => "!!",
-        Risk::Warning => "!",
-        Risk::Notice | Risk::Routine => "",
     }
 }

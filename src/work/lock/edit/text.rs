@@ -1,6 +1,7 @@
 //! The text about edited files.
 
 use crate::diag::counted;
+use crate::report::json::FileEdits;
 use crate::report::{Column, CommandResult, Look, RootNames, Row, Table, TextBlock};
 use crate::run::provider;
 
@@ -37,45 +38,49 @@ pub(crate) fn blocks(result: &CommandResult, writes: bool, look: Look) -> Vec<Te
         }
         blocks.push(TextBlock::Lines(lines));
     }
-    let commands = &edits.state_commands;
-    if !commands.is_empty() {
-        let shown = if look.verbose {
-            commands.len()
-        } else {
-            MAX_COMMANDS
-        };
-        let mut lines = vec![format!(
-            "{} to be typed {} `init`, for the {}:",
-            counted(commands.len(), "command"),
-            if edits.are_states_first {
-                "before"
-            } else {
-                "after"
-            },
-            if commands.len() == 1 {
-                "state"
-            } else {
-                "states"
-            }
-        )];
-        lines.extend(
-            commands
-                .iter()
-                .take(shown)
-                .map(|command| format!("  {command}")),
-        );
-        if commands.len() > shown {
-            lines.push(format!(
-                "  … {} more (-v shows all)",
-                commands.len() - shown
-            ));
-        }
-        if !edits.are_states_first {
-            lines.push(
-                "then run `init` once more: the first run locks what a state names".to_owned(),
-            );
-        }
-        blocks.push(TextBlock::Lines(lines));
-    }
+    blocks.extend(state_commands(edits, look));
     blocks
+}
+
+/// Lists the commands that the state needs, if there are any.
+fn state_commands(edits: &FileEdits, look: Look) -> Option<TextBlock> {
+    let commands = &edits.state_commands;
+    if commands.is_empty() {
+        return None;
+    }
+    let shown = if look.verbose {
+        commands.len()
+    } else {
+        MAX_COMMANDS
+    };
+    let mut lines = vec![format!(
+        "{} to be typed {} `init`, for the {}:",
+        counted(commands.len(), "command"),
+        if edits.are_states_first {
+            "before"
+        } else {
+            "after"
+        },
+        if commands.len() == 1 {
+            "state"
+        } else {
+            "states"
+        }
+    )];
+    lines.extend(
+        commands
+            .iter()
+            .take(shown)
+            .map(|command| format!("  {command}")),
+    );
+    if commands.len() > shown {
+        lines.push(format!(
+            "  … {} more (-v shows all)",
+            commands.len() - shown
+        ));
+    }
+    if !edits.are_states_first {
+        lines.push("then run `init` once more: the first run locks what a state names".to_owned());
+    }
+    Some(TextBlock::Lines(lines))
 }

@@ -17,8 +17,9 @@ use crate::review::{self, MergeBase, MergeSides, Parted};
 use crate::run::World;
 use crate::run::command::Command;
 use crate::run::options::{Options, RootArgs, examples};
-use crate::run::root::{LockText, Root, read_lock};
+use crate::run::root::{LockText, Root};
 use crate::run::session::Session;
+use crate::workspace::read_lock;
 use crate::world::Replaced;
 use crate::{driver, git, lockfile, pins};
 

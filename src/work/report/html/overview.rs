@@ -159,15 +159,6 @@ impl Distance {
 }
 
 impl MarkSet {
-    fn of_rule(rule: &str) -> Self {
-        Self(
-            MARKS
-                .iter()
-                .position(|mark| mark.rules.contains(&rule))
-                .map_or(0, |at| 1 << at),
-        )
-    }
-
     /// Returns the marks that facts set; where nothing is proven, a mark in each cell would say nothing.
     fn of_release(page: &ReportPage<'_>, entry: &ShownProvider, is_any_proven: bool) -> Self {
         let mut marks = Self::default();
@@ -328,8 +319,12 @@ fn marks(root: &RootResult) -> BTreeMap<&ProviderAddr, MarkSet> {
     let mut marks: BTreeMap<&ProviderAddr, MarkSet> = BTreeMap::new();
     for finding in root.findings() {
         if let Some(provider) = &finding.provider {
-            let mark = MarkSet::of_rule(finding.diagnostic.code);
-            marks.entry(provider).or_default().add(mark);
+            let rule = finding.diagnostic.code;
+            let mark = MARKS
+                .iter()
+                .position(|mark| mark.rules.contains(&rule))
+                .map_or(0, |at| 1 << at);
+            marks.entry(provider).or_default().add(MarkSet(mark));
         }
     }
     marks

@@ -85,13 +85,6 @@ fn ident(name: &str) -> Result<Ident, EditError> {
     Ident::try_new(name).map_err(|_| EditError::NotAName(name.to_owned()))
 }
 
-impl BlockName<'_> {
-    fn names(&self, block: &Block) -> bool {
-        let labels = block.labels.iter().map(|label| &*label.text);
-        block.kind.text == self.kind && labels.eq(self.labels.iter().copied())
-    }
-}
-
 impl HclEditor {
     /// Takes a text to edit; a byte-order mark and either kind of line end stay.
     ///
@@ -131,9 +124,14 @@ impl HclEditor {
     #[must_use]
     pub fn block(&self, path: &[BlockName<'_>]) -> Option<&Block> {
         let (last, above) = path.split_last()?;
-        self.body_of(above)?
-            .blocks()
-            .find(|block| last.names(block))
+        self.body_of(above)?.blocks().find(|block| {
+            block.kind.text == last.kind
+                && block
+                    .labels
+                    .iter()
+                    .map(|label| &*label.text)
+                    .eq(last.labels.iter().copied())
+        })
     }
 
     /// Sets an argument: its value is replaced, or the argument is added, with blocks of the path that are missing.
