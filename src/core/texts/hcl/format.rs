@@ -9,12 +9,13 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::scan::{self, HclTokenKind as Kind};
+use super::plain_lines;
+use super::scan::{self, HclToken, HclTokenKind as Kind};
 use crate::diag::Span;
 
 /// Lays a text out that has no fault of syntax. Line ends become those of Unix, except in heredocs.
 ///
-/// A text of more than a million tokens is returned as it is.
+/// A text with a line of more than a million tokens is returned as it is.
 ///
 /// ```
 /// let text = lockctl_core::hcl::format("a {\nb=1 # x\ncde = [-1]\n}\n");
@@ -22,29 +23,31 @@ use crate::diag::Span;
 /// ```
 #[must_use]
 pub fn format(text: &str) -> String {
-    if scan::has_too_many_tokens(text) {
-        return text.to_owned();
-    }
-    let mut tokens = tokens(text);
-    let lines = lines(&tokens);
-    indent(&mut tokens, &lines);
-    space(&mut tokens, &lines);
-    align(&mut tokens, &lines);
-    let mut formatted = String::with_capacity(text.len());
-    for token in &tokens {
-        formatted.extend(std::iter::repeat_n(' ', token.spaces));
-        match (token.kind, token.text) {
-            (LayoutKind::Token(Kind::Newline), _) => formatted.push('\n'),
-            (LayoutKind::LineComment, text) => {
-                formatted.push_str(text.trim_end_matches(['\r', '\n']));
-                if text.ends_with('\n') {
-                    formatted.push('\n');
-                }
-            }
-            (_, text) => formatted.push_str(text),
+    let mut layout = Layout {
+        formatted: String::with_capacity(text.len() + text.len() / 4),
+        ..Layout::default()
+    };
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text[at..];
+        let line = &rest[..rest.find('\n').map_or(rest.len(), |end| end + 1)];
+        // Most lines are plain, and cutting a line into tokens takes most of the time of layout.
+        if let Some(cells) = plain_lines::cells(line) {
+            layout.push(cells);
+            at += line.len();
+            continue;
         }
+        let scanned = scan::line_tokens(text, at);
+        if scanned.len() > scan::MAX_TOKENS {
+            return text.to_owned();
+        }
+        let end = scanned.last().map_or(text.len(), |token| token.end);
+        for cells in token_lines(&mut tokens(text, at, &scanned)) {
+            layout.push(cells);
+        }
+        at = end;
     }
-    formatted
+    layout.finish()
 }
 
 /// Rewrites an expression as `fmt` does beside its layout: a quoted string that is a single interpolation becomes the
@@ -62,7 +65,8 @@ pub fn unquoted(value: &str) -> Cow<'_, str> {
     if !value.starts_with("\"${") || scan::has_too_many_tokens(value) {
         return Cow::Borrowed(value);
     }
-    let tokens = tokens(value);
+    let scanned = scan::tokens(value, Span::new(0, value.len()));
+    let tokens = tokens(value, 0, &scanned);
     let [_, _, inside @ .., last, quote] = &*tokens else {
         return Cow::Borrowed(value);
     };
@@ -128,18 +132,34 @@ const NOTHING: LayoutToken<'_> = LayoutToken {
 };
 
 /// The cells of a line, as ranges of tokens; the last two may be empty.
-struct LineCells {
+struct TokenCells {
     lead: Range<usize>,
     assign: Range<usize>,
     comment: Range<usize>,
 }
 
-fn tokens(text: &str) -> Vec<LayoutToken<'_>> {
-    let mut found: Vec<LayoutToken<'_>> = Vec::new();
-    let mut at = 0;
+/// The cells of a line with the spaces in each; the last two may be empty.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct LineCells<'t> {
+    pub(super) lead: Cow<'t, str>,
+    pub(super) assign: Cow<'t, str>,
+    pub(super) comment: Cow<'t, str>,
+    pub(super) lead_width: usize,
+    /// Only a comment on the same line asks for it.
+    pub(super) assign_width: usize,
+    /// The number of brackets that the line opens, less those that it closes.
+    pub(super) opened: isize,
+    /// A line end follows.
+    pub(super) ends: bool,
+}
+
+/// Adds comments to the tokens of a text from an offset on.
+fn tokens<'t>(text: &'t str, start: usize, scanned: &[HclToken]) -> Vec<LayoutToken<'t>> {
+    let mut found: Vec<LayoutToken<'t>> = Vec::with_capacity(scanned.len());
+    let mut at = start;
     // The line end that belongs to a comment before it.
-    let mut taken = 0;
-    for token in scan::tokens(text, Span::new(0, text.len())) {
+    let mut taken = start;
+    for token in scanned {
         while at < token.start {
             let rest = &text[at..token.start];
             let (kind, len) = if let Some(inside) = rest.strip_prefix("/*") {
@@ -181,15 +201,58 @@ fn tokens(text: &str) -> Vec<LayoutToken<'_>> {
     found
 }
 
-fn lines(tokens: &[LayoutToken<'_>]) -> Vec<LineCells> {
+/// Puts spaces between tokens, and makes lines of them.
+fn token_lines(tokens: &mut [LayoutToken<'_>]) -> Vec<LineCells<'static>> {
+    let lines = lines(tokens);
+    space(tokens, &lines);
+    let cells = |line: &TokenCells| {
+        let [lead, assign, comment] =
+            [&line.lead, &line.assign, &line.comment].map(|cell| &tokens[cell.clone()]);
+        // What stands in a heredoc opens nothing.
+        let opened = |cell: &[LayoutToken<'_>]| -> isize {
+            cell.iter()
+                .take_while(|token| token.kind != LayoutKind::Token(Kind::OpenHeredoc))
+                .map(bracket)
+                .sum()
+        };
+        LineCells {
+            lead: Cow::Owned(cell_text(lead)),
+            assign: Cow::Owned(cell_text(assign)),
+            comment: Cow::Owned(cell_text(comment)),
+            lead_width: width(lead),
+            assign_width: width(assign),
+            opened: opened(lead) + opened(assign),
+            ends: tokens[..line.comment.end].last().is_some_and(ends_line),
+        }
+    };
+    lines.iter().map(cells).collect()
+}
+
+fn cell_text(tokens: &[LayoutToken<'_>]) -> String {
+    let mut text = String::new();
+    for token in tokens {
+        text.extend(std::iter::repeat_n(' ', token.spaces));
+        text.push_str(match token.kind {
+            LayoutKind::Token(Kind::Newline) => "",
+            LayoutKind::LineComment => token.text.trim_end_matches(['\r', '\n']),
+            _ => token.text,
+        });
+    }
+    text
+}
+
+fn ends_line(token: &LayoutToken<'_>) -> bool {
+    match token.kind {
+        LayoutKind::Token(Kind::Newline) => true,
+        LayoutKind::LineComment => token.text.ends_with('\n'),
+        _ => false,
+    }
+}
+
+fn lines(tokens: &[LayoutToken<'_>]) -> Vec<TokenCells> {
     let mut lines = Vec::new();
     let mut start = 0;
     while start < tokens.len() {
-        let ends_line = |token: &LayoutToken<'_>| match token.kind {
-            LayoutKind::Token(Kind::Newline) => true,
-            LayoutKind::LineComment => token.text.ends_with('\n'),
-            _ => false,
-        };
         let end = tokens[start..]
             .iter()
             .position(ends_line)
@@ -206,7 +269,7 @@ fn lines(tokens: &[LayoutToken<'_>]) -> Vec<LineCells> {
             .find(|at| tokens[*at].kind == LayoutKind::Token(Kind::Equal))
             .filter(|at| tokens[*at..code_end].iter().map(bracket).sum::<isize>() == 0)
             .unwrap_or(code_end);
-        lines.push(LineCells {
+        lines.push(TokenCells {
             lead: start..assign,
             assign: assign..code_end,
             comment: code_end..end,
@@ -233,46 +296,8 @@ fn bracket(token: &LayoutToken<'_>) -> isize {
     }
 }
 
-/// Indents each line by the number of lines that opened more brackets than they closed, and are still open.
-fn indent(tokens: &mut [LayoutToken<'_>], lines: &[LineCells]) {
-    // The brackets that each of those lines left open.
-    let mut open: Vec<isize> = Vec::new();
-    for line in lines {
-        let first = line.lead.start;
-        if tokens[first].kind == LayoutKind::Token(Kind::Newline) {
-            continue;
-        }
-        // What stands in a heredoc opens nothing.
-        let net = |cell: &Range<usize>| -> isize {
-            let mut cell = tokens[cell.clone()].iter();
-            cell.by_ref()
-                .take_while(|token| token.kind != LayoutKind::Token(Kind::OpenHeredoc))
-                .map(bracket)
-                .sum()
-        };
-        let net = net(&line.lead) + net(&line.assign);
-        if net > 0 {
-            tokens[first].spaces = 2 * open.len();
-            open.push(net);
-            continue;
-        }
-        let mut closed = -net;
-        while closed > 0
-            && let Some(last) = open.last_mut()
-        {
-            let opened = *last;
-            *last -= closed;
-            if *last <= 0 {
-                open.pop();
-            }
-            closed -= opened;
-        }
-        tokens[first].spaces = 2 * open.len();
-    }
-}
-
 /// Sets the spaces between the tokens of each cell.
-fn space(tokens: &mut [LayoutToken<'_>], lines: &[LineCells]) {
+fn space(tokens: &mut [LayoutToken<'_>], lines: &[TokenCells]) {
     for line in lines {
         for cell in [&line.lead, &line.assign] {
             let mut before = NOTHING;
@@ -329,35 +354,163 @@ fn is_spaced(before: LayoutToken<'_>, token: LayoutToken<'_>, after: LayoutToken
     }
 }
 
-/// Puts the assignments of neighbouring lines in one column, then their comments.
-fn align(tokens: &mut [LayoutToken<'_>], lines: &[LineCells]) {
-    let cells: [fn(&LineCells) -> &Range<usize>; 2] = [|line| &line.assign, |line| &line.comment];
-    for cell in cells {
-        for chain in lines.chunk_by(|a, b| cell(a).is_empty() == cell(b).is_empty()) {
-            if cell(&chain[0]).is_empty() {
-                continue;
+/// The text so far, and the lines behind it whose columns the next line may move.
+#[derive(Default)]
+struct Layout<'t> {
+    formatted: String,
+    /// The brackets that each line left open which opened more than it closed, as far as they are still open.
+    open: Vec<isize>,
+    /// Neighbouring lines with an assignment or a comment.
+    neighbours: Vec<IndentedLine<'t>>,
+}
+
+struct IndentedLine<'t> {
+    cells: LineCells<'t>,
+    indent: usize,
+    /// The number of spaces before the assignment, and before the comment.
+    gaps: [usize; 2],
+}
+
+impl<'t> Layout<'t> {
+    fn push(&mut self, cells: LineCells<'t>) {
+        let indent = if cells.lead.is_empty() {
+            0
+        } else {
+            2 * self.depth(cells.opened)
+        };
+        let is_alone = cells.assign.is_empty() && cells.comment.is_empty();
+        if is_alone {
+            self.flush();
+        }
+        let line = IndentedLine {
+            cells,
+            indent,
+            gaps: [0; 2],
+        };
+        if is_alone {
+            line.print(&mut self.formatted);
+        } else {
+            self.neighbours.push(line);
+        }
+    }
+
+    /// Returns the depth of a line: the number of lines that opened more brackets than they closed, and are still
+    /// open.
+    fn depth(&mut self, opened: isize) -> usize {
+        if opened > 0 {
+            self.open.push(opened);
+            return self.open.len() - 1;
+        }
+        let mut closed = -opened;
+        while closed > 0
+            && let Some(last) = self.open.last_mut()
+        {
+            let opened = *last;
+            *last -= closed;
+            if *last <= 0 {
+                self.open.pop();
             }
-            let widths: Vec<usize> = chain
-                .iter()
-                .map(|line| width(&tokens[line.lead.start..cell(line).start]))
-                .collect();
-            let widest = widths.iter().copied().max().unwrap_or(0);
-            for (line, width) in chain.iter().zip(widths) {
-                tokens[cell(line).start].spaces = widest - width + 1;
+            closed -= opened;
+        }
+        self.open.len()
+    }
+
+    /// Puts the assignments of neighbouring lines in one column, then their comments, and prints the lines.
+    fn flush(&mut self) {
+        let chains = self
+            .neighbours
+            .chunk_by_mut(|a, b| a.cells.assign.is_empty() == b.cells.assign.is_empty())
+            .filter(|chain| !chain[0].cells.assign.is_empty());
+        for chain in chains {
+            let lead_width = |line: &IndentedLine<'_>| line.indent + line.cells.lead_width;
+            let widest = chain.iter().map(lead_width).max().unwrap_or(0);
+            for line in chain {
+                line.gaps[0] = widest - lead_width(line) + 1;
             }
+        }
+        let chains = self
+            .neighbours
+            .chunk_by_mut(|a, b| a.cells.comment.is_empty() == b.cells.comment.is_empty())
+            .filter(|chain| !chain[0].cells.comment.is_empty());
+        for chain in chains {
+            let code_width = |line: &IndentedLine<'_>| {
+                line.indent + line.cells.lead_width + line.gaps[0] + line.cells.assign_width
+            };
+            let widest = chain.iter().map(code_width).max().unwrap_or(0);
+            for line in chain {
+                line.gaps[1] = widest - code_width(line) + 1;
+            }
+        }
+        for line in self.neighbours.drain(..) {
+            line.print(&mut self.formatted);
+        }
+    }
+
+    fn finish(mut self) -> String {
+        self.flush();
+        self.formatted
+    }
+}
+
+impl IndentedLine<'_> {
+    fn print(&self, formatted: &mut String) {
+        let LineCells {
+            lead,
+            assign,
+            comment,
+            ..
+        } = &self.cells;
+        let gaps = [self.indent, self.gaps[0], self.gaps[1]];
+        for (gap, cell) in gaps.into_iter().zip([lead, assign, comment]) {
+            formatted.extend(std::iter::repeat_n(' ', gap));
+            formatted.push_str(cell);
+        }
+        if self.cells.ends {
+            formatted.push('\n');
         }
     }
 }
 
 /// The columns of tokens: each character as a reader sees it counts once.
 fn width(tokens: &[LayoutToken<'_>]) -> usize {
-    let widths = tokens.iter().map(|token| {
-        let text = if token.text.is_ascii() {
-            token.text.len()
-        } else {
-            token.text.graphemes(true).count()
-        };
-        token.spaces + text
+    let widths = tokens.iter().map(|token| match token.kind {
+        LayoutKind::Token(Kind::Newline) => 0,
+        _ if token.text.is_ascii() => token.spaces + token.text.len(),
+        _ => token.spaces + token.text.graphemes(true).count(),
     });
     widths.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_lines_come_out_as_their_tokens_do() {
+        let text = include_str!("plain_lines.txt");
+        let mut plain = 0;
+        for line in text.split_inclusive('\n') {
+            let scanned = scan::line_tokens(line, 0);
+            let by_tokens = token_lines(&mut tokens(line, 0, &scanned));
+            let Some(cells) = plain_lines::cells(line) else {
+                continue;
+            };
+            plain += 1;
+            let [wanted] = &*by_tokens else {
+                panic!("{line:?} is one line")
+            };
+            let width = if cells.assign.is_empty() {
+                wanted.lead_width
+            } else {
+                cells.lead_width
+            };
+            let cells = LineCells {
+                lead_width: width,
+                assign_width: wanted.assign_width,
+                ..cells
+            };
+            assert_eq!(&cells, wanted, "{line:?}");
+        }
+        assert!(plain > 40, "{plain} plain lines");
+    }
 }

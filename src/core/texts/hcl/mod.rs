@@ -12,6 +12,7 @@ mod findings;
 mod format;
 mod grammar;
 mod operators;
+mod plain_lines;
 pub mod references;
 mod scan;
 mod sequences;
