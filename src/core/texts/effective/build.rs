@@ -322,10 +322,10 @@ impl TreeBuilder<'_> {
         argument: &MergedAttribute,
     ) -> Option<Vec<EffectiveBlock>> {
         const PROVIDED: [&str; 5] = ["resource", "data", "ephemeral", "action", "provider"];
-        let is_provided = PROVIDED.contains(&path.kinds[0]) && !path.is_builtin;
         if self.syntax(argument.file) == Syntax::Native {
             return None;
         }
+        let is_provided = PROVIDED.contains(&path.kinds[0]) && !path.is_builtin;
         let origin = argument.name_place();
         let name = &*argument.written.name.text;
         let value = &argument.written.value;

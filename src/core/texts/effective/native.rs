@@ -19,18 +19,28 @@ pub enum Places {
     Hidden,
 }
 
+/// The number of blocks that one thread lays out at a time.
+const BLOCKS_AT_ONCE: usize = 64;
+
 /// Prints a module; the blocks of it alone are a configuration of the same meaning.
 #[must_use]
 pub fn native(module: &EffectiveModule, places: Places, texts: &Texts) -> String {
-    let print = |block: &EffectiveBlock| {
-        let text = block_text(block, places);
-        match places {
-            Places::Shown => format!("# {}\n{text}", origin(block, texts)),
-            Places::Hidden => text,
+    let print = |blocks: &&[EffectiveBlock]| {
+        let mut text = String::new();
+        for block in *blocks {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            if places == Places::Shown {
+                let _ = writeln!(text, "# {}", origin(block, texts));
+            }
+            push_block(&mut text, block, places, None);
         }
+        hcl::format(&text)
     };
-    // Layout takes as long as reading, and no block changes that of another one.
-    parallel::map(parallel::cores(), &module.blocks, print).join("\n")
+    // No block changes the layout of another one.
+    let parts: Vec<&[EffectiveBlock]> = module.blocks.chunks(BLOCKS_AT_ONCE).collect();
+    parallel::map(parallel::cores(), &parts, print).join("\n")
 }
 
 /// Prints a block of the top level, or the same as if it were one.
@@ -98,7 +108,7 @@ pub(super) fn header(block: &EffectiveBlock) -> String {
 pub(super) fn origin(block: &EffectiveBlock, texts: &Texts) -> String {
     let mut origin = place_text(block.origin, texts);
     let mut others = Vec::new();
-    collect_others(block, block.origin, "", &mut others);
+    collect_others(block, block.origin, &mut Vec::new(), &mut others);
     for (name, place) in others {
         let _ = write!(origin, "; {name} from {}", place_text(place, texts));
     }
@@ -106,10 +116,10 @@ pub(super) fn origin(block: &EffectiveBlock, texts: &Texts) -> String {
 }
 
 /// Collects what is not of the file of the block around it, each with the names of the blocks that it is in.
-fn collect_others(
-    block: &EffectiveBlock,
+fn collect_others<'b>(
+    block: &'b EffectiveBlock,
     around: SourcePlace,
-    path: &str,
+    path: &mut Vec<&'b str>,
     others: &mut Vec<(String, SourcePlace)>,
 ) {
     for item in &block.items {
@@ -117,16 +127,18 @@ fn collect_others(
             EffectiveItem::Attribute(attribute) => (&attribute.name, attribute.origin),
             EffectiveItem::Block(block) => (&block.kind, block.origin),
         };
-        let name = format!("{path}{name}");
-        let other = (name, place);
-        // A `dynamic` block generates many of one place.
-        if place.file != around.file && others.last() != Some(&other) {
-            others.push(other.clone());
+        path.push(name);
+        if place.file != around.file {
+            let other = (path.join("."), place);
+            // A `dynamic` block generates many of one place.
+            if others.last() != Some(&other) {
+                others.push(other);
+            }
         }
-        let (name, _) = other;
         if let EffectiveItem::Block(nested) = item {
-            collect_others(nested, place, &format!("{name}."), others);
+            collect_others(nested, place, path, others);
         }
+        path.pop();
     }
 }
 

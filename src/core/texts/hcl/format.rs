@@ -231,7 +231,7 @@ fn token_lines(tokens: &mut [LayoutToken<'_>]) -> Vec<LineCells<'static>> {
 fn cell_text(tokens: &[LayoutToken<'_>]) -> String {
     let mut text = String::new();
     for token in tokens {
-        text.extend(std::iter::repeat_n(' ', token.spaces));
+        push_spaces(&mut text, token.spaces);
         text.push_str(match token.kind {
             LayoutKind::Token(Kind::Newline) => "",
             LayoutKind::LineComment => token.text.trim_end_matches(['\r', '\n']),
@@ -462,12 +462,21 @@ impl IndentedLine<'_> {
         } = &self.cells;
         let gaps = [self.indent, self.gaps[0], self.gaps[1]];
         for (gap, cell) in gaps.into_iter().zip([lead, assign, comment]) {
-            formatted.extend(std::iter::repeat_n(' ', gap));
+            push_spaces(formatted, gap);
             formatted.push_str(cell);
         }
         if self.cells.ends {
             formatted.push('\n');
         }
+    }
+}
+
+fn push_spaces(text: &mut String, mut count: usize) {
+    const SPACES: &str = "                                ";
+    while count > 0 {
+        let len = count.min(SPACES.len());
+        text.push_str(&SPACES[..len]);
+        count -= len;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Lines whose layout needs no tokens: headers, brackets, and assignments and elements of simple values.
+//! Lines whose layout needs no tokens: comments, headers, brackets, and assignments and elements of simple values.
 //!
 //! What is not recognised here is no fault; it is cut into tokens. A line that is recognised comes out as its tokens
 //! would.
@@ -22,6 +22,12 @@ pub(super) fn cells(line: &str) -> Option<LineCells<'_>> {
         opened,
         ends: line.ends_with('\n'),
     };
+    // White space at its end belongs to a comment.
+    if text.starts_with('#') {
+        let comment = line.trim_start_matches([' ', '\t']);
+        let comment = comment.trim_end_matches(['\r', '\n']);
+        return Some(lead(Cow::Borrowed(comment), 0));
+    }
     match text {
         "" => return Some(lead(Cow::Borrowed(text), 0)),
         "}" | "]" | "}," | "]," => return Some(lead(Cow::Borrowed(text), -1)),
