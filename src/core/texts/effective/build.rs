@@ -232,7 +232,7 @@ impl TreeBuilder<'_> {
             path.is_builtin = builtin.contains(&first);
         }
         // Where an override file brings the two together, `count` is the one that counts (config rules 3.3).
-        let has_count = around.is_none() && block.body.attributes.contains_key("count");
+        let has_count = around.is_none() && block.body.attributes.get("count").is_some();
         let mut items = self.body(&path, &block.body, |name| {
             escapes(name) || name == "for_each" && has_count
         });
@@ -276,8 +276,12 @@ impl TreeBuilder<'_> {
         is_left_out: impl Fn(&str) -> bool,
     ) -> Vec<EffectiveItem> {
         let mut items = Vec::new();
-        let is_printed = |name: &String| !is_left_out(name);
-        for (_, argument) in body.attributes.iter().filter(|(name, _)| is_printed(name)) {
+        let is_printed = |name: &str| !is_left_out(name);
+        for argument in body
+            .attributes
+            .iter()
+            .filter(|argument| is_printed(&argument.written.name.text))
+        {
             match self.json_blocks(path, argument) {
                 Some(blocks) => items.extend(blocks.into_iter().map(EffectiveItem::Block)),
                 None => items.push(EffectiveItem::Attribute(self.attribute(path, argument))),

@@ -17,14 +17,15 @@ pub(super) fn merge_block(
     schema: &Schema,
     flavor: Flavor,
 ) {
-    for (name, argument) in given.body.attributes {
-        let effect = schema.effect(&name, flavor);
-        if effects::counts(effect, base.body.attributes.get(&name), &argument) {
+    for argument in given.body.attributes.into_list() {
+        let name = &argument.written.name.text;
+        let effect = schema.effect(name, flavor);
+        if effects::counts(effect, base.body.attributes.get(name), &argument) {
             // A name means one thing: in JSON, blocks may look like an argument.
-            if !schema.has_block(&name) {
-                base.body.blocks.remove(&name);
+            if !schema.has_block(name) {
+                base.body.blocks.remove(name);
             }
-            set(&mut base.body, name, argument);
+            set(&mut base.body, argument);
         }
     }
     // Nested blocks replace all blocks of their type, wherever these stand (config rules 3.3); only the
@@ -64,8 +65,8 @@ pub(super) fn merge_block(
             }
         }
     }
-    for (name, argument) in given.escaped.attributes {
-        set(&mut base.escaped, name, argument);
+    for argument in given.escaped.attributes.into_list() {
+        set(&mut base.escaped, argument);
     }
     base.escaped.blocks.extend(given.escaped.blocks);
 }
@@ -105,10 +106,10 @@ pub(super) fn label_texts(block: &MergedBlock) -> Vec<String> {
         .collect()
 }
 
-fn set(body: &mut MergedBody, name: String, argument: MergedAttribute) {
-    match body.attributes.get_mut(&name) {
+fn set(body: &mut MergedBody, argument: MergedAttribute) {
+    match body.attributes.get_mut(&argument.written.name.text) {
         Some(base) => replace(base, argument),
-        None => drop(body.attributes.insert(name, argument)),
+        None => body.attributes.add(argument),
     }
 }
 
@@ -143,8 +144,7 @@ pub(super) fn decode_body(file: FileId, body: Body) -> MergedBody {
     for item in body.items {
         match item {
             Item::Attribute(written) => {
-                let name = written.name.text.clone();
-                merged.attributes.entry(name).or_insert(MergedAttribute {
+                merged.attributes.add(MergedAttribute {
                     file,
                     written,
                     replaces: Vec::new(),

@@ -66,11 +66,21 @@ pub struct MergedBlock {
 /// The arguments and blocks of a block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MergedBody {
-    /// The arguments by name.
-    pub attributes: BTreeMap<String, MergedAttribute>,
+    /// The arguments, of which no two have one name.
+    pub attributes: MergedAttributes,
     /// The nested blocks by type, each list in their order; a `dynamic` block stands among those
     /// that it makes.
     pub blocks: BTreeMap<String, Vec<MergedBlock>>,
+}
+
+/// Arguments in their order, each found by its name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MergedAttributes {
+    /// `None` takes the place of an argument that was removed, so that indexes stay.
+    list: Vec<Option<MergedAttribute>>,
+    /// The index of each by name; empty while they are few. Most bodies are small, and a map for each of them takes
+    /// more time than reading it.
+    indexes: BTreeMap<String, usize>,
 }
 
 /// An argument with where it comes from.
@@ -104,10 +114,74 @@ impl MergedAttribute {
     }
 }
 
+impl MergedAttributes {
+    /// Maximum number of arguments that are looked at one by one.
+    const FEW: usize = 12;
+
+    fn index(&self, name: &str) -> Option<usize> {
+        if self.list.len() > Self::FEW {
+            return self.indexes.get(name).copied();
+        }
+        self.list.iter().position(|argument| {
+            argument
+                .as_ref()
+                .is_some_and(|argument| argument.written.name.text == name)
+        })
+    }
+
+    /// Finds an argument.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&MergedAttribute> {
+        self.list.get(self.index(name)?)?.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut MergedAttribute> {
+        let index = self.index(name)?;
+        self.list.get_mut(index)?.as_mut()
+    }
+
+    /// Adds an argument, unless there is one of its name.
+    pub(crate) fn add(&mut self, argument: MergedAttribute) {
+        if self.get(&argument.written.name.text).is_some() {
+            return;
+        }
+        self.list.push(Some(argument));
+        // The first of these is that of the first argument after a few: they all get one.
+        let first = match self.list.len() {
+            ..=Self::FEW => return,
+            len if len == Self::FEW + 1 => 0,
+            len => len - 1,
+        };
+        for (index, argument) in self.list.iter().enumerate().skip(first) {
+            if let Some(argument) = argument {
+                let name = argument.written.name.text.clone();
+                self.indexes.insert(name, index);
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) {
+        if let Some(index) = self.index(name) {
+            self.list[index] = None;
+            self.indexes.remove(name);
+        }
+    }
+
+    /// Walks over the arguments, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = &MergedAttribute> {
+        self.list.iter().flatten()
+    }
+
+    /// Takes the arguments out, in their order.
+    pub(crate) fn into_list(self) -> impl Iterator<Item = MergedAttribute> {
+        self.list.into_iter().flatten()
+    }
+}
+
 impl MergedBody {
     /// Returns whether nothing stands there.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.attributes.is_empty() && self.blocks.is_empty()
+        self.attributes.iter().next().is_none() && self.blocks.is_empty()
     }
 }

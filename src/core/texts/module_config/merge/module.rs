@@ -106,10 +106,11 @@ impl ModuleMerge {
     }
 
     fn locals(&mut self, file: FileId, body: Body, is_override: bool) {
-        for (name, value) in decode_body(file, body).attributes {
-            match self.locals.get_mut(&name) {
+        for value in decode_body(file, body).attributes.into_list() {
+            let name = &value.written.name.text;
+            match self.locals.get_mut(name) {
                 Some(base) if is_override => replace(base, value),
-                None if !is_override => drop(self.locals.insert(name, value)),
+                None if !is_override => drop(self.locals.insert(name.clone(), value)),
                 // A second declaration, or an override without a base: `overrides` and `duplicates`
                 // report these.
                 _ => {}
@@ -208,13 +209,13 @@ fn unescape(block: &mut MergedBlock, flavor: Flavor) {
     let Some(escape) = escapes.into_iter().next() else {
         return;
     };
-    for (name, argument) in escape.body.attributes {
-        let body = if schema.has_argument(&name) {
+    for argument in escape.body.attributes.into_list() {
+        let body = if schema.has_argument(&argument.written.name.text) {
             &mut block.escaped
         } else {
             &mut block.body
         };
-        body.attributes.entry(name).or_insert(argument);
+        body.attributes.add(argument);
     }
     for (kind, mut blocks) in escape.body.blocks {
         let body = if schema.has_block(&kind) {

@@ -83,13 +83,14 @@ impl SettingsMerge {
 
     fn required_providers(&mut self, file: ModuleFile, block: Block) {
         let entries = &mut self.merged.required_providers;
-        for (name, entry) in decode_body(file.id, block.body).attributes {
-            match entries.get_mut(&name) {
+        for entry in decode_body(file.id, block.body).attributes.into_list() {
+            let name = &entry.written.name.text;
+            match entries.get_mut(name) {
                 Some(base) if file.is_override() => replace(base, entry),
                 // A second entry in primary files is `Attribute redefined` (config rules 3.14).
                 Some(_) => {}
                 // Unlike resources, entries need no base (config rules 3.4).
-                None => drop(entries.insert(name, entry)),
+                None => drop(entries.insert(name.clone(), entry)),
             }
         }
     }

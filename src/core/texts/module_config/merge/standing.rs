@@ -44,7 +44,7 @@ impl EffectivePlaces {
     }
 
     fn body(&mut self, body: &MergedBody) {
-        for argument in body.attributes.values() {
+        for argument in body.attributes.iter() {
             self.arguments.insert(argument, ());
         }
         for nested in body.blocks.values().flatten() {

@@ -113,7 +113,9 @@ impl<'a> Writer<'a> {
     }
 
     fn body(&mut self, depth: usize, body: &MergedBody) {
-        for argument in body.attributes.values() {
+        let mut arguments: Vec<&MergedAttribute> = body.attributes.iter().collect();
+        arguments.sort_by_key(|argument| &argument.written.name.text);
+        for argument in arguments {
             self.argument(depth, "", argument);
         }
         for block in body.blocks.values().flatten() {
