@@ -142,6 +142,21 @@ locals {
 }
 
 "##]]);
+    // From elsewhere, headings name directories as the places of blocks do.
+    lab.write(
+        "live/net/main.tf",
+        "module \"m\" {\n  source = \"../m\"\n}\n",
+    );
+    lab.write("live/m/main.tf", "locals {\n  x = 1\n}\n");
+    let elsewhere = lab.run(&["config", "-r", "live/net"]).exits(0).stdout;
+    assert!(
+        elsewhere.starts_with("# ---- root module: live/net\n\n# live/net/main.tf:1\n"),
+        "{elsewhere}"
+    );
+    assert!(
+        elsewhere.contains("\n# ---- module.m: live/m\n"),
+        "{elsewhere}"
+    );
     let refused = lab.run(&["config", "-r", "--format", "tf-json"]).exits(2);
     refused.stderr_has("--format tf-json prints one module");
 }

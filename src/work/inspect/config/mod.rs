@@ -179,7 +179,7 @@ impl ConfigArgs {
             };
             if self.recursive && !text.is_empty() {
                 printed.push_str(if printed.is_empty() { "" } else { "\n" });
-                printed.push_str(&heading(nodes));
+                printed.push_str(&heading(nodes, texts));
             }
             printed.push_str(&text);
             // The places of all arguments of a large module take as long as its text.
@@ -324,8 +324,8 @@ fn file_name(files: &[ModuleFile], module: &EffectiveModule, flavor: Flavor) -> 
     }
 }
 
-/// Names the calls of a module, and its directory.
-fn heading(nodes: &[(usize, &ModuleNode)]) -> String {
+/// Names the calls of a module, and its directory as the places in it do.
+fn heading(nodes: &[(usize, &ModuleNode)], texts: &Texts) -> String {
     let names: BTreeSet<String> = nodes
         .iter()
         .map(|(_, node)| {
@@ -337,7 +337,15 @@ fn heading(nodes: &[(usize, &ModuleNode)]) -> String {
         })
         .collect();
     let names = names.into_iter().collect::<Vec<String>>().join(", ");
-    format!("# ---- {names}: {}\n\n", dir_text(nodes[0].1))
+    let node = nodes[0].1;
+    let dir = node
+        .files
+        .first()
+        .and_then(|file| Path::new(texts.name(file.id)).parent())
+        .map(|dir| dir.display().to_string().replace(char::is_control, "?"))
+        .filter(|dir| !dir.is_empty());
+    let dir = dir.unwrap_or_else(|| dir_text(node));
+    format!("# ---- {names}: {dir}\n\n")
 }
 
 fn dir_text(node: &ModuleNode) -> String {
