@@ -129,7 +129,7 @@ impl MergedAttributes {
         })
     }
 
-    /// Finds an argument.
+    /// Finds the argument of a name; of many arguments without looking at each.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&MergedAttribute> {
         self.list.get(self.index(name)?)?.as_ref()
