@@ -500,11 +500,9 @@ impl ReleaseDocuments<'_> {
         };
         let tag = format!("v{version}");
         let path = ["repos", owner, name, "releases", "tags", &tag];
-        let base = self.github.secret_text();
-        let release: Option<GithubRelease> =
-            self.get(base, &path, "", self.github_token.as_ref())?;
-        let body = release.and_then(|release| release.body);
-        Ok(body.map(shown_notes))
+        let (base, token) = (self.github.secret_text(), self.github_token.as_ref());
+        let release: Option<GithubRelease> = self.get(base, &path, "", token)?;
+        Ok(release.and_then(|release| release.body).map(shown_notes))
     }
 
     fn get<T: serde::de::DeserializeOwned>(
