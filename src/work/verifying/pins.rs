@@ -47,6 +47,28 @@ fn pinned<'a>(root: &'a Root, loaded: &'a Loaded) -> Vec<PinnedCall<'a>> {
         .collect()
 }
 
+/// Returns the directory of each package that is installed where `init` puts it, and reports the others.
+fn packages<'a>(
+    pinned: Vec<PinnedCall<'a>>,
+    modules: &Path,
+    faults: &mut Vec<Diagnostic>,
+) -> Vec<(PinnedCall<'a>, PathBuf)> {
+    let mut packages = Vec::new();
+    for pinned in pinned {
+        let Some(dir) = &pinned.call.installed else {
+            continue;
+        };
+        let package = modules.join(&pinned.call.key);
+        if dir.starts_with(&package) {
+            packages.push((pinned, package));
+        } else {
+            let remark = format!("modules.json names the directory {}", dir.display());
+            faults.push(pinned.error(rules::MODULE_DIFFERS, remark));
+        }
+    }
+    packages
+}
+
 /// Compares the installed modules of a root with their pins; `kept` are the modules of the cache.
 pub(super) fn installed(
     root: &Root,
@@ -59,19 +81,7 @@ pub(super) fn installed(
     // A second call of a package gets a copy, which can be compared with what the first call got.
     let mut sound: BTreeMap<&str, PathBuf> = BTreeMap::new();
     let mut odd = Vec::new();
-    let mut packages = Vec::new();
-    for pinned in pinned(root, loaded) {
-        let Some(dir) = &pinned.call.installed else {
-            continue;
-        };
-        let package = modules.join(&pinned.call.key);
-        if dir.starts_with(&package) {
-            packages.push((pinned, package));
-        } else {
-            let remark = format!("modules.json names the directory {}", dir.display());
-            faults.push(pinned.error(rules::MODULE_DIFFERS, remark));
-        }
-    }
+    let packages = packages(pinned(root, loaded), &modules, &mut faults);
     let hashes = parallel::map(parallel::cores(), &packages, |(_, package)| {
         hash_module(world.disk, &root.dir.join(package))
     });

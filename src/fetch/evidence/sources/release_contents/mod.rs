@@ -257,9 +257,8 @@ impl ReleaseChanges {
         let only = |set: &BTreeSet<String>, other: &BTreeSet<String>| {
             only_in(Some(set).filter(|_| moved_platforms), other)
         };
-        let mut unread = old.unread.clone();
-        let of_new = new.unread.iter().filter(|why| !old.unread.contains(why));
-        unread.extend(of_new.cloned());
+        let all: BTreeSet<&String> = old.unread.iter().chain(&new.unread).collect();
+        let mut unread: Vec<String> = all.into_iter().cloned().collect();
         // The registry of OpenTofu shows no page of a release whose licence it does not accept: nothing is gone.
         for (version, contents) in [(old_version, old), (new_version, new)] {
             if contents.names.is_none() && contents.unread.is_empty() {
@@ -326,6 +325,7 @@ impl ReleaseDocuments<'_> {
             }
         }
         for (version, contents) in versions {
+            contents.names = contents.names.take().filter(|names| !names.is_empty());
             if let Some(repository) = contents.repository.clone() {
                 self.github(&repository, version, contents);
             }
@@ -374,7 +374,7 @@ impl ReleaseDocuments<'_> {
             match pages {
                 Err(error) => contents.unread.push(error),
                 Ok(pages) => {
-                    let mut names = BTreeMap::new();
+                    let names = contents.names.get_or_insert_default();
                     for page in pages
                         .iter()
                         .flat_map(|pages| &pages.included)
@@ -385,10 +385,9 @@ impl ReleaseDocuments<'_> {
                         // Pages for other languages are generated of those in HCL.
                         if matches!(&*page.language, "" | "hcl") {
                             let page = (&*page.category, &*page.slug);
-                            add(&mut names, &mut contents.deprecated, page, stated);
+                            add(names, &mut contents.deprecated, page, stated);
                         }
                     }
-                    contents.names = Some(names).filter(|names| !names.is_empty());
                 }
             }
         }
@@ -418,21 +417,20 @@ impl ReleaseDocuments<'_> {
             .flatten()
             .find_map(|licence| licence.spdx)
             .filter(|id| is_plain(id));
-        let mut names = BTreeMap::new();
+        let names = contents.names.get_or_insert_default();
         for (category, pages) in release.docs.iter().flatten() {
             // The page of the provider itself is no list.
             for page in pages.as_array().into_iter().flatten() {
                 let text = |name: &str| page.get(name).and_then(|v| v.as_str()).unwrap_or_default();
                 let stated = [&text("title").to_owned(), &text("description").to_owned()];
                 add(
-                    &mut names,
+                    names,
                     &mut contents.deprecated,
                     (category, text("name")),
                     stated,
                 );
             }
         }
-        contents.names = Some(names).filter(|names| !names.is_empty());
         Ok(())
     }
 
