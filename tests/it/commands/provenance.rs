@@ -465,7 +465,7 @@ fn every_step_down_is_found_offline_upstream_and_at_a_revision() {
         let sarif = run(command, &["--format", "sarif"]);
         for rule in STEPS {
             text.stdout_has(rule);
-            sarif.stdout_has(&format!("\"ruleId\": \"{rule}\""));
+            sarif.stdout_has(format!("\"ruleId\": \"{rule}\""));
         }
         let lines = text.stdout.lines().count() + text.stderr.lines().count();
         assert!(lines <= 60, "{lines} lines: {}{}", text.stdout, text.stderr);

@@ -196,19 +196,19 @@ fn another_key_is_reported_with_the_releases_that_both_sign() {
     let earlier = "the newest known release that an earlier key signs is 1.0.0";
     let offline = lab.run(&flavored("verify --only policy")).exits(1);
     offline.stdout_has(&since);
-    offline.stdout_has(&format!(
+    offline.stdout_has(format!(
         "when it was locked here, its registry stated this key; {earlier}"
     ));
     let upstream = lab.run(&flavored("verify --only upstream")).exits(1);
     upstream.stdout_has(&since);
-    upstream.stdout_has(&format!("its registry states this key; {earlier}"));
+    upstream.stdout_has(format!("its registry states this key; {earlier}"));
     for command in ["trust", "diff old.hcl .terraform.lock.hcl --fail-on danger"] {
         let outcome = lab.run(&flavored(command)).exits(1);
-        outcome.stdout_has(&format!("{since}; {earlier}"));
+        outcome.stdout_has(format!("{since}; {earlier}"));
     }
     lab.run(&flavored("lock --prove --platform linux_amd64"))
         .exits(0)
-        .stderr_has(&format!("{since}; {earlier}"));
+        .stderr_has(format!("{since}; {earlier}"));
     // Without facts only the locked release is known.
     let unknown = lab
         .run(&flavored("verify --only upstream --no-cache"))
