@@ -16,7 +16,7 @@ use crate::advice::required::Required;
 use crate::audit::run::{KnownAdvisories, known_advisories};
 use crate::authenticate::Rules;
 use crate::config::Loaded;
-use crate::diag::{Texts, counted, has_errors};
+use crate::diag::{Texts, has_errors};
 use crate::driver::{self, Job, OpenResult, RunInputs};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::report::json::Provider;
@@ -120,8 +120,7 @@ impl Command for OutdatedArgs {
         let all = driver::over_roots(&mut job, inputs);
         let mut result = all.into_result("outdated");
         for (key, roots) in job.expiring_keys {
-            let roots = counted(roots, "root");
-            let text = format!("{key} ({roots}); see `lockctl explain key-expires`");
+            let text = expiry::of_roots(&key, roots);
             result.remarks.push(Sentence::note(text));
         }
         let advisories = mark_known_advisories(session, &mut result);

@@ -11,15 +11,16 @@ mod stated;
 mod table;
 pub(crate) mod text;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::advice;
-use crate::diag::counted;
+use crate::diag::{Severity, counted, rules};
 use crate::driver::{self, RunInputs};
 use crate::packages::NamedPackages;
 use crate::report::reading::Total;
-use crate::report::{CommandResult, Failure, Look, RootResult, Sentence, TextBlock};
+use crate::report::{CommandResult, Failure, Look, ResultEntry, RootResult, Sentence, TextBlock};
 use crate::run::command::Command;
 use crate::run::formats::Format;
 use crate::run::options::{Configuration, Options, job_count};
@@ -27,7 +28,7 @@ use crate::run::platforms::{self, PlatformChoice};
 use crate::run::provenance::Attester;
 use crate::run::session::Session;
 use crate::run::user::modules::{self, AutoModules, UserModules};
-use crate::verify::CheckGroup;
+use crate::verify::{CheckGroup, expiry};
 use crate::verifying::job::{ObserveRoot, VerifyJob};
 use crate::verifying::shared_policy::SharedPolicy;
 
@@ -125,7 +126,12 @@ pub(crate) fn observed(
             .extend(attester.summary.remarks(session.options.verbose));
     }
     let format = session.options.format;
-    let remarks = remarks(format, args, &result, verification.notes);
+    let mut notes = verification.notes;
+    // With -v each finding is shown at its place, and the other formats have all of them.
+    if format == Format::Human && !session.options.verbose {
+        notes.extend(expiring_keys(&result));
+    }
+    let remarks = remarks(format, args, &result, notes);
     result.remarks.extend(remarks);
     result
 }
@@ -170,6 +176,23 @@ fn remarks(
         .chain(policy)
         .map(Sentence::note)
         .chain(doubts)
+        .collect()
+}
+
+/// Names keys that expire, each once for all roots: a note that nobody sees announces nothing.
+fn expiring_keys(result: &CommandResult) -> Vec<String> {
+    let mut roots: BTreeMap<&str, usize> = BTreeMap::new();
+    for entry in result.roots().iter().flat_map(|root| &root.entries) {
+        if let ResultEntry::Finding(finding, _) = entry
+            && finding.diagnostic.code == rules::KEY_EXPIRES
+            && finding.diagnostic.severity == Severity::Note
+        {
+            *roots.entry(&finding.diagnostic.title).or_default() += 1;
+        }
+    }
+    roots
+        .into_iter()
+        .map(|(key, roots)| expiry::of_roots(key, roots))
         .collect()
 }
 

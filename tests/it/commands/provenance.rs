@@ -412,10 +412,10 @@ const STEPS: [&str; 4] = [
     "zh-lost",
 ];
 
-const ROOTS: usize = 200;
+pub(super) const ROOTS: usize = 200;
 
 /// Puts the lock file into each of many roots.
-fn spread(lab: &Lab) {
+pub(super) fn spread(lab: &Lab) {
     let (lock, config) = (lab.read(LOCK), lab.read("main.tf"));
     for root in 0..ROOTS {
         lab.write(&format!("r{root:03}/{LOCK}"), &lock);

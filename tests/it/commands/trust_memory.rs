@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use snapbox::str;
 
 use super::builds::{self, CLEAN};
+use super::provenance::{ROOTS, spread};
 use super::registry::{DEMO, with_registry};
 use super::*;
 use crate::registry::{Registry, TestKey};
@@ -330,6 +331,46 @@ fn a_key_that_expires_is_announced_offline_and_upstream() {
         "{}",
         outcome.stdout
     );
+}
+
+#[test]
+fn signatures_that_are_lost_and_keys_that_expire_fit_on_a_screen() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"no_keys": true}));
+    lab.run(&["lock", "--platform", "linux_amd64", "--flavor", "opentofu"])
+        .exits(0);
+    spread(&lab);
+    let main = TestKey::Main.fingerprint();
+    let signed =
+        format!("trust {{\n  provider \"acme/demo\" {{\n    signed_by = [\"{main}\"]\n  }}\n}}\n");
+    lab.write(FILE, signed);
+    let Some(repo) = crate::repo::Repo::of(lab) else {
+        return;
+    };
+    let base = repo.commit("base");
+    let check = |rule: &str, exit: u8, more: &[&str]| {
+        let verify = |format: &[&str]| {
+            let run = ["verify", "-r", "--only", "upstream", "--flavor", "opentofu"];
+            repo.run(&[&run[..], more, format].concat()).exits(exit)
+        };
+        let json = verify(&["--format", "json"]);
+        let name = format!("\"rule\": \"{rule}\"");
+        assert_eq!(json.stdout.matches(&name).count(), ROOTS, "{rule}");
+        verify(&["--format", "sarif"]).stdout_has(format!("\"ruleId\": \"{rule}\""));
+        let text = verify(&[]);
+        assert!(
+            format!("{}{}", text.stdout, text.stderr).contains(rule),
+            "{text:?}"
+        );
+        let lines = text.stdout.lines().count() + text.stderr.lines().count();
+        assert!(lines <= 60, "{lines} lines: {}{}", text.stdout, text.stderr);
+    };
+    check("signature-lost", 1, &[]);
+    // A branch that takes the memory out changes nothing.
+    repo.write(FILE, "");
+    check("signature-lost", 1, &["--config-at", &base]);
+    registry.reset(&json!({"keys": ["expired"], "sign_with": "expired"}));
+    check("key-expires", 0, &[]);
 }
 
 #[test]

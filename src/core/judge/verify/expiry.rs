@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use super::known::KeyEnds;
 use super::subject::CheckedLock;
-use crate::diag::{Diagnostic, Finding, rules};
+use crate::diag::{Diagnostic, Finding, counted, rules};
 use crate::package::calendar::{ago, day};
 
 /// The time before the end of a key when a note announces it.
@@ -25,6 +25,13 @@ pub fn sentences(
             let (day, ago) = (day(*end), ago(*end, now));
             format!("the key of {release}, {key}, {verb} on {day}, {ago}")
         })
+}
+
+/// Says one of these [`sentences`] for all roots that it concerns.
+#[must_use]
+pub fn of_roots(sentence: &str, roots: usize) -> String {
+    let roots = counted(roots, "root");
+    format!("{sentence} ({roots}); see `lockctl explain key-expires`")
 }
 
 /// Reports keys that expire within 60 days, or have expired.
