@@ -19,9 +19,6 @@ pub enum Places {
     Hidden,
 }
 
-/// The number of blocks that one thread lays out at a time.
-const BLOCKS_AT_ONCE: usize = 64;
-
 /// Prints a module; the blocks of it alone are a configuration of the same meaning.
 #[must_use]
 pub fn native(module: &EffectiveModule, places: Places, texts: &Texts) -> String {
@@ -39,7 +36,7 @@ pub fn native(module: &EffectiveModule, places: Places, texts: &Texts) -> String
         hcl::format(&text)
     };
     // No block changes the layout of another one.
-    let parts: Vec<&[EffectiveBlock]> = module.blocks.chunks(BLOCKS_AT_ONCE).collect();
+    let parts = parallel::parts(&module.blocks);
     parallel::map(parallel::cores(), &parts, print).join("\n")
 }
 
