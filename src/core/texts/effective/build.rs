@@ -1,7 +1,7 @@
 //! From a merged module to the tree: blocks and arguments with their origins, in the order of the files.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use crate::config::ModuleNode;
 use crate::diag::{FileId, Span, Texts};
@@ -18,7 +18,6 @@ use crate::module_config::merge;
 use crate::module_config::{
     MergedAttribute, MergedBlock, MergedBody, MergedModule, MergedSettings,
 };
-use crate::parallel;
 
 /// Returns a module with its override files, by the rules of the flavor that it was loaded with.
 ///
@@ -50,7 +49,7 @@ fn tree(
             .enumerate()
             .map(|(index, file)| (file.id, (index, *file)))
             .collect(),
-        doubts: Mutex::default(),
+        doubts: RefCell::default(),
     };
     let mut module = builder.module(merged);
     variables::correct(&mut module, files, texts, flavor);
@@ -75,7 +74,7 @@ struct TreeBuilder<'a> {
     flavor: Flavor,
     files: BTreeMap<FileId, (usize, ModuleFile)>,
     /// The sentences on names of JSON files, by name and by what they are printed as.
-    doubts: Mutex<BTreeMap<(String, &'static str), String>>,
+    doubts: RefCell<BTreeMap<(String, &'static str), String>>,
 }
 
 /// The block around an argument.
@@ -177,20 +176,14 @@ impl TreeBuilder<'_> {
                 },
             ));
         }
-        let parts = parallel::parts(&merged.blocks);
-        let build = |part: &&[MergedBlock]| -> Vec<(Position, EffectiveBlock)> {
-            part.iter()
-                .map(|block| (self.position(block.header), self.block(None, block)))
-                .collect()
-        };
-        for part in parallel::map(parallel::cores(), &parts, build) {
-            blocks.extend(part);
+        for block in &merged.blocks {
+            let position = self.position(block.header);
+            blocks.push((position, self.block(None, block)));
         }
         blocks.sort_by_key(|(position, _)| *position);
-        let mut doubts = self.doubts.lock().unwrap_or_else(PoisonError::into_inner);
         EffectiveModule {
             blocks: blocks.into_iter().map(|(_, block)| block).collect(),
-            doubts: std::mem::take(&mut *doubts).into_values().collect(),
+            doubts: self.doubts.take().into_values().collect(),
         }
     }
 
@@ -369,8 +362,7 @@ impl TreeBuilder<'_> {
                 };
                 if objects(value).is_some() {
                     let key = (name.to_owned(), printed);
-                    let mut doubts = self.doubts.lock().unwrap_or_else(PoisonError::into_inner);
-                    doubts.entry(key).or_insert_with(|| {
+                    self.doubts.borrow_mut().entry(key).or_insert_with(|| {
                         let place = place_text(origin, self.texts);
                         format!(
                             "{place}: JSON syntax does not say whether '{name}' is an argument or a block; printed \

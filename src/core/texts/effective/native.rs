@@ -8,7 +8,6 @@ use crate::effective::literal::quoted;
 use crate::effective::module::{EffectiveBlock, EffectiveItem, EffectiveModule};
 use crate::hcl;
 use crate::module_config::SourcePlace;
-use crate::parallel;
 
 /// The comments of a printed tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,22 +21,18 @@ pub enum Places {
 /// Prints a module; the blocks of it alone are a configuration of the same meaning.
 #[must_use]
 pub fn native(module: &EffectiveModule, places: Places, texts: &Texts) -> String {
-    let print = |blocks: &&[EffectiveBlock]| {
-        let mut text = String::new();
-        for block in *blocks {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            if places == Places::Shown {
-                let _ = writeln!(text, "# {}", origin(block, texts));
-            }
-            push_block(&mut text, block, places, None);
+    let mut text = String::new();
+    // On several threads it takes longer: most of the time is that of the allocator.
+    for block in &module.blocks {
+        if !text.is_empty() {
+            text.push('\n');
         }
-        hcl::format(&text)
-    };
-    // No block changes the layout of another one.
-    let parts = parallel::parts(&module.blocks);
-    parallel::map(parallel::cores(), &parts, print).join("\n")
+        if places == Places::Shown {
+            let _ = writeln!(text, "# {}", origin(block, texts));
+        }
+        push_block(&mut text, block, places, None);
+    }
+    hcl::format(&text)
 }
 
 /// Prints a block of the top level, or the same as if it were one.

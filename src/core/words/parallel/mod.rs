@@ -46,16 +46,6 @@ pub fn map<T: Sync, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Cuts a list for [`map`] where an item is too little work for a turn: each thread gets eight parts, of at most 64
-/// items, so that some large items delay no thread for long.
-#[must_use]
-pub fn parts<T>(items: &[T]) -> Vec<&[T]> {
-    let turns = cores().get() * 8;
-    items
-        .chunks(items.len().div_ceil(turns).clamp(1, 64))
-        .collect()
-}
-
 /// Lets a limited number of threads through at a time.
 #[derive(Debug)]
 pub struct Gate {
@@ -113,17 +103,6 @@ pub fn cores() -> NonZeroUsize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn parts_hold_every_item_in_order() {
-        for count in [0, 1, 13, 500, 5_000] {
-            let items: Vec<usize> = (0..count).collect();
-            let parts = parts(&items);
-            assert_eq!(parts.concat(), items);
-            assert!(parts.iter().all(|part| (1..=64).contains(&part.len())));
-            assert!(count > cores().get() * 8 || parts.len() == count);
-        }
-    }
 
     #[test]
     fn results_come_in_the_order_of_the_items() {

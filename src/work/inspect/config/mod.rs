@@ -175,7 +175,7 @@ impl ConfigArgs {
                 effective::tf_json(module, self.places(), texts, flavor)
             } else {
                 let text = effective::native(module, self.places(), texts);
-                [file_name(&node.files, module, flavor), text].concat()
+                file_name(&node.files, module, flavor) + &text
             };
             if self.recursive && !text.is_empty() {
                 printed.push_str(if printed.is_empty() { "" } else { "\n" });
