@@ -80,12 +80,12 @@ impl Command for DiffArgs {
                 .help("write `./` before the paths, or the revisions as one range `A..B`"))
             }
             Some((old, new)) => {
-                two_files(session, [&old, &new], &mut texts).map(|file| (vec![file], None))
+                two_files(session, [&old, &new], &mut texts).map(|file| (vec![file], Vec::new()))
             }
             None => revisions::compare(session, self, &mut texts),
         };
         match compared {
-            Ok((mut all, warning)) => {
+            Ok((mut all, warnings)) => {
                 let facts = &session.facts;
                 owners::add(&mut all, facts);
                 for file in &mut all {
@@ -110,7 +110,7 @@ impl Command for DiffArgs {
                     files.releases = releases;
                 }
                 result.remarks.extend(facts.remarks());
-                result.remarks.extend(warning);
+                result.remarks.extend(warnings);
                 result.remarks.extend(advisories);
                 result
             }

@@ -5,18 +5,19 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::advice;
-use crate::diag::Texts;
+use crate::diag::{FileId, Texts};
 use crate::diff::configuration::Configured;
 use crate::diff::{DiffArgs, configuration};
 use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Status, TreeEntry};
 use crate::lockfile;
 use crate::pins::{self, Pins};
-use crate::project::{ProjectPlace, Projects};
+use crate::project::{self, ProjectPlace, Projects};
 use crate::report::{self, Failure, FileResult, Sentence};
 use crate::review::{FileCause, FileComparison, LockSide};
 use crate::run::World;
 use crate::run::options::Options;
 use crate::run::session::Session;
+use crate::run::unseen::some_of;
 use crate::workspace::{self, flavor_of};
 use crate::world::{FileKind, Files, clean};
 
@@ -40,7 +41,7 @@ pub(crate) fn compare(
     session: &Session<'_>,
     args: &DiffArgs,
     texts: &mut Texts,
-) -> Result<(Vec<FileResult>, Option<Sentence>), Failure> {
+) -> Result<(Vec<FileResult>, Vec<Sentence>), Failure> {
     let world = session.world;
     let dir = session.options.below(Path::new("."));
     let repository = Repository::find(world.run, &dir).map_err(|error| refused(args, &error))?;
@@ -85,7 +86,13 @@ pub(crate) fn compare(
         .repository
         .moved_submodules(&sides.0, &sides.1)
         .map_err(|error| advice::git::failure(&error))?;
-    Ok((files, submodule_warning(&submodules)))
+    let projects = reading
+        .repository
+        .project_changes(&sides.0, &sides.1)
+        .map_err(|error| advice::git::failure(&error))?;
+    let mut warnings = reading.lost_memory(&projects)?;
+    warnings.extend(submodule_warning(&submodules));
+    Ok((files, warnings))
 }
 
 /// Returns true if two words that are paths name revisions as well.
@@ -240,6 +247,60 @@ impl RevisionReader<'_, '_> {
         Ok(all)
     }
 
+    /// Returns the bytes of a side of a change: the next of the contents, or those in the work tree.
+    fn bytes(
+        &self,
+        entry: &TreeEntry,
+        contents: &mut impl Iterator<Item = BlobContent>,
+    ) -> Option<Vec<u8>> {
+        match entry.blob.as_ref().and_then(|_| contents.next()) {
+            Some(BlobContent::Bytes(bytes)) => Some(bytes),
+            Some(BlobContent::TooLarge { .. } | BlobContent::Missing) => None,
+            None => workspace::read_lock(self.session.world.disk, &self.top.join(&entry.path))
+                .ok()
+                .flatten(),
+        }
+    }
+
+    /// Warns of project files that remember less of a provider than before, or something else: without a change of a
+    /// lock file nothing else shows it, and the next change would be no step down.
+    fn lost_memory(&self, changes: &[Change]) -> Result<Vec<Sentence>, Failure> {
+        let blobs: Vec<ObjectId> = changes
+            .iter()
+            .flat_map(|change| [&change.old, &change.new])
+            .filter_map(|entry| entry.as_ref()?.blob.clone())
+            .collect();
+        let mut contents = self
+            .repository
+            .read(&blobs, project::MAX_FILE_BYTES)
+            .map_err(|error| advice::git::failure(&error))?
+            .into_iter();
+        let mut warnings = Vec::new();
+        for change in changes {
+            let [old, new] = [&change.old, &change.new].map(|entry| {
+                let bytes = entry
+                    .as_ref()
+                    .and_then(|entry| self.bytes(entry, &mut contents));
+                let (project, _) = project::parse(FileId::ALONE, &bytes.unwrap_or_default());
+                project.trust.memory
+            });
+            let lost: Vec<String> = old
+                .iter()
+                .filter(|before| !new.iter().any(|now| now.holds(before)))
+                .map(|before| before.provider.text().to_owned())
+                .collect();
+            if !lost.is_empty() {
+                let file = change.path().display();
+                let names = some_of(lost.into_iter()).join(", ");
+                warnings.push(Sentence::warning(format!(
+                    "{file} does not remember any more what it did of {names}; `--config-at` checks with the memory \
+                     before"
+                )));
+            }
+        }
+        Ok(warnings)
+    }
+
     /// Compares files of pinned modules.
     fn pins(&self, changes: &[Change]) -> Result<Vec<FileResult>, Failure> {
         let blobs: Vec<ObjectId> = changes
@@ -259,15 +320,7 @@ impl RevisionReader<'_, '_> {
                 let Some(entry) = entry else {
                     return Pins::default();
                 };
-                let top = self.repository.top().unwrap_or(Path::new(""));
-                let content = match entry.blob.as_ref().and_then(|_| contents.next()) {
-                    Some(BlobContent::Bytes(bytes)) => Some(bytes),
-                    Some(BlobContent::TooLarge { .. } | BlobContent::Missing) => None,
-                    None => workspace::read_lock(self.session.world.disk, &top.join(&entry.path))
-                        .ok()
-                        .flatten(),
-                };
-                content
+                self.bytes(entry, &mut contents)
                     .and_then(|bytes| pins::read(&bytes))
                     .unwrap_or_else(|| {
                         let shown = entry.path.display().to_string();

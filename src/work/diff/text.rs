@@ -58,6 +58,15 @@ pub(crate) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     // A terminal shows the end of a long text, a comment its beginning.
     let at = if look.markdown { 0 } else { blocks.len() };
     blocks.insert(at, verdict);
+    // The stream of remarks is no part of a comment.
+    if look.markdown {
+        let warnings = result
+            .remarks
+            .iter()
+            .filter(|remark| remark.tone > Tone::Note)
+            .map(|remark| TextBlock::Remark(remark.tone, remark.text.clone()));
+        blocks.splice(1..1, warnings);
+    }
     blocks
 }
 

@@ -307,6 +307,59 @@ fn a_branch_does_not_accept_what_it_changes() {
     checked.stderr_has("lacks 1 locked provider, as example.com/t/x");
 }
 
+/// Without a change of the lock file a step down would come with the next change, when nothing is remembered.
+#[test]
+fn a_review_names_what_is_not_remembered_any_more() {
+    let Some(repo) = crate::repo::Repo::new() else {
+        return;
+    };
+    let memory =
+        |lines: &str| format!("trust {{\n  provider \"example.com/t/x\" {{\n{lines}  }}\n}}\n");
+    let (key, other) = ("A".repeat(40), "B".repeat(40));
+    repo.write(
+        LOCK,
+        "provider \"example.com/t/x\" {\n  version = \"1.0.0\"\n}\n",
+    );
+    repo.write(
+        FILE,
+        memory(&format!("    signed_by = [\"{key}\"]\n    zh = 2\n")),
+    );
+    let base = repo.commit("base");
+    let warning = "warning: .lockctl.hcl does not remember any more what it did of example.com/t/x; \
+                   `--config-at` checks with the memory before\n";
+    for (text, is_less) in [
+        (String::new(), true),
+        (memory("    zh = 2\n"), true),
+        (
+            memory(&format!("    signed_by = [\"{key}\"]\n    zh = 1\n")),
+            true,
+        ),
+        (
+            memory(&format!(
+                "    signed_by = [\"{key}\", \"{other}\"]\n    zh = 2\n"
+            )),
+            true,
+        ),
+        (
+            memory(&format!("    signed_by = [\"{key}\"]\n    zh = 3\n")),
+            false,
+        ),
+        ("# ours\n".to_owned() + &repo.lab.read(FILE), false),
+    ] {
+        repo.write(FILE, &text);
+        let work_tree = repo.run(&["diff", &base]).exits(0);
+        assert_eq!(work_tree.stderr.contains(warning), is_less, "{text}");
+        repo.commit("changed");
+        let range = format!("{base}..HEAD");
+        let markdown = repo.run(&["diff", &range, "--format", "markdown"]).exits(0);
+        assert_eq!(
+            markdown.stdout.contains("does not remember"),
+            is_less,
+            "{text}"
+        );
+    }
+}
+
 #[test]
 fn a_key_that_expires_is_announced_offline_and_upstream() {
     let (registry, lab) = with_registry(DEMO);

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::error::GitError;
 use super::objects::ObjectId;
-use super::repository::{LOCK_FILES, MAX_LIST_BYTES, PIN_FILES, Repository, kind_of, path_of};
+use super::repository::{
+    LOCK_FILES, MAX_LIST_BYTES, PIN_FILES, PROJECT_FILES, Repository, kind_of, path_of,
+};
 use super::revision::{Revision, Side};
 use crate::world::FileKind;
 
@@ -81,6 +83,14 @@ impl Repository<'_> {
     /// If git does not answer.
     pub fn pin_changes(&self, old: &Side, new: &Side) -> Result<Vec<Change>, GitError> {
         self.changes_of(&PIN_FILES, old, new)
+    }
+
+    /// Lists the project files that differ between two sides, as [`changes`](Self::changes) does lock files.
+    ///
+    /// # Errors
+    /// If git does not answer.
+    pub fn project_changes(&self, old: &Side, new: &Side) -> Result<Vec<Change>, GitError> {
+        self.changes_of(&PROJECT_FILES, old, new)
     }
 
     fn changes_of(

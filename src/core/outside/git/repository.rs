@@ -43,6 +43,9 @@ pub(super) const PIN_FILES: [&str; 2] = [
     ":(top,literal).lockctl.modules.hcl",
 ];
 
+/// The project files of the whole repository, as pathspecs.
+pub(super) const PROJECT_FILES: [&str; 2] = [":(top)*/.lockctl.hcl", ":(top,literal).lockctl.hcl"];
+
 /// Variables that make git quiet, quick and harmless.
 const VARS: [(&str, &str); 9] = [
     ("GIT_TERMINAL_PROMPT", "0"),

@@ -48,6 +48,19 @@ pub struct RememberedProvider {
     pub place: SettingPlace,
 }
 
+impl RememberedProvider {
+    /// Returns true if it remembers all that the other one does of the same provider.
+    #[must_use]
+    pub fn holds(&self, other: &Self) -> bool {
+        self.provider.overlaps(&other.provider)
+            // One more key accepts more signatures.
+            && (other.signed_by.is_none() || self.signed_by == other.signed_by)
+            && (other.module.is_none() || self.module == other.module)
+            && (other.provenance.is_none() || self.provenance == other.provenance)
+            && self.zh >= other.zh
+    }
+}
+
 pub(super) fn read(body: &Body, reader: &mut ProjectReader) -> Vec<RememberedProvider> {
     let mut named = Vec::new();
     let blocks = reader.blocks(body, PROVIDER);
