@@ -247,6 +247,24 @@ impl RevisionReader<'_, '_> {
         Ok(all)
     }
 
+    /// Reads what git stores of changed files, in their order, by one call.
+    fn contents(
+        &self,
+        changes: &[Change],
+        limit: u64,
+    ) -> Result<impl Iterator<Item = BlobContent>, Failure> {
+        let blobs: Vec<ObjectId> = changes
+            .iter()
+            .flat_map(|change| [&change.old, &change.new])
+            .filter_map(|entry| entry.as_ref()?.blob.clone())
+            .collect();
+        let contents = self
+            .repository
+            .read(&blobs, limit)
+            .map_err(|error| advice::git::failure(&error))?;
+        Ok(contents.into_iter())
+    }
+
     /// Returns the bytes of a side of a change: the next of the contents, or those in the work tree.
     fn bytes(
         &self,
@@ -265,16 +283,7 @@ impl RevisionReader<'_, '_> {
     /// Warns of project files that remember less of a provider than before, or something else: without a change of a
     /// lock file nothing else shows it, and the next change would be no step down.
     fn lost_memory(&self, changes: &[Change]) -> Result<Vec<Sentence>, Failure> {
-        let blobs: Vec<ObjectId> = changes
-            .iter()
-            .flat_map(|change| [&change.old, &change.new])
-            .filter_map(|entry| entry.as_ref()?.blob.clone())
-            .collect();
-        let mut contents = self
-            .repository
-            .read(&blobs, project::MAX_FILE_BYTES)
-            .map_err(|error| advice::git::failure(&error))?
-            .into_iter();
+        let mut contents = self.contents(changes, project::MAX_FILE_BYTES)?;
         let mut warnings = Vec::new();
         for change in changes {
             let [old, new] = [&change.old, &change.new].map(|entry| {
@@ -303,16 +312,7 @@ impl RevisionReader<'_, '_> {
 
     /// Compares files of pinned modules.
     fn pins(&self, changes: &[Change]) -> Result<Vec<FileResult>, Failure> {
-        let blobs: Vec<ObjectId> = changes
-            .iter()
-            .flat_map(|change| [&change.old, &change.new])
-            .filter_map(|entry| entry.as_ref()?.blob.clone())
-            .collect();
-        let mut contents = self
-            .repository
-            .read(&blobs, pins::MAX_BYTES)
-            .map_err(|error| advice::git::failure(&error))?
-            .into_iter();
+        let mut contents = self.contents(changes, pins::MAX_BYTES)?;
         let mut all = Vec::new();
         for change in changes {
             let mut failures = Vec::new();
