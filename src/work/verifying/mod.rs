@@ -179,7 +179,7 @@ fn remarks(
         .collect()
 }
 
-/// Names keys that expire, each once for all roots: a note that nobody sees announces nothing.
+/// Names keys that expire, each once for all roots. Other notes are only counted without `-v`.
 fn expiring_keys(result: &CommandResult) -> Vec<String> {
     let mut roots: BTreeMap<&str, usize> = BTreeMap::new();
     for entry in result.roots().iter().flat_map(|root| &root.entries) {

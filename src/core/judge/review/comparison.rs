@@ -7,7 +7,7 @@ use super::causes::Risk;
 use super::configuration::ConfigurationSides;
 use super::diff::ProviderSide;
 use super::file::{FileCause, FileReview, review};
-use super::origin::{KnownSigners, ReleaseOrigin};
+use super::origin::{KnownSigners, ReleaseOrigin, StepDown};
 use super::pins::pin_changes;
 use super::side::LockSide;
 use crate::addr::ProviderAddr;
@@ -107,8 +107,13 @@ impl FileComparison {
                 |known: &RememberedProvider| now.steps_down(&known.into(), || releases(&side.addr));
             for step in remembered.map_or_else(Vec::new, steps_from) {
                 // The earlier keys may differ, which makes no second step of the same key.
-                let text = step.to_string();
-                if steps.iter().all(|other| other.to_string() != text) {
+                let is_known = steps.iter().any(|other| match (other, &step) {
+                    (StepDown::OtherKey { key: a, .. }, StepDown::OtherKey { key: b, .. }) => {
+                        a == b
+                    }
+                    (other, step) => other == step,
+                });
+                if !is_known {
                     steps.push(step);
                 }
             }

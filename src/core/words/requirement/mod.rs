@@ -253,12 +253,12 @@ impl Refusal {
     }
 }
 
-/// A module call, as it is written, whose module could not be read; or the whole configuration, if that
-/// counts as not seen.
+/// A module call, as it is written, whose module could not be read; or a generated file; or the whole
+/// configuration, if that counts as not seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnseenCall {
     /// The module that is called; the first one, if several paths lead here. The root means the whole
-    /// configuration.
+    /// configuration, or a generated file of it.
     pub module: ModulePath,
     /// The number of ways from the root to this call.
     pub ways: usize,
