@@ -1,6 +1,7 @@
 //! `lockctl diff`: what changed between lock files, and whether it is alarming.
 
 mod configuration;
+mod memory;
 mod owners;
 mod revisions;
 pub(crate) mod text;

@@ -5,24 +5,23 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::advice;
-use crate::diag::{FileId, Texts};
+use crate::diag::Texts;
 use crate::diff::configuration::Configured;
 use crate::diff::{DiffArgs, configuration};
 use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Status, TreeEntry};
 use crate::lockfile;
 use crate::pins::{self, Pins};
-use crate::project::{self, ProjectPlace, Projects};
+use crate::project::{ProjectPlace, Projects};
 use crate::report::{self, Failure, FileResult, Sentence};
 use crate::review::{FileCause, FileComparison, LockSide};
 use crate::run::World;
 use crate::run::options::Options;
 use crate::run::session::Session;
-use crate::run::unseen::some_of;
 use crate::workspace::{self, flavor_of};
 use crate::world::{FileKind, Files, clean};
 
 /// The states that are compared, and the means to read them.
-struct RevisionReader<'s, 'a> {
+pub(super) struct RevisionReader<'s, 'a> {
     session: &'s Session<'a>,
     repository: Repository<'a>,
     /// The two states, in words.
@@ -248,7 +247,7 @@ impl RevisionReader<'_, '_> {
     }
 
     /// Reads what git stores of changed files, in their order, by one call.
-    fn contents(
+    pub(super) fn contents(
         &self,
         changes: &[Change],
         limit: u64,
@@ -266,7 +265,7 @@ impl RevisionReader<'_, '_> {
     }
 
     /// Returns the bytes of a side of a change: the next of the contents, or those in the work tree.
-    fn bytes(
+    pub(super) fn bytes(
         &self,
         entry: &TreeEntry,
         contents: &mut impl Iterator<Item = BlobContent>,
@@ -278,36 +277,6 @@ impl RevisionReader<'_, '_> {
                 .ok()
                 .flatten(),
         }
-    }
-
-    /// Warns of project files that remember less of a provider than before, or something else: without a change of a
-    /// lock file nothing else shows it, and the next change would be no step down.
-    fn lost_memory(&self, changes: &[Change]) -> Result<Vec<Sentence>, Failure> {
-        let mut contents = self.contents(changes, project::MAX_FILE_BYTES)?;
-        let mut warnings = Vec::new();
-        for change in changes {
-            let [old, new] = [&change.old, &change.new].map(|entry| {
-                let bytes = entry
-                    .as_ref()
-                    .and_then(|entry| self.bytes(entry, &mut contents));
-                let (project, _) = project::parse(FileId::ALONE, &bytes.unwrap_or_default());
-                project.trust.memory
-            });
-            let lost: Vec<String> = old
-                .iter()
-                .filter(|before| !new.iter().any(|now| now.holds(before)))
-                .map(|before| before.provider.text().to_owned())
-                .collect();
-            if !lost.is_empty() {
-                let file = change.path().display();
-                let names = some_of(lost.into_iter()).join(", ");
-                warnings.push(Sentence::warning(format!(
-                    "{file} does not remember any more what it did of {names}; `--config-at` checks with the memory \
-                     before"
-                )));
-            }
-        }
-        Ok(warnings)
     }
 
     /// Compares files of pinned modules.
