@@ -7,6 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::addr::module::{RegistryModule, RemoteModule};
 use crate::flavor::Flavor;
 use crate::hash::Hash;
@@ -188,15 +190,17 @@ pub enum PinRequest<'a> {
     Kept(&'a ModulePin),
 }
 
-/// The record of the module that a remote call got.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A pinned module of a file of pins.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Pin"))]
 pub struct ModulePin {
     /// The source of the call in normal form, without what may be secret.
     pub source: String,
-    /// The version that was selected, for a module of a registry.
+    /// The version, of a module of a registry.
     pub version: Option<Version>,
-    /// The id of the commit, for a package of a repository.
+    /// The id of the commit, of a package of a repository.
     pub commit: Option<String>,
-    /// The `h1:` hash of the package.
+    /// The hash of the package.
     pub hash: Hash,
 }

@@ -351,11 +351,7 @@ fn clean(args: CleanArgs, found: UserStore<'_>) -> Result<CommandResult, Failure
     let (modules, advisories) = remove().map_err(|error: io::Error| found.unusable(&error))?;
     let report = StoreReport {
         removed: Some(RemovedFacts {
-            old: removed.old,
-            broken: removed.broken,
-            imported: removed.imported,
-            computed: removed.computed,
-            kept: removed.kept,
+            counts: removed,
             modules,
             advisories,
             dry_run: args.dry_run,

@@ -124,11 +124,12 @@ fn collected(collected: &CollectedObjects) -> String {
 }
 
 fn removed(removed: &RemovedFacts) -> String {
+    let counts = &removed.counts;
     let parts = [
-        (removed.old, "too old"),
-        (removed.broken, "broken"),
-        (removed.imported, "imported"),
-        (removed.computed, "computed"),
+        (counts.old, "too old"),
+        (counts.broken, "broken"),
+        (counts.imported, "imported"),
+        (counts.computed, "computed"),
         (removed.modules, "about modules"),
         (removed.advisories, "of advisories"),
     ];
@@ -137,7 +138,7 @@ fn removed(removed: &RemovedFacts) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
-    let kept = counted_as(removed.kept, "fact is left", "facts are left");
+    let kept = counted_as(counts.kept, "fact is left", "facts are left");
     if parts.is_empty() {
         return format!("nothing to remove; {kept}");
     }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use crate::diag::{counted, counted_as};
 use crate::flavor::{Flavor, Program};
 use crate::mirror::{
-    self, MirrorExtent, MirrorOutcome, MirrorUse, MirroredForm, MirroredPackage, MirroredRelease,
-    MirroringError, PackageState,
+    self, MirrorExtent, MirrorOutcome, MirrorUse, MirroredPackage, MirroredRelease, MirroringError,
+    PackageState,
 };
 use crate::mirroring::MirrorArgs;
 use crate::platform::Platform;
 use crate::report::json::{
-    MirroredLayout, MirroredPackageRow, MirroredProvider, MirroredState, Provider, RootStatus,
+    MirroredPackageRow, MirroredProvider, MirroredState, Provider, RootStatus,
 };
 use crate::report::shared::first_names;
 use crate::report::{CommandResult, Failure, ResultEntry, ResultSubject, RootResult, Sentence};
@@ -331,10 +331,7 @@ fn package_row(package: &MirroredPackage, path: PathBuf) -> MirroredPackageRow {
     MirroredPackageRow {
         platform: package.platform.clone(),
         path: path.display().to_string(),
-        layout: match package.form {
-            MirroredForm::Zip => MirroredLayout::Packed,
-            MirroredForm::Directory => MirroredLayout::Unpacked,
-        },
+        layout: package.form,
         state,
         reason,
         zh: package.zh.clone(),

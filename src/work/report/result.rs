@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::groups::grouped;
 use super::rows::{
-    ConfiguredModuleRow, ConvertedProvider, FileEdits, FixRow, GitSetting, MirrorBundle,
-    PackageRow, PageMatchRow, Provider, RuleRow, StoreReport, SymptomRow, TopicRow, VersionsInUse,
+    ConfiguredModuleRow, ConvertedProvider, FileEdits, FixRow, MirrorBundle, PackageRow,
+    PageMatchRow, Provider, RuleRow, StoreReport, SymptomRow, TopicRow, VersionsInUse,
 };
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
@@ -13,6 +13,7 @@ use crate::config::Branches;
 use crate::coverage::CoverageProof;
 use crate::diag::{self, Diagnostic, Finding, Severity, Texts, TurnedOff, counted, rules};
 use crate::flavor::Flavor;
+use crate::git::EffectiveSetting;
 use crate::requirement::MissingValues;
 use crate::review::{FileComparison, Verdict};
 use crate::sources::release_contents::ReleaseChanges;
@@ -178,7 +179,7 @@ pub enum RootDetail {
     /// Modules with what they hold.
     Configuration(Vec<ConfiguredModuleRow>),
     /// The settings that make git call lockctl.
-    GitSettings(Vec<GitSetting>),
+    GitSettings(Vec<EffectiveSetting>),
     /// The changes of git's settings and attributes, one line each.
     GitChanges(Vec<String>),
     /// Findings about advisories that the project file ignores.

@@ -3,12 +3,13 @@
 use serde::Serialize;
 
 use super::rows::{
-    ConfiguredModuleRow, ConvertedProvider, FindingRow, FixRow, GitSetting, MatrixRow, ModuleRow,
-    Provider, TurnedOffRow,
+    ConfiguredModuleRow, ConvertedProvider, FindingRow, FixRow, MatrixRow, ModuleRow, Provider,
+    TurnedOffRow,
 };
 use super::{Failure, FindingDisplay, NotSeen, ResultEntry, RootDetail, RootResult, RootStatus};
 use crate::coverage::CoverageProof;
 use crate::diag::Texts;
+use crate::git::EffectiveSetting;
 
 /// The result for one root: a directory that holds, or would hold, a lock file.
 #[derive(Clone, Debug, Serialize)]
@@ -57,7 +58,7 @@ pub struct RootRow<'a> {
     pub configuration: Option<&'a [ConfiguredModuleRow]>,
     /// The settings that make git call lockctl at the root; only of `git status`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub git_settings: Option<&'a [GitSetting]>,
+    pub git_settings: Option<&'a [EffectiveSetting]>,
     /// True if anything was, or would be, written; absent where a command never writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<bool>,

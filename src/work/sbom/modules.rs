@@ -61,7 +61,7 @@ impl BilledModule {
             return Self {
                 path: module.path.clone(),
                 version: text(&module.version),
-                sum: text(&module.sum),
+                sum: module.sum.clone(),
                 replaces: None,
                 is_directory: false,
             };
@@ -69,7 +69,7 @@ impl BilledModule {
         Self {
             path: replacement.path.clone(),
             version: text(&replacement.version),
-            sum: text(&replacement.sum),
+            sum: replacement.sum.clone(),
             replaces: Some(format!("{}@{}", module.path, module.version)),
             // Only a replacement by a module has a version; for a directory Go writes `(devel)`.
             is_directory: text(&replacement.version).is_none(),

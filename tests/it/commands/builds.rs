@@ -329,11 +329,11 @@ fn printed(build: &Value) -> String {
     let module = |value: &Value| BuiltModule {
         path: text(&value["path"]),
         version: text(&value["version"]),
-        sum: text(&value["sum"]),
+        sum: value["sum"].as_str().map(str::to_owned),
         replacement: value.get("replacement").map(|value| ModuleReplacement {
             path: text(&value["path"]),
             version: text(&value["version"]),
-            sum: text(&value["sum"]),
+            sum: value["sum"].as_str().map(str::to_owned),
         }),
     };
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();

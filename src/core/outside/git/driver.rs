@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::attributes::{with_last_lines, with_lines, without_lines};
 use super::error::GitError;
 use super::repository::{ConfigScope, MAX_LIST_BYTES, Repository, path_of};
@@ -34,21 +36,25 @@ const WANTED: &str = "lockctl";
 /// The files that the drivers are for.
 const FILES: [&str; 2] = [".terraform.lock.hcl", ".lockctl.modules.hcl"];
 
-/// A setting or attribute, with the value that counts for git.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A setting or attribute that makes git call lockctl.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "GitSetting"))]
 pub struct EffectiveSetting {
-    /// The place where git reads it.
+    /// The kind of file that git reads it from.
     pub kind: SettingKind,
-    /// The name of the setting or attribute.
+    /// Its name, as in `merge.lockctl.driver`; of an attribute `merge` or `diff`.
     pub name: &'static str,
-    /// The value that lockctl would give it.
+    /// The value that `lockctl git install` gives it.
     pub wanted: &'static str,
-    /// Its value, if it has one.
+    /// The value that counts; null if it has none.
     pub found: Option<String>,
+    /// True if both values are the same.
+    pub in_force: bool,
 }
 
 /// The place where git reads a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", schemars(rename = "GitSettingKind"))]
@@ -165,7 +171,7 @@ impl<'a> Wiring<'a> {
             effective_attributes(&self.repository)
                 .unwrap_or_default()
                 .iter()
-                .any(|attribute| !attribute.is_wanted())
+                .any(|attribute| !attribute.in_force)
         };
         let new = match goal {
             // Of several lines that match a path, the last one counts (`gitattributes(5)`).
@@ -233,10 +239,19 @@ impl<'a> Wiring<'a> {
 }
 
 impl EffectiveSetting {
-    /// Returns true if it is as lockctl would set it.
-    #[must_use]
-    pub fn is_wanted(&self) -> bool {
-        self.found.as_deref() == Some(self.wanted)
+    fn new(
+        kind: SettingKind,
+        name: &'static str,
+        wanted: &'static str,
+        found: Option<String>,
+    ) -> Self {
+        Self {
+            kind,
+            name,
+            wanted,
+            in_force: found.as_deref() == Some(wanted),
+            found,
+        }
     }
 }
 
@@ -250,12 +265,12 @@ pub fn effective_settings(run: &dyn Run, dir: &Path) -> Result<Vec<EffectiveSett
     let mut all = Vec::new();
     for (name, wanted) in SETTINGS {
         let found = repository.setting(None, name)?;
-        all.push(EffectiveSetting {
-            kind: SettingKind::Config,
+        all.push(EffectiveSetting::new(
+            SettingKind::Config,
             name,
             wanted,
             found,
-        });
+        ));
     }
     all.extend(effective_attributes(&repository)?);
     Ok(all)
@@ -276,12 +291,8 @@ fn effective_attributes(repository: &Repository<'_>) -> Result<Vec<EffectiveSett
             .map(|fields| fields[2])
             .reduce(|lock, pins| if lock == WANTED { pins } else { lock })
             .filter(|value| *value != "unspecified");
-        EffectiveSetting {
-            kind: SettingKind::Attribute,
-            name,
-            wanted: WANTED,
-            found: found.map(str::to_owned),
-        }
+        let found = found.map(str::to_owned);
+        EffectiveSetting::new(SettingKind::Attribute, name, WANTED, found)
     };
     Ok(["merge", "diff"].into_iter().map(attribute).collect())
 }

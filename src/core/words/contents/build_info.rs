@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::quoting::{quoted_key, quoted_value};
 
 /// The build information of a Go program.
@@ -20,30 +22,42 @@ pub struct BuildInfo {
 }
 
 /// A module in a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ModuleInBuild"))]
 pub struct BuiltModule {
+    /// The path of the module.
     pub path: String,
-    /// The version, e.g. `v1.2.3`; `(devel)` where Go knew none.
+    /// The version; `(devel)` if Go did not know it.
     pub version: String,
-    /// The checksum, `h1:…`; empty for modules that were not downloaded, and for replaced ones.
-    pub sum: String,
-    /// The module that was built instead.
+    /// The checksum, `h1:…`; null for modules that were not downloaded, and for replaced ones.
+    pub sum: Option<String>,
+    /// The module that was built in its place; absent if the module was not replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replacement: Option<ModuleReplacement>,
 }
 
 /// A module that was built in place of another one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReplacementInBuild"))]
 pub struct ModuleReplacement {
     /// A module path, or a directory of the machine that built the program.
     pub path: String,
+    /// The version; empty for a directory.
     pub version: String,
-    pub sum: String,
+    /// The checksum, `h1:…`; null for a directory.
+    pub sum: Option<String>,
 }
 
-/// A setting of a build, such as `GOOS` or `vcs.revision`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A setting of a build.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "BuildSetting"))]
 pub struct Setting {
+    /// The name, such as `GOOS`.
     pub key: String,
+    /// The value, without the quotes that Go may have written around it.
     pub value: String,
 }
 
@@ -112,9 +126,10 @@ impl fmt::Display for BuildInfo {
         {
             write!(f, "\t{kind}\t{}\t{}", module.path, module.version)?;
             match &module.replacement {
-                None => writeln!(f, "\t{}", module.sum)?,
+                None => writeln!(f, "\t{}", module.sum.as_deref().unwrap_or_default())?,
                 Some(ModuleReplacement { path, version, sum }) => {
                     // Go ends this line twice (rules 3.2).
+                    let sum = sum.as_deref().unwrap_or_default();
                     writeln!(f, "\n\t=>\t{path}\t{version}\t{sum}\n\t")?;
                 }
             }

@@ -51,7 +51,7 @@ pub(super) fn parse(go_version: &str, text: &str) -> Option<BuildInfo> {
                 };
                 replaced.replacement = Some(replacement(rest)?);
                 // Go writes only the checksum of what was built.
-                replaced.sum.clear();
+                replaced.sum = None;
                 above = Above::Nothing;
             }
             "build" => info.settings.push(setting(rest)?),
@@ -73,7 +73,7 @@ fn module(columns: &str) -> Option<BuiltModule> {
     Some(BuiltModule {
         path: path.to_owned(),
         version: version.to_owned(),
-        sum: sum.to_owned(),
+        sum: present(sum),
         replacement: None,
     })
 }
@@ -86,8 +86,13 @@ fn replacement(columns: &str) -> Option<ModuleReplacement> {
     Some(ModuleReplacement {
         path: path.to_owned(),
         version: version.to_owned(),
-        sum: sum.to_owned(),
+        sum: present(sum),
     })
+}
+
+/// Returns a checksum unless it is empty, as Go writes one that it does not know.
+fn present(sum: &str) -> Option<String> {
+    (!sum.is_empty()).then(|| sum.to_owned())
 }
 
 fn setting(text: &str) -> Option<Setting> {

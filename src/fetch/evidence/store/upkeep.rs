@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use serde::Serialize;
+
 use super::contents::{CONTENTS, MAX_CONTENTS_PER_GROUP};
 use super::releases::{self, RELEASES};
 use super::{
@@ -64,13 +66,18 @@ pub enum Removal {
 }
 
 /// The numbers of objects that were removed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemovalCounts {
+    /// Number of facts that had been kept for too long.
     pub old: usize,
+    /// Number of files that were no facts.
     pub broken: usize,
+    /// Number of other facts that were imported.
     pub imported: usize,
-    /// The number of facts that were computed here.
+    /// Number of other facts that were computed on this machine.
     pub computed: usize,
+    /// Number of facts that are left.
     pub kept: usize,
 }
 

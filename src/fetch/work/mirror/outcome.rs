@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::MirroringError;
 use super::compare::MirroredHashes;
 use super::layout::{ReleaseDirs, zip_name};
@@ -72,12 +74,16 @@ pub struct ByteOrigin {
     pub bytes: u64,
 }
 
-/// The form of a package in the mirror.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The layout of a package in a mirror.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "MirroredLayout"))]
 pub enum MirroredForm {
     /// A zip as its registry publishes it.
+    #[serde(rename = "packed")]
     Zip,
-    /// A directory with its files.
+    /// A directory with the files of the package.
+    #[serde(rename = "unpacked")]
     Directory,
 }
 

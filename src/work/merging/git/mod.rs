@@ -12,7 +12,7 @@ use crate::advice;
 use crate::diag::Texts;
 use crate::git::{self, ConfigScope, EffectiveSetting, GitError, SettingKind, Wiring, WiringGoal};
 use crate::lockfile::{self, LockFile};
-use crate::report::json::{self, RootStatus};
+use crate::report::json::RootStatus;
 use crate::report::{
     CommandResult, Failure, Look, ResultSubject, RootDetail, RootResult, Sentence, TextBlock,
     harmless_text,
@@ -193,7 +193,7 @@ fn change(
 /// repository.
 fn overridden(dir: &Path, world: World<'_>) -> Vec<EffectiveSetting> {
     let mut all = git::effective_settings(world.run, dir).unwrap_or_default();
-    all.retain(|setting| setting.kind == SettingKind::Attribute && !setting.is_wanted());
+    all.retain(|setting| setting.kind == SettingKind::Attribute && !setting.in_force);
     all
 }
 
@@ -206,20 +206,10 @@ fn inaccessible(path: &Path, error: &io::Error) -> Failure {
 fn status(dir: &Path, world: World<'_>, root: &mut RootResult) -> Result<(), Failure> {
     let all = git::effective_settings(world.run, dir)
         .map_err(|error| advice::git::setup_failure(&error))?;
-    root.detail = RootDetail::GitSettings(
-        all.iter()
-            .map(|setting| json::GitSetting {
-                kind: setting.kind,
-                name: setting.name.to_owned(),
-                wanted: setting.wanted.to_owned(),
-                found: setting.found.clone(),
-                in_force: setting.is_wanted(),
-            })
-            .collect(),
-    );
-    if all.iter().any(|setting| !setting.is_wanted()) {
+    if all.iter().any(|setting| !setting.in_force) {
         root.status = RootStatus::Findings;
         root.remark("run `lockctl git install`");
     }
+    root.detail = RootDetail::GitSettings(all);
     Ok(())
 }

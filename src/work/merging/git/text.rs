@@ -17,7 +17,7 @@ pub(super) fn of_root(root: &RootResult) -> Vec<TextBlock> {
                 None => "missing".to_owned(),
             };
             let name = match setting.kind {
-                SettingKind::Config => setting.name.clone(),
+                SettingKind::Config => setting.name.to_owned(),
                 SettingKind::Attribute => format!("attribute {}", setting.name),
             };
             Row::new(&root.path, [name.into(), state.into()])

@@ -54,37 +54,9 @@ pub struct PinChangeRow {
     /// The change in one clause.
     pub cause: String,
     /// The pin before; null if there was none.
-    pub old: Option<PinRow>,
+    pub old: Option<ModulePin>,
     /// The pin now; null if there is none.
-    pub new: Option<PinRow>,
-}
-
-/// A pinned module of a file of pins.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Pin"))]
-pub struct PinRow {
-    /// The source of the call in normal form, without what may be secret.
-    pub source: String,
-    /// The version, of a module of a registry.
-    pub version: Option<String>,
-    /// The id of the commit, of a package of a repository.
-    pub commit: Option<String>,
-    /// The hash of the package.
-    pub hash: String,
-}
-
-impl PinRow {
-    /// Describes the pin of a call.
-    #[must_use]
-    pub fn of(pin: &ModulePin) -> Self {
-        Self {
-            source: pin.source.clone(),
-            version: pin.version.as_ref().map(ToString::to_string),
-            commit: pin.commit.clone(),
-            hash: pin.hash.as_str().to_owned(),
-        }
-    }
+    pub new: Option<ModulePin>,
 }
 
 impl PinChangeRow {
@@ -94,8 +66,8 @@ impl PinChangeRow {
             kind: change.kind,
             risk: change.kind.risk(),
             cause: change.clause(),
-            old: change.old.as_ref().map(PinRow::of),
-            new: change.new.as_ref().map(PinRow::of),
+            old: change.old.clone(),
+            new: change.new.clone(),
         }
     }
 }

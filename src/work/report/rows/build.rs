@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::contents::{BuildInfo, BuiltModule, ModuleReplacement, ReleaseBuilds};
+use crate::contents::{BuildInfo, BuiltModule, ReleaseBuilds, Setting};
 use crate::hash::Hash;
 use crate::package::AttestedBuild;
 use crate::platform::Platform;
@@ -70,7 +70,7 @@ pub struct GoBuildRow {
     /// The path of the main package; null if it is not stated.
     pub path: Option<String>,
     /// The module of the main package; null without module support.
-    pub main: Option<ModuleInBuild>,
+    pub main: Option<BuiltModule>,
     /// The commit of the source; null if Go did not record it.
     pub commit: Option<String>,
     /// The time of that commit, in RFC 3339; null if Go did not record it.
@@ -78,46 +78,9 @@ pub struct GoBuildRow {
     /// The source differed from that commit; null if Go did not record it.
     pub dirty: Option<bool>,
     /// The other modules in the program, in the order of the program.
-    pub modules: Vec<ModuleInBuild>,
+    pub modules: Vec<BuiltModule>,
     /// The settings of the build, in the order of the program.
-    pub settings: Vec<BuildSetting>,
-}
-
-/// A module in a program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ModuleInBuild {
-    /// The path of the module.
-    pub path: String,
-    /// The version; `(devel)` if Go did not know it.
-    pub version: String,
-    /// The checksum, `h1:…`; null for modules that were not downloaded, and for replaced ones.
-    pub sum: Option<String>,
-    /// The module that was built in its place; absent if the module was not replaced.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub replacement: Option<ReplacementInBuild>,
-}
-
-/// A module that was built in place of another one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ReplacementInBuild {
-    /// A module path, or a directory of the machine that built the program.
-    pub path: String,
-    /// The version; empty for a directory.
-    pub version: String,
-    /// The checksum, `h1:…`; null for a directory.
-    pub sum: Option<String>,
-}
-
-/// A setting of a build.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct BuildSetting {
-    /// The name, such as `GOOS`.
-    pub key: String,
-    /// The value, without the quotes that Go may have written around it.
-    pub value: String,
+    pub settings: Vec<Setting>,
 }
 
 impl ReleaseBuildRow {
@@ -143,55 +106,19 @@ impl ReleaseBuildRow {
     }
 }
 
-/// Returns a text unless it is empty; Go writes an empty text for an unknown value.
-fn present(text: &str) -> Option<String> {
-    (!text.is_empty()).then(|| text.to_owned())
-}
-
 impl From<&BuildInfo> for GoBuildRow {
     fn from(info: &BuildInfo) -> Self {
         Self {
             go_version: info.go_version.clone(),
-            path: present(&info.path),
-            main: info.main.as_ref().map(ModuleInBuild::from),
+            // Go writes an empty text for an unknown path.
+            path: Some(&info.path).filter(|path| !path.is_empty()).cloned(),
+            main: info.main.clone(),
             commit: info.commit().map(str::to_owned),
             time: info.time().map(str::to_owned),
             dirty: info.is_dirty(),
-            modules: info.deps.iter().map(ModuleInBuild::from).collect(),
+            modules: info.deps.clone(),
             // All settings, including those with a field of their own, so that the text of Go is complete.
-            settings: info
-                .settings
-                .iter()
-                .map(|setting| BuildSetting {
-                    key: setting.key.clone(),
-                    value: setting.value.clone(),
-                })
-                .collect(),
-        }
-    }
-}
-
-impl From<&BuiltModule> for ModuleInBuild {
-    fn from(module: &BuiltModule) -> Self {
-        let BuiltModule {
-            path,
-            version,
-            sum,
-            replacement,
-        } = module;
-        Self {
-            path: path.clone(),
-            version: version.clone(),
-            sum: present(sum),
-            replacement: replacement
-                .as_ref()
-                .map(
-                    |ModuleReplacement { path, version, sum }| ReplacementInBuild {
-                        path: path.clone(),
-                        version: version.clone(),
-                        sum: present(sum),
-                    },
-                ),
+            settings: info.settings.clone(),
         }
     }
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::addr::ProviderAddr;
 use crate::hash::Hash;
+use crate::mirror::MirroredForm;
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -45,7 +46,7 @@ pub struct MirroredPackageRow {
     /// The path of the package, below the directory as typed.
     pub path: String,
     /// The layout of the package.
-    pub layout: MirroredLayout,
+    pub layout: MirroredForm,
     /// The state of the package after the run.
     pub state: MirroredState,
     /// The reason why a file in its place is wrong, or was; absent if none is.
@@ -67,17 +68,6 @@ pub struct MirroredPackageRow {
     /// The place that its bytes come from; absent with `fetched_bytes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-}
-
-/// The layout of a package in a mirror.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum MirroredLayout {
-    /// A zip as its registry publishes it.
-    Packed,
-    /// A directory with the files of the package.
-    Unpacked,
 }
 
 /// The state of a package in the mirror.

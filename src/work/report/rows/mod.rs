@@ -12,7 +12,6 @@ mod edit;
 mod event;
 mod finding;
 mod fixed;
-mod git;
 mod in_use;
 mod matrix;
 mod mirrored;
@@ -27,10 +26,7 @@ mod symptom;
 mod trusted;
 
 pub use audited::{AdvisoryRow, AdvisoryStatus, AuditedAdvisory, AuditedProvider, ContentsState};
-pub use build::{
-    BuildSetting, ContentsKnowledge, GoBuildRow, ModuleInBuild, PackageBuildRow, ReleaseBuildRow,
-    ReplacementInBuild,
-};
+pub use build::{ContentsKnowledge, GoBuildRow, PackageBuildRow, ReleaseBuildRow};
 pub use change::{BuildChangeRow, ChangeRow, EntrySide, PastChange, TrustChangeRow};
 pub use configuration::{ConfiguredArgumentRow, ConfiguredBlockRow, ConfiguredModuleRow};
 pub use convert::ConvertedProvider;
@@ -39,12 +35,9 @@ pub use edit::{EditRow, FileEdits};
 pub use event::EventLine;
 pub use finding::{FindingRow, Related, TurnedOffRow};
 pub use fixed::FixRow;
-pub use git::GitSetting;
 pub use in_use::{ProviderInUse, VersionInUse, VersionsInUse};
 pub use matrix::{MatrixRow, Outcome, Route};
-pub use mirrored::{
-    BundleBase, MirrorBundle, MirroredLayout, MirroredPackageRow, MirroredProvider, MirroredState,
-};
+pub use mirrored::{BundleBase, MirrorBundle, MirroredPackageRow, MirroredProvider, MirroredState};
 pub use module::{ModuleKind, ModuleRow, RequiredProviderRow};
 pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionState};
 pub use package::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::hash::Hash;
 use crate::report::Failure;
+use crate::store::RemovalCounts;
 
 /// The state of the store of facts, or the outcome of a command on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -199,16 +200,9 @@ pub struct FactContradiction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemovedFacts {
-    /// Number of facts that had been kept for too long.
-    pub old: usize,
-    /// Number of files that were no facts.
-    pub broken: usize,
-    /// Number of other facts that were imported.
-    pub imported: usize,
-    /// Number of other facts that were computed on this machine.
-    pub computed: usize,
-    /// Number of facts that are left.
-    pub kept: usize,
+    /// The facts and the other files, by the reason for their removal.
+    #[serde(flatten)]
+    pub counts: RemovalCounts,
     /// Number of objects about remote modules.
     pub modules: usize,
     /// Number of documents of databases of advisories.
