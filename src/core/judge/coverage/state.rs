@@ -227,7 +227,7 @@ impl EntryHashes {
         listed: impl IntoIterator<Item = &'a Hash>,
         facts: KnownPackage<'_>,
     ) -> Guess<Self> {
-        let listed: Vec<&Hash> = listed.into_iter().collect();
+        let listed: Vec<&Hash> = Vec::from_iter(listed);
         let in_order = listed.is_sorted_by(|a, b| a < b);
         let hashes: Hashes = listed.into_iter().cloned().collect();
         let counts = SchemeCounts::of(&hashes);

@@ -180,8 +180,10 @@ fn distinct_comments(ours: &[u8], theirs: &[u8]) -> usize {
         counts
     });
     let count = |side: &BTreeMap<&[u8], usize>, text| side.get(text).copied().unwrap_or_default();
-    let comments: BTreeSet<&[u8]> = ours.keys().chain(theirs.keys()).copied().collect();
-    comments
+    ours.keys()
+        .chain(theirs.keys())
+        .copied()
+        .collect::<BTreeSet<&[u8]>>()
         .into_iter()
         .map(|text| count(&ours, text).max(count(&theirs, text)))
         .sum()

@@ -1,5 +1,7 @@
 //! Changes between two files of pinned modules, and their risk.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::causes::Risk;
@@ -106,10 +108,7 @@ impl PinChange {
 #[must_use]
 pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
     let mut changes = Vec::new();
-    let added = new.keys().filter(|key| !old.contains_key(*key));
-    let mut keys: Vec<&String> = old.keys().chain(added).collect();
-    keys.sort_unstable();
-    for key in keys {
+    for key in BTreeSet::from_iter(old.keys().chain(new.keys())) {
         let (before, now) = (old.get(key), new.get(key));
         let kind = match (before, now) {
             (before, now) if before == now => continue,

@@ -101,8 +101,10 @@ impl ToolStatements {
             // A file that states a version says more than one before it that does not.
             about.sort_by_key(|statement| statement.stated.version.is_none());
             let Some(first) = about.first() else { continue };
-            let do_agree = about.iter().all(|other| other.program() == first.program());
-            return do_agree.then(|| (*first).clone());
+            return about
+                .iter()
+                .all(|other| other.program() == first.program())
+                .then(|| (*first).clone());
         }
         None
     }

@@ -188,18 +188,18 @@ impl<'a> Repository<'a> {
         let listed = repository.output(&["ls-files", "--eol", "--", file], &[], MAX_LIST_BYTES)?;
         let listed = String::from_utf8_lossy(&listed);
         // As in `i/lf    w/crlf  attr/text=auto eol=crlf` (git-ls-files(1)).
-        let mut words = listed.split_ascii_whitespace();
-        if (words.next(), words.next()) != (Some("i/lf"), Some("w/crlf")) {
+        let words: Vec<&str> = listed.split_ascii_whitespace().collect();
+        let ["i/lf", "w/crlf", attribute, ..] = words[..] else {
             return Ok(false);
-        }
-        Ok(match words.next() {
-            Some("attr/-text") | None => false,
-            Some("attr/") => {
+        };
+        Ok(match attribute {
+            "attr/-text" => false,
+            "attr/" => {
                 let setting = repository.setting(None, "core.autocrlf")?;
                 let is_off = |value: &str| ["false", "no", "off", "0"].contains(&value);
                 setting.is_some_and(|value| !is_off(&value.to_lowercase()))
             }
-            Some(_) => true,
+            _ => true,
         })
     }
 

@@ -111,11 +111,14 @@ impl OverriddenPlaces {
         if replaces.is_empty() {
             return;
         }
-        let replaced = replaces.iter().map(|place| OverriddenPlace {
-            place: *place,
-            constraints: stated.get(place).cloned(),
-        });
-        self.arguments.insert(argument, replaced.collect());
+        let replaced = replaces
+            .iter()
+            .map(|place| OverriddenPlace {
+                place: *place,
+                constraints: stated.get(place).cloned(),
+            })
+            .collect();
+        self.arguments.insert(argument, replaced);
     }
 
     /// Returns what a requirement overrides, the earliest place first.
@@ -136,8 +139,9 @@ impl OverriddenPlaces {
             let constraints = constraints.map_or_else(String::new, |text| format!("{text} at "));
             format!("{constraints}{}:{line}", texts.name(file))
         };
-        let replaced: Vec<String> = self.by(requirement).iter().map(describe).collect();
-        (!replaced.is_empty()).then(|| replaced.join(" and "))
+        let replaced = self.by(requirement);
+        let described = || Vec::from_iter(replaced.iter().map(describe)).join(" and ");
+        (!replaced.is_empty()).then(described)
     }
 }
 

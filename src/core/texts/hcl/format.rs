@@ -482,12 +482,14 @@ fn push_spaces(text: &mut String, mut count: usize) {
 
 /// The columns of tokens: each character as a reader sees it counts once.
 fn width(tokens: &[LayoutToken<'_>]) -> usize {
-    let widths = tokens.iter().map(|token| match token.kind {
-        LayoutKind::Token(Kind::Newline) => 0,
-        _ if token.text.is_ascii() => token.spaces + token.text.len(),
-        _ => token.spaces + token.text.graphemes(true).count(),
-    });
-    widths.sum()
+    tokens
+        .iter()
+        .map(|token| match token.kind {
+            LayoutKind::Token(Kind::Newline) => 0,
+            _ if token.text.is_ascii() => token.spaces + token.text.len(),
+            _ => token.spaces + token.text.graphemes(true).count(),
+        })
+        .sum()
 }
 
 #[cfg(test)]

@@ -103,8 +103,12 @@ fn is_reference(text: &str) -> bool {
 fn name_len(text: &str) -> usize {
     let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let is_inside = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
-    let len = text.bytes().position(|b| !is_inside(b));
-    if starts { len.unwrap_or(text.len()) } else { 0 }
+    if !starts {
+        return 0;
+    }
+    text.bytes()
+        .position(|b| !is_inside(b))
+        .unwrap_or(text.len())
 }
 
 /// Returns the length of the quoted string at the start, if all its interpolations are plain names.

@@ -179,9 +179,8 @@ impl Document {
     /// `None` if anything else is wrong, by the `diagnostics` of the file.
     #[must_use]
     pub fn with_right_forms(&self, diagnostics: &[Diagnostic]) -> Option<Self> {
-        let is_repairable = self.faulty.iter().all(FaultyEntry::is_repairable)
-            && self.has_all_versions(diagnostics);
-        is_repairable.then(|| self.readable())
+        (self.faulty.iter().all(FaultyEntry::is_repairable) && self.has_all_versions(diagnostics))
+            .then(|| self.readable())
     }
 
     /// Returns the document with every text in its right form, if that is all that is wrong with the file.

@@ -462,7 +462,7 @@ impl CallGraph<'_> {
                 let is_locked = self.dirs[*path].kind == DirectoryKind::Locked;
                 !is_locked && called_by_others.contains(path)
             });
-        let mut roots: BTreeSet<&PathBuf> = roots.into_iter().collect();
+        let mut roots: BTreeSet<&PathBuf> = BTreeSet::from_iter(roots);
         let mut covered: BTreeSet<&PathBuf> =
             roots.iter().flat_map(|root| &called[*root]).collect();
         // Where directories call each other in a circle, the first one is the root of all.

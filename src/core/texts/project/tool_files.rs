@@ -106,9 +106,9 @@ fn version_file(program: Program, text: &str) -> Vec<StatedFlavor> {
 fn tool_versions(text: &str) -> Vec<StatedFlavor> {
     text.lines()
         .filter_map(|line| {
-            let mut words = without_comment(line).split_whitespace();
-            let program = program_of_tool(words.next()?)?;
-            Some(StatedFlavor::of_tool(program, words.next()?))
+            let (tool, versions) = without_comment(line).split_once(char::is_whitespace)?;
+            let version = versions.split_whitespace().next()?;
+            Some(StatedFlavor::of_tool(program_of_tool(tool)?, version))
         })
         .collect()
 }

@@ -212,8 +212,12 @@ fn written(value: &Value, indent: usize) -> String {
     match value {
         Value::String(text) => quoted(text),
         Value::Tuple(items) => {
-            let items: Vec<String> = items.iter().map(|item| written(item, indent)).collect();
-            format!("[{}]", items.join(", "))
+            let items = items
+                .iter()
+                .map(|item| written(item, indent))
+                .collect::<Vec<_>>()
+                .join(", ");
+            format!("[{items}]")
         }
         Value::Object(items) => {
             let mut text = "{\n".to_owned();

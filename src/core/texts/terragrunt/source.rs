@@ -173,10 +173,10 @@ fn split_query(text: &str) -> (&str, &str) {
 fn hosted(text: &str, host: &str) -> Option<String> {
     let rest = text.strip_prefix(host)?;
     let (path, query) = split_query(rest);
-    let mut parts = path.split('/');
-    let (owner, repository) = (parts.next()?, parts.next()?);
+    let (owner, rest) = path.split_once('/')?;
+    // What follows the repository is kept with its `/`.
+    let (repository, further) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let repository = repository.trim_end_matches(".git");
-    let further: String = parts.map(|part| format!("/{part}")).collect();
     Some(format!(
         "git::https://{host}{owner}/{repository}.git{further}{query}"
     ))

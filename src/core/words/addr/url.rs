@@ -205,9 +205,12 @@ fn malformed(text: &str, error: url::ParseError) -> UrlError {
         Some(at) => format!("…{}", &text[at..]),
         None => text.to_owned(),
     };
-    let shown = shown.split(['?', '#']).next().unwrap_or_default();
     UrlError::Malformed {
-        text: shown.chars().take(MAX_SHOWN_CHARS).collect(),
+        text: shown
+            .chars()
+            .take_while(|c| !matches!(c, '?' | '#'))
+            .take(MAX_SHOWN_CHARS)
+            .collect(),
         reason: error.to_string(),
     }
 }

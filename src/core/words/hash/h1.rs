@@ -53,7 +53,7 @@ pub fn h1<R: Read>(
 pub fn h1_of_digests<'a>(
     files: impl IntoIterator<Item = (&'a [u8], Digest)>,
 ) -> Result<Hash, LineFeedInName> {
-    let mut files: Vec<(&[u8], Digest)> = files.into_iter().collect();
+    let mut files: Vec<(&[u8], Digest)> = Vec::from_iter(files);
     // Raw bytes of whole paths: `a-b` comes before `a/b`, and the order of the directory does not count (rules
     // 2.2). Equal names are possible in a zip, so that the digest has to decide as well.
     files.sort_unstable();

@@ -98,8 +98,7 @@ impl FromStr for FactKey {
     type Err = FactKeyError;
 
     fn from_str(text: &str) -> Result<Self, FactKeyError> {
-        let mut parts = text.splitn(3, '+');
-        let (Some(name), Some(_), Some(key)) = (parts.next(), parts.next(), parts.next()) else {
+        let [name, _, key] = text.splitn(3, '+').collect::<Vec<_>>()[..] else {
             return Err(FactKeyError::Form);
         };
         let bytes = bytes_of_base64(key).ok_or(FactKeyError::Form)?;

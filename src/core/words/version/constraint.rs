@@ -320,7 +320,7 @@ impl FromIterator<Constraint> for Constraints {
     fn from_iter<I: IntoIterator<Item = Constraint>>(terms: I) -> Self {
         // Sorted by version, then by operator; the same bound with two operators stays twice, and nothing
         // is simplified: lock files show what the modules state (rules 4.2 to 4.5).
-        let mut terms: Vec<Constraint> = terms.into_iter().collect();
+        let mut terms: Vec<Constraint> = Vec::from_iter(terms);
         terms.sort_unstable();
         terms.dedup();
         Self {

@@ -141,8 +141,11 @@ fn numbered(numbers: [u64; 3], count: usize) -> String {
 
 /// Writes so many numbers, and those behind them up to the last that is not zero.
 fn with_enough_numbers(numbers: [u64; 3], least: usize) -> String {
-    let needed = numbers.iter().rposition(|number| *number != 0);
-    numbered(numbers, needed.map_or(least, |last| least.max(last + 1)))
+    let needed = numbers
+        .iter()
+        .rposition(|number| *number != 0)
+        .map_or(0, |last| last + 1);
+    numbered(numbers, least.max(needed))
 }
 
 #[cfg(test)]

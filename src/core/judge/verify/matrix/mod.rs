@@ -115,7 +115,7 @@ impl<'a> InitOutlook<'a> {
                 .keys()
                 .filter(|(other, _)| *other == provider)
                 .map(|(_, platform)| platform);
-            let platforms: BTreeSet<&Platform> = wanted.iter().chain(of_machine).collect();
+            let platforms = BTreeSet::from_iter(wanted.iter().chain(of_machine));
             let with_machine: Vec<Platform> = platforms.iter().copied().cloned().collect();
             for platform in platforms {
                 // A platform that is not wanted must not count among those that the `h1:` could belong to; but

@@ -326,10 +326,11 @@ fn replacement(
         .take(MAX_REPLACED)
         .filter_map(|old| {
             let name = old.type_name();
-            let new = required.keys().find(|addr| addr.type_name() == name);
-            // The providers that had no namespace were those of hashicorp, which a type alone means.
-            let new = new
+            let new = required
+                .keys()
+                .find(|addr| addr.type_name() == name)
                 .cloned()
+                // The providers that had no namespace were those of hashicorp, which a type alone means.
                 .or_else(|| ProviderAddr::parse(name, flavor).ok())?;
             Some(format!(
                 "`{}`",

@@ -15,9 +15,8 @@ pub(super) fn csvdecode(args: &CallArguments<'_>) -> CallResult {
     let Some(header) = row(&mut rest)? else {
         return Err(CallFault::call("there is no first row"));
     };
-    let distinct: BTreeSet<&String> = header.iter().collect();
     // The program compares names before it normalises them.
-    if distinct.len() < header.len() {
+    if header.iter().collect::<BTreeSet<&String>>().len() < header.len() {
         return Err(CallFault::call("two columns have one name"));
     }
     let names: Vec<String> = header.into_iter().map(normalised).collect();

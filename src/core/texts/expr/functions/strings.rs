@@ -108,8 +108,8 @@ pub(super) fn join(args: &CallArguments<'_>) -> CallResult {
         }
     }
     let separator = args.text(0);
-    let bytes: usize = parts.iter().map(|part| part.len()).sum();
-    args.allow(bytes.saturating_add(separator.len().saturating_mul(parts.len())))?;
+    let separators = separator.len().saturating_mul(parts.len());
+    args.allow(separators.saturating_add(parts.iter().map(|part| part.len()).sum()))?;
     Ok(Typed::string(parts.join(separator)))
 }
 

@@ -267,11 +267,12 @@ impl HclEditor {
     }
 
     fn line_end(&self) -> &'static str {
-        let first = self.bytes.iter().position(|byte| *byte == b'\n');
-        match first.filter(|at| *at > 0 && self.bytes[at - 1] == b'\r') {
-            Some(_) => "\r\n",
-            None => "\n",
-        }
+        let has_return = self
+            .bytes
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .is_some_and(|at| at > 0 && self.bytes[at - 1] == b'\r');
+        if has_return { "\r\n" } else { "\n" }
     }
 
     fn with_line_ends(&self, text: &str) -> String {
@@ -308,8 +309,8 @@ impl HclEditor {
                 .then(|| Span::new(start, span.end));
         }
         let rest = &self.bytes[span.end..];
-        let line = rest.iter().position(|byte| *byte == b'\n');
-        let end = span.end + line.map_or(rest.len(), |newline| newline + 1);
+        let line = rest.split_inclusive(|byte| *byte == b'\n').next();
+        let end = span.end + line.map_or(0, <[u8]>::len);
         let tokens = scan::tokens(&text, Span::new(span.end, self.bytes.len()));
         let next = tokens
             .iter()

@@ -150,11 +150,12 @@ impl Schema {
     /// Returns what becomes of an argument that an override sets; of all that are no program's own
     /// that is decided elsewhere, if it may have any.
     pub(super) fn effect(&self, name: &str, flavor: Flavor) -> Effect {
-        let argument = self.arguments.iter().find(|argument| argument.name == name);
-        match (argument, self.rest) {
-            (Some(argument), _) => (argument.effect)(flavor),
-            (None, Rest::Refused | Rest::RefusedLater) => Effect::Stays,
-            (None, Rest::Arguments | Rest::Names) => Effect::Replaces,
+        if let Some(argument) = self.arguments.iter().find(|argument| argument.name == name) {
+            return (argument.effect)(flavor);
+        }
+        match self.rest {
+            Rest::Refused | Rest::RefusedLater => Effect::Stays,
+            Rest::Arguments | Rest::Names => Effect::Replaces,
         }
     }
 }

@@ -56,12 +56,11 @@ fn github(text: &str) -> Detected {
         return Ok(None);
     }
     let (path, query) = split_query(text);
-    let mut parts = path.splitn(4, '/');
-    let (Some(host), Some(owner), Some(repository)) = (parts.next(), parts.next(), parts.next())
-    else {
+    let parts: Vec<&str> = path.splitn(4, '/').collect();
+    let [host, owner, repository, ref below @ ..] = parts[..] else {
         return Err(Kind::GithubParts);
     };
-    let below = parts.next().unwrap_or_default();
+    let below = below.first().copied().unwrap_or_default();
     let path = repository_path(&format!("/{owner}/{repository}"))?;
     let address = format!("git::https://{host}{path}");
     if below.is_empty() {
@@ -128,9 +127,7 @@ fn google(text: &str) -> Detected {
     if !text.contains("googleapis.com/") {
         return Ok(None);
     }
-    let mut parts = text.splitn(5, '/').skip(2);
-    let (Some(version), Some(bucket), Some(object)) = (parts.next(), parts.next(), parts.next())
-    else {
+    let [_, _, version, bucket, object] = text.splitn(5, '/').collect::<Vec<_>>()[..] else {
         return Err(Kind::StorageForm);
     };
     let path = format!("/storage/{version}/{bucket}/{object}");

@@ -289,8 +289,8 @@ impl RemoteModule {
         }
         .shown();
         let (_, address) = detect::split_force(&shown);
-        let address = address.split('?').next().unwrap_or_default();
-        let address = address.split_once("://").map_or(address, |(_, rest)| rest);
+        let (address, _) = address.split_once('?').unwrap_or((&address, ""));
+        let (_, address) = address.split_once("://").unwrap_or(("", address));
         let address = address.strip_prefix("git@").unwrap_or(address);
         address
             .strip_suffix(".git")

@@ -73,7 +73,7 @@ impl Query {
     /// Returns the text of the query: sorted by name, each name with `=`.
     #[must_use]
     pub fn encode(&self) -> String {
-        let mut sorted: Vec<&(String, String)> = self.arguments.iter().collect();
+        let mut sorted = Vec::from_iter(&self.arguments);
         // Stable: values of one name keep their order.
         sorted.sort_by(|a, b| a.0.cmp(&b.0));
         sorted

@@ -143,11 +143,12 @@ fn date(text: &str) -> CallResult<Option<String>> {
 
 /// Splits a date such as `2001-12-14`; month and day may have one digit.
 fn date_parts(text: &str) -> Option<(i32, u32, u32)> {
-    let mut parts = text.split('-');
-    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    let [year, month, day] = text.split('-').collect::<Vec<_>>()[..] else {
+        return None;
+    };
     let is_short =
         |part: &str| matches!(part.len(), 1 | 2) && part.bytes().all(|b| b.is_ascii_digit());
-    if parts.next().is_some() || !is_short(month) || !is_short(day) {
+    if !is_short(month) || !is_short(day) {
         return None;
     }
     Some((year.parse().ok()?, month.parse().ok()?, day.parse().ok()?))
