@@ -250,7 +250,7 @@ pub fn confirmed(stated: &Hashes, package: &CheckedPackage<'_>) -> Result<Hashes
         CheckedPackage::Zip { zh, member_h1 } => zh == hash || member_h1 == hash,
         CheckedPackage::Unpacked { h1 } | CheckedPackage::Installed { h1 } => h1 == hash,
     };
-    let matching: Hashes = stated.iter().filter(is_of_package).cloned().collect();
+    let matching = Hashes::from_iter(stated.iter().filter(is_of_package).cloned());
     if matching.is_empty() && !stated.is_empty() {
         return Err(AuthError::StatedHashesDiffer {
             stated: stated.clone(),

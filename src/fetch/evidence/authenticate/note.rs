@@ -130,8 +130,7 @@ impl FactSigner {
     /// If it is none.
     pub fn parse(text: &str) -> Result<Self, SignerError> {
         let private = text.trim().strip_prefix(PRIVATE).ok_or(SignerError::Form)?;
-        let mut parts = private.splitn(3, '+');
-        let (Some(name), Some(id), Some(key)) = (parts.next(), parts.next(), parts.next()) else {
+        let [name, id, key] = private.splitn(3, '+').collect::<Vec<_>>()[..] else {
             return Err(SignerError::Form);
         };
         let bytes = bytes_of_base64(key).ok_or(SignerError::Form)?;

@@ -188,7 +188,8 @@ impl<'a> PackageComparison<'a, '_> {
             return Some((&other.place, Arc::clone(outcome)));
         }
         // No program would use these copies, so they are hashed only now.
-        let spare: Vec<&PackageCandidate> = spare.iter().filter(is_other).collect();
+        // Chosen before any is hashed: hashing changes the memo, which the choice reads.
+        let spare = Vec::from_iter(spare.iter().filter(is_other));
         spare.into_iter().find_map(|other| {
             let outcome = self.memo.hash_one(&other.place);
             is_right(&outcome).then_some((&other.place, outcome))

@@ -64,12 +64,10 @@ pub(super) fn of_providers(
 ) -> Machines {
     let here = Platform::current();
     let locked = &subject.document.lock.providers;
-    let mut providers: BTreeSet<&ProviderAddr> = locked.keys().collect();
-    if let Some(requirements) = subject.requirements {
-        providers.extend(requirements.providers.keys());
-    }
+    let required = subject.requirements.into_iter();
+    let required = required.flat_map(|requirements| requirements.providers.keys());
     let mut machines = Machines::new();
-    for provider in providers {
+    for provider in BTreeSet::from_iter(locked.keys().chain(required)) {
         let facts = match locked.get(provider) {
             Some(entry) => {
                 let id = PackageId {

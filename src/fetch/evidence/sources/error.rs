@@ -418,8 +418,11 @@ impl fmt::Display for SourceError {
                 write!(f, "no source of packages is for {about}")
             }
             SourceFault::Nowhere { answers } => {
-                let messages: Vec<String> = answers.iter().map(ToString::to_string).collect();
-                let messages = messages.join("; ");
+                let messages = answers
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join("; ");
                 write!(f, "no source of packages has {about}: {messages}")
             }
             SourceFault::NoRepository { reason } => write!(

@@ -47,7 +47,7 @@ pub fn export<'f>(
     releases: impl IntoIterator<Item = &'f ReleaseFact>,
     contents: impl IntoIterator<Item = (&'f Hash, &'f BuildInfo)>,
 ) -> String {
-    let mut facts: Vec<&Fact> = facts.into_iter().collect();
+    let mut facts: Vec<&Fact> = Vec::from_iter(facts);
     // Sorted, so that two exports of the same facts are one file to version control.
     facts.sort_by_key(|fact| (&fact.id, &fact.zh));
     let mut text = format!("{EXPORT_HEADER}\n");
@@ -55,7 +55,7 @@ pub fn export<'f>(
         text += &line(fact);
         text.push('\n');
     }
-    let mut releases: Vec<&ReleaseFact> = releases.into_iter().collect();
+    let mut releases: Vec<&ReleaseFact> = Vec::from_iter(releases);
     releases.sort_by_key(|release| (&release.provider, &release.version));
     for release in releases {
         let ReleaseFact {

@@ -107,8 +107,7 @@ impl ContentsReader {
         let Some(rest) = line.strip_prefix(CONTENTS) else {
             return Ok(false);
         };
-        let words: Vec<&str> = rest.splitn(3, ' ').collect();
-        let [zh, modules, go_version] = words.as_slice() else {
+        let [zh, modules, go_version] = rest.splitn(3, ' ').collect::<Vec<_>>()[..] else {
             return Err("it does not have four words");
         };
         let zh = hash(zh, Scheme::Zh).ok_or("the second word is no zh: hash")?;

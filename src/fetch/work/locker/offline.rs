@@ -132,7 +132,7 @@ fn version_without_source(query: &ProviderQuery) -> Result<Version, LockError> {
 }
 
 fn wanted_platforms(attribution: &Attribution, chosen: &WantedSet) -> BTreeSet<Platform> {
-    let mut platforms: BTreeSet<Platform> = chosen.known().into_iter().collect();
+    let mut platforms = BTreeSet::from_iter(chosen.known());
     if chosen.all {
         platforms.extend(attribution.offered().iter().cloned());
         // Without facts nothing says which packages the release has: nothing in a lock file does (`coverage`

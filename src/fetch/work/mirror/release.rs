@@ -155,7 +155,7 @@ impl<'a> ReleaseRun<'a> {
         attribution: &Attribution,
     ) -> BTreeMap<Platform, PresentPackage> {
         let stated = present::stated(self.disk, &dirs.provider, wanted);
-        let mut platforms: BTreeSet<Platform> = wanted.platforms.known().into_iter().collect();
+        let mut platforms = BTreeSet::from_iter(wanted.platforms.known());
         if wanted.platforms.all {
             platforms.extend(attribution.offered().iter().cloned());
             platforms.extend(stated.keys().cloned());

@@ -145,7 +145,7 @@ impl<'a> ReleaseRun<'a> {
         let (platforms, attribution) = (&wanted.platforms, &evidence.attribution);
         let mut targets: BTreeMap<Platform, Target> = BTreeMap::new();
         let Vouching::List(list) = vouching else {
-            let mut all: BTreeSet<Platform> = platforms.known().into_iter().collect();
+            let mut all = BTreeSet::from_iter(platforms.known());
             if platforms.all {
                 all.extend(attribution.offered().iter().cloned());
             }

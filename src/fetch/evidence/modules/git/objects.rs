@@ -179,7 +179,7 @@ impl CommitFiles {
         let (mut wanted, mut hashed) = (Vec::new(), Vec::new());
         let mut bytes = 0_u64;
         // Links and configuration come first, since other files need not fit into the limit.
-        let mut rows: Vec<&TreeRow> = self.rows.iter().collect();
+        let mut rows = Vec::from_iter(&self.rows);
         rows.sort_by_key(|row| (row.kind != RowKind::Link, !is_configuration_name(&row.path)));
         let mut seen = BTreeSet::new();
         for row in rows {

@@ -91,8 +91,11 @@ impl PackageTree {
             if !left.is_empty() {
                 return Err(io::ErrorKind::NotADirectory.into());
             }
-            let mut path: Vec<&[u8]> = above.iter().map(|(name, _)| *name).collect();
-            path.push(name);
+            let path = above
+                .iter()
+                .map(|(name, _)| *name)
+                .chain([&**name])
+                .collect();
             return Ok(TreePlace { path, node });
         }
         let node = PlaceNode::Directory(above.last().map_or(&self.top, |(_, dir)| dir));

@@ -257,8 +257,10 @@ impl ReleaseChanges {
         let only = |set: &BTreeSet<String>, other: &BTreeSet<String>| {
             only_in(Some(set).filter(|_| moved_platforms), other)
         };
-        let all: BTreeSet<&String> = old.unread.iter().chain(&new.unread).collect();
-        let mut unread: Vec<String> = all.into_iter().cloned().collect();
+        let mut unread: Vec<String> = BTreeSet::from_iter(old.unread.iter().chain(&new.unread))
+            .into_iter()
+            .cloned()
+            .collect();
         // The registry of OpenTofu shows no page of a release whose licence it does not accept: nothing is gone.
         for (version, contents) in [(old_version, old), (new_version, new)] {
             if contents.names.is_none() && contents.unread.is_empty() {
@@ -574,8 +576,8 @@ fn is_plain(text: &str) -> bool {
 /// Returns the name of a repository at GitHub.
 fn github_name(address: &str) -> Option<String> {
     let (_, path) = address.split_once("github.com/")?;
-    let mut parts = path.split('/');
-    let (owner, name) = (parts.next()?, parts.next()?);
+    let (owner, rest) = path.split_once('/')?;
+    let (name, _) = rest.split_once('/').unwrap_or((rest, ""));
     let name = name.trim_end_matches(".git");
     let is_name = |text: &str| {
         !text.is_empty()

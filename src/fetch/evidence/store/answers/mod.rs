@@ -250,8 +250,10 @@ impl<'a> AnswerCache<'a> {
             return Ok(());
         }
         let all = self.objects.measure(ANSWERS)?;
-        let total: u64 = all.iter().map(|object| object.bytes).sum();
-        if total.saturating_add(bytes) > MAX_CACHE_BYTES {
+        let with_new = all
+            .iter()
+            .fold(bytes, |sum, object| sum.saturating_add(object.bytes));
+        if with_new > MAX_CACHE_BYTES {
             self.thin(all, |_, left| {
                 left.saturating_add(bytes) > MAX_CACHE_BYTES / 4 * 3
             })?;

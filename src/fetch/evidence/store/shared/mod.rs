@@ -130,8 +130,12 @@ impl<'a> SharedFacts<'a> {
                 Some(Addition::Outrun) => "other machines changed it all the time".to_owned(),
                 Some(Addition::Conflict) => {
                     let conflicts = self.conflicts(provider, version);
-                    let sides: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
-                    format!("it contradicts them: {}", sides.join("; "))
+                    let sides = conflicts
+                        .iter()
+                        .map(ToString::to_string)
+                        .collect::<Vec<_>>()
+                        .join("; ");
+                    format!("it contradicts them: {sides}")
                 }
                 Some(Addition::TooLarge) => {
                     format!("it would have more than {MAX_SHARED_BYTES} bytes")

@@ -148,8 +148,7 @@ impl OciLayouts<'_> {
         differing.extend(self.place_document(&blobs, &configuration())?);
         let mut tags = TagList::parse(&self.read(&dir.join(INDEX))?.unwrap_or_default());
         // Tags of versions that this run does not name stay unchecked: another run has placed them.
-        let versions: BTreeSet<&Version> = packages.iter().map(|package| package.version).collect();
-        for version in versions {
+        for version in BTreeSet::from_iter(packages.iter().map(|package| package.version)) {
             let mut entries = self.intact_entries(&blobs, tags.versions.get(version));
             for package in packages.iter().filter(|package| package.version == version) {
                 let manifest = package_manifest(&package.zip, &package.file_name);
