@@ -33,11 +33,10 @@ pub(crate) fn of(texts: &[&str], flavor: Flavor) -> Subject {
             .chain(text.split_whitespace())
             .map(|word| {
                 // State and configuration name a provider as `provider["HOST/NAMESPACE/TYPE"].ALIAS`.
-                let in_brackets = word.split_once("provider[\"");
-                let word = match in_brackets.and_then(|(_, rest)| rest.split_once('"')) {
-                    Some((address, _)) => address,
-                    None => word,
-                };
+                let word = word
+                    .split_once("provider[\"")
+                    .and_then(|(_, rest)| rest.split_once('"'))
+                    .map_or(word, |(address, _)| address);
                 if word == "-" {
                     word
                 } else {

@@ -71,8 +71,8 @@ impl Required<'_> {
                 named.push(text);
             }
         }
-        let named = first_names(named.into_iter(), MAX_PLACES);
-        Some(format!("required in {}", named.join(", ")))
+        let named = first_names(named.into_iter(), MAX_PLACES).join(", ");
+        Some(format!("required in {named}"))
     }
 
     /// Names a place: file and line.

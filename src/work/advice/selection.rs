@@ -1,5 +1,7 @@
 //! Explanations of a provider that gets no version: the places that cause it, and ways out.
 
+use std::cmp::Reverse;
+
 use super::required::Required;
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
@@ -257,16 +259,18 @@ impl Required<'_> {
                  newest one that meets the others, write version = \"{version}\""
             ));
         }
-        let mut ways: Vec<&ConflictPlace<'_>> = conflict.places.iter().collect();
-        ways.retain(|conflicting| conflicting.without.is_some());
-        ways.sort_by(|a, b| b.without.cmp(&a.without));
+        let mut ways: Vec<(&Version, &ConflictPlace<'_>)> = conflict
+            .places
+            .iter()
+            .filter_map(|conflicting| Some((conflicting.without.as_ref()?, conflicting)))
+            .collect();
+        ways.sort_by_key(|(version, _)| Reverse(*version));
         let ways: Vec<String> = ways
             .into_iter()
             .take(MAX_WAYS)
-            .filter_map(|conflicting| {
-                let version = conflicting.without.as_ref()?;
+            .map(|(version, conflicting)| {
                 let place = self.named(conflicting.place, conflicting.others);
-                Some(format!("to select {version}, change {place}"))
+                format!("to select {version}, change {place}")
             })
             .collect();
         if !ways.is_empty() {

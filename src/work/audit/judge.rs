@@ -128,6 +128,6 @@ impl AffectedModule {
 /// Returns a time in UTC as the 14 digits of a pseudo-version.
 fn digits(time: &str) -> Option<String> {
     let time = time.strip_suffix('Z')?;
-    let digits: String = time.chars().filter(char::is_ascii_digit).take(14).collect();
+    let digits = String::from_iter(time.chars().filter(char::is_ascii_digit).take(14));
     (digits.len() == 14).then_some(digits)
 }

@@ -69,7 +69,7 @@ impl GoModulePath {
     /// Returns true if the path begins with a host, as the paths of published modules do.
     #[must_use]
     pub fn has_host(&self) -> bool {
-        let host = self.base.split('/').next().unwrap_or_default();
+        let (host, _) = self.base.split_once('/').unwrap_or((&self.base, ""));
         host.contains('.') && !host.starts_with('.')
     }
 }

@@ -315,7 +315,7 @@ impl Matches {
                 by_name.insert(name, at);
             }
         }
-        let mut all: Vec<AdvisoryMatch> = all.into_iter().flatten().collect();
+        let mut all = Vec::from_iter(all.into_iter().flatten());
         all.sort_by(|left, right| {
             let by_level = right.level.cmp(&left.level);
             by_level.then_with(|| left.advisory.id.cmp(&right.advisory.id))

@@ -121,8 +121,7 @@ impl Command for ChangesArgs {
 
 /// Says in one sentence what failed.
 pub(crate) fn sentence(failure: &Failure) -> Sentence {
-    let causes: Vec<&str> = failure.causes.iter().map(|cause| &**cause).collect();
-    Sentence::warning(format!("{}: {}", failure.title, causes.join(": ")))
+    Sentence::warning(format!("{}: {}", failure.title, failure.causes.join(": ")))
 }
 
 impl ChangesArgs {

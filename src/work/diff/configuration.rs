@@ -88,8 +88,10 @@ pub(crate) fn explain(
             return format!("the state ({name})");
         }
         let position = texts.position(requirement.file, requirement.span.start);
-        let mut replaced = overridden.iter();
-        match replaced.find_map(|places| places.describe(requirement, texts)) {
+        match overridden
+            .iter()
+            .find_map(|places| places.describe(requirement, texts))
+        {
             Some(replaced) => format!("{name}:{}, in place of {replaced}", position.line),
             None => format!("{name}:{}", position.line),
         }

@@ -2,7 +2,6 @@
 
 use super::rows;
 use crate::diag::counted_as;
-use crate::hash::Hash;
 use crate::locker::Locked;
 use crate::lockfile::{self, Document, Places};
 use crate::report::{RootResult, Sentence, Tone};
@@ -155,10 +154,7 @@ fn layout(before: &LockText, text: &str) -> String {
     {
         parts.push("order of entries");
     }
-    let is_in_order = |places: &Places| {
-        let hashes: Vec<&Hash> = places.listed.iter().map(|(hash, _)| hash).collect();
-        hashes.is_sorted_by(|a, b| a < b)
-    };
+    let is_in_order = |places: &Places| places.listed.is_sorted_by(|(a, _), (b, _)| a < b);
     if !document.places.values().all(is_in_order) {
         parts.push("order of hashes");
     }

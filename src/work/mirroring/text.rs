@@ -167,14 +167,17 @@ fn sentence(rows: &[&MirroredProvider], extent: MirrorExtent) -> String {
 fn states(row: &MirroredProvider) -> String {
     let states: BTreeSet<MirroredState> =
         row.packages.iter().map(|package| package.state).collect();
-    let words = states.iter().map(|state| match state {
-        MirroredState::Kept => "kept",
-        MirroredState::Placed => "new",
-        MirroredState::Replaced => "replaced",
-        MirroredState::Missing => "missing",
-        MirroredState::Wrong => "wrong",
-    });
-    or_dash(words.collect::<Vec<_>>().join(", "))
+    let words: Vec<&str> = states
+        .into_iter()
+        .map(|state| match state {
+            MirroredState::Kept => "kept",
+            MirroredState::Placed => "new",
+            MirroredState::Replaced => "replaced",
+            MirroredState::Missing => "missing",
+            MirroredState::Wrong => "wrong",
+        })
+        .collect();
+    or_dash(words.join(", "))
 }
 
 fn places<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> String {

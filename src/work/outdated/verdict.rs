@@ -37,7 +37,7 @@ pub(super) fn next_step(roots: &[RootResult], advice: &Advice) -> Option<Sentenc
     let update = moves.then(|| format!("`{}` moves what can be updated", advice.update));
     let lock = has(&[VersionState::NotLocked]);
     let lock = lock.then(|| format!("`{}` locks what is not", advice.lock));
-    let parts: Vec<String> = update.into_iter().chain(lock).collect();
+    let parts: Vec<String> = [update, lock].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| Sentence::note(parts.join("; ")))
 }
 

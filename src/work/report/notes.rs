@@ -425,9 +425,8 @@ fn cause(diagnostic: &Diagnostic) -> Option<&str> {
 
 /// Counts calls and their roots, as in `357 calls in 150 roots`; a call in each of them is not counted.
 fn calls_in_roots(calls: &[&SeenFault<'_>], of: usize) -> String {
-    let mut roots: Vec<&str> = calls.iter().map(|fault| fault.root).collect();
-    roots.sort_unstable();
-    roots.dedup();
+    let roots = BTreeSet::from_iter(calls.iter().map(|fault| fault.root));
+    let roots = Vec::from_iter(roots);
     let is_one_each = calls.len() == roots.len();
     let in_roots = SharedFact { fact: (), roots }.count(of);
     if is_one_each {

@@ -45,11 +45,9 @@ fn cause(error: &WorkspaceError) -> Option<String> {
                     "directory holds configuration",
                     "directories hold configuration",
                 );
-                let names = some_of(dirs.iter().map(|dir| dir.display().to_string()));
-                format!(
-                    "{hold}, but neither a lock file nor a backend: {}",
-                    names.join(", ")
-                )
+                let names = dirs.iter().map(|dir| dir.display().to_string());
+                let names = some_of(names).join(", ");
+                format!("{hold}, but neither a lock file nor a backend: {names}")
             }
         }),
         _ => None,

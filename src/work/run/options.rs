@@ -299,9 +299,8 @@ pub(crate) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
 pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
     words: impl IntoIterator<Item = (&'static str, T)>,
 ) -> impl TypedValueParser<Value = T> {
-    let words: Vec<(&'static str, T)> = words.into_iter().collect();
-    let names: Vec<&'static str> = words.iter().map(|(name, _)| *name).collect();
-    PossibleValuesParser::new(names).map(move |word: String| {
+    let words: Vec<(&'static str, T)> = Vec::from_iter(words);
+    PossibleValuesParser::new(words.iter().map(|(name, _)| *name)).map(move |word: String| {
         words
             .iter()
             .find_map(|(name, value)| (*name == word).then(|| value.clone()))

@@ -28,7 +28,7 @@ pub(crate) fn short_by<'a>(
     providers: impl IntoIterator<Item = &'a ProviderAddr>,
     flavor: Option<Flavor>,
 ) -> Option<Flavor> {
-    let hosts: BTreeSet<_> = providers.into_iter().map(ProviderAddr::hostname).collect();
+    let hosts = BTreeSet::from_iter(providers.into_iter().map(ProviderAddr::hostname));
     flavor.filter(|_| hosts.len() < 2)
 }
 
@@ -54,8 +54,12 @@ pub(crate) fn did_you_mean(
             "{addr} is required instead, and {suspect}: compare its `source` with the documentation"
         ));
     }
-    let meant: Vec<String> = meant.iter().map(|addr| addr.short(flavor)).collect();
-    Some(format!("did you mean {}?", meant.join(" or ")))
+    let meant = meant
+        .iter()
+        .map(|addr| addr.short(flavor))
+        .collect::<Vec<_>>()
+        .join(" or ");
+    Some(format!("did you mean {meant}?"))
 }
 
 /// Lists providers; `None` if there are none.

@@ -183,8 +183,10 @@ pub(crate) fn not_seen(loaded: &Loaded) -> NotSeen {
 
 /// Counts the generated files that are not visible.
 fn generated_files(loaded: &Loaded) -> usize {
-    let unseen_calls = loaded.requirements.unseen_calls.iter();
-    unseen_calls
+    loaded
+        .requirements
+        .unseen_calls
+        .iter()
         .filter(|call| call.reason == UnseenReason::Generated)
         .count()
 }

@@ -137,12 +137,13 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
         Ok(Replaced::Done)
     });
     report(session, args, &memories, &mut all.results, &places);
-    let unmatched = unmatched.into_iter().map(|typed| {
-        Failure::new(format!("no lock file of this run has an entry for {typed}"))
-            .help("write the address as the lock file does, as in example.com/acme/tool")
-    });
     if let Some(first) = all.results.first_mut() {
-        unmatched.for_each(|failure| first.fail(failure));
+        for typed in unmatched {
+            first.fail(
+                Failure::new(format!("no lock file of this run has an entry for {typed}"))
+                    .help("write the address as the lock file does, as in example.com/acme/tool"),
+            );
+        }
     }
     all.into_result("trust")
 }

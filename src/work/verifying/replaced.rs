@@ -81,8 +81,12 @@ impl<'a> ReplacedLocks<'a> {
             .copied()
             .collect();
         let mut contents = VersionContents::default();
-        let wanted = newest.iter().flat_map(|commit| blobs(commit.change));
-        contents.read(&repository, wanted.cloned().collect())?;
+        let wanted = newest
+            .iter()
+            .flat_map(|commit| blobs(commit.change))
+            .cloned()
+            .collect();
+        contents.read(&repository, wanted)?;
         let mut replaced = ReplacedTexts::new();
         for (path, commits) in &files {
             let Some(FileCommit { change, .. }) = commits.first() else {

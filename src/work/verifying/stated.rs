@@ -1,6 +1,6 @@
 //! `verify --fix`: platforms that a release has no package for are answered in the project file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -165,11 +165,10 @@ fn is_required(
     if let Some((shared, _)) = shared.and_then(SharedPolicy::settings) {
         shared.require_platforms(&mut wanted);
     }
-    let stated: BTreeSet<&Platform> = platforms.iter().collect();
     wanted
         .known(provider)
         .iter()
-        .any(|platform| !stated.contains(platform))
+        .any(|platform| !platforms.contains(platform))
 }
 
 /// Writes statements into a project file, which is made if it is missing.

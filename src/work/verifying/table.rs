@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::addr::ProviderAddr;
 use crate::coverage::{Prediction, Route};
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
@@ -87,7 +86,7 @@ fn predicted(
         .columns
         .extend(routes.map(|route| Column::Key(column(route))));
     for (root, flavor, rows) in matrices {
-        let providers: BTreeSet<&ProviderAddr> = rows.iter().map(|row| &row.provider).collect();
+        let providers = BTreeSet::from_iter(rows.iter().map(|row| &row.provider));
         let mut groups: Vec<(String, Vec<PlatformGroup>)> = providers
             .iter()
             .map(|provider| (provider.short(*flavor), matrix::of_provider(rows, provider)))

@@ -22,20 +22,18 @@ const FEW_ROOTS: usize = 10;
 /// `-v` shows every finding by itself.
 pub(crate) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
-    let fixed = roots.iter().flat_map(|root| {
-        let fixed = root.check().and_then(|check| check.fixed.as_ref());
-        fixed.into_iter().flatten().map(|repair| {
-            let text = format!("fixed: {}", repair.text);
-            (
-                root.path.clone(),
-                Sentence {
-                    tone: Tone::Good,
-                    text,
-                },
-            )
-        })
-    });
-    let mut blocks = vec![TextBlock::Verdicts(RootNames::Columns, fixed.collect())];
+    let mut fixed = Vec::new();
+    for root in roots {
+        let repairs = root.check().and_then(|check| check.fixed.as_ref());
+        for repair in repairs.into_iter().flatten() {
+            let sentence = Sentence {
+                tone: Tone::Good,
+                text: format!("fixed: {}", repair.text),
+            };
+            fixed.push((root.path.clone(), sentence));
+        }
+    }
+    let mut blocks = vec![TextBlock::Verdicts(RootNames::Columns, fixed)];
     blocks.extend(table::blocks(roots, look.verbose));
     let folded = report::folded(result, &|diagnostic, display| {
         display == FindingDisplay::Result && diagnostic.severity >= Severity::Warning

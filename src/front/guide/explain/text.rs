@@ -128,11 +128,14 @@ pub(super) fn matches(rows: &[PageMatchRow], words: &str, look: Look) -> Vec<Tex
         }
         return vec![TextBlock::Page(text, look.columns)];
     }
-    let lines = rows.iter().flat_map(|row| {
-        [
-            format!("{}  {}", row.page, row.summary),
-            format!("    {}", row.line),
-        ]
-    });
-    vec![TextBlock::Lines(lines.collect())]
+    let lines = rows
+        .iter()
+        .flat_map(|row| {
+            [
+                format!("{}  {}", row.page, row.summary),
+                format!("    {}", row.line),
+            ]
+        })
+        .collect();
+    vec![TextBlock::Lines(lines)]
 }

@@ -29,13 +29,15 @@ impl KeptDocuments<'_> {
     pub(super) fn get(&self, name: &str) -> Option<KeptDocument> {
         let cache = self.cache?;
         let kept = cache.find(AnswerKind::Advisories, &self.question(name))?;
-        let mut parts = kept.answer.splitn(3, |byte| *byte == b'\n');
-        let mut line = || String::from_utf8(parts.next()?.to_vec()).ok();
+        let parts: Vec<&[u8]> = kept.answer.splitn(3, |byte| *byte == b'\n').collect();
+        let [etag, date, body] = parts[..] else {
+            return None;
+        };
         Some(KeptDocument {
             asked: kept.since,
-            etag: line()?,
-            date: line()?,
-            body: parts.next()?.to_vec(),
+            etag: String::from_utf8(etag.to_vec()).ok()?,
+            date: String::from_utf8(date.to_vec()).ok()?,
+            body: body.to_vec(),
         })
     }
 

@@ -118,16 +118,12 @@ fn result(path: &Path, hashed: &PackageHashes, with_files: bool) -> PackageResul
     };
     // A `zh:` is the SHA-256 of the archive, which an unpacked directory does not have.
     if let Some(zip) = &hashed.zip {
-        let oddities: Vec<String> = zip.oddities.iter().map(ToString::to_string).collect();
-        remarks.extend(
-            oddities
-                .iter()
-                .map(|text| format!("{shown}: {text}"))
-                .map(Sentence::warning),
-        );
+        for oddity in &zip.oddities {
+            remarks.push(Sentence::warning(format!("{shown}: {oddity}")));
+        }
         package.zh = Some(vec![zip.zh.clone()]);
         package.member_h1 = Some(zip.member_h1.clone());
-        package.oddities = Some(oddities);
+        package.oddities = Some(zip.oddities.iter().map(ToString::to_string).collect());
     }
     PackageResult {
         package: PackageRow::Hashed(package),

@@ -105,7 +105,7 @@ fn unknown_schemes(provider: &ShownProvider) -> Cell {
         .map(|recorded| recorded.hash.scheme_name())
         .collect();
     let count = unknown.len();
-    let names: Vec<&str> = BTreeSet::from_iter(unknown).into_iter().collect();
+    let names = Vec::from_iter(BTreeSet::from_iter(unknown));
     if names.is_empty() {
         return Cell::from(count.to_string());
     }

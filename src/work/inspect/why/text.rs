@@ -317,10 +317,10 @@ fn kind(place: &RequiringPlace) -> String {
             None => at,
         }
     };
-    let replaced: Vec<String> = place.overrides.iter().map(at).collect();
-    if replaced.is_empty() {
+    if place.overrides.is_empty() {
         kind.to_owned()
     } else {
+        let replaced = Vec::from_iter(place.overrides.iter().map(at));
         format!("{kind}, in place of {}", replaced.join(" and "))
     }
 }

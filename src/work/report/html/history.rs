@@ -212,8 +212,10 @@ fn description(overview: &Overview<'_>, change: &PastChange) -> String {
             )
         }
     };
-    let kinds: Vec<&str> = change.kinds.iter().map(|kind| kind.name()).collect();
-    let mut text = format!("{versions}, {}", kinds.join(", "));
+    let mut text = versions;
+    for kind in &change.kinds {
+        text += &format!(", {}", kind.name());
+    }
     if let Some(key) = key_change(change, overview.page.releases) {
         text += &format!("; {key}");
     }

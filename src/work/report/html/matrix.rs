@@ -24,7 +24,7 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
     for (at, (root, cells)) in overview.page.roots.iter().zip(&overview.cells).enumerate() {
         states.entry((root.is_locked, cells)).or_default().push(at);
     }
-    let mut states: Vec<(LockState<'_, '_>, Vec<usize>)> = states.into_iter().collect();
+    let mut states = Vec::from_iter(states);
     states.sort_by_key(|(_, roots)| (Reverse(roots.len()), roots[0]));
     out.raw("<div class=\"scroll\" role=\"region\" aria-label=\"Providers and roots\" tabindex=\"0\">\n<table class=\"matrix sort\">\n<caption>")
         .text(&counted(overview.page.roots.len(), "root"))
@@ -117,8 +117,12 @@ fn row(
 
 fn numbers(out: &mut Markup, name: &'static str, numbers: &BTreeSet<usize>) {
     if !numbers.is_empty() {
-        let text: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-        out.attribute(name, &text.join(" "));
+        let numbers = numbers
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(" ");
+        out.attribute(name, &numbers);
     }
 }
 

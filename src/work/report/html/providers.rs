@@ -116,9 +116,15 @@ fn version_row(
     out.raw("</td><td>")
         .text(&or_unknown(&known.keys))
         .raw("</td><td>");
-    let counts: BTreeSet<usize> = entries.iter().map(|(_, entry, _)| entry.h1_count).collect();
-    let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
-    out.text(&counts.join(", "))
+    let counts = entries
+        .iter()
+        .map(|(_, entry, _)| entry.h1_count)
+        .collect::<BTreeSet<usize>>()
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ");
+    out.text(&counts)
         .raw("</td><td>")
         .text(&or_unknown(&known.builds))
         .raw("</td><td>")

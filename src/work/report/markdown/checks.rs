@@ -99,13 +99,16 @@ fn causes(roots: &[RootRow<'_>], folds: &[Fold], most: usize) -> Piece {
     } else {
         "| Severity | Rule | Provider | What |\n|---|---|---|---|\n"
     };
-    let items = folds.iter().map(|fold| WholeText {
-        text: row(roots, fold, most),
-        rank: Reverse((Some(reading::tone(fold.severity)), fold.root_count())),
-    });
+    let items = folds
+        .iter()
+        .map(|fold| WholeText {
+            text: row(roots, fold, most),
+            rank: Reverse((Some(reading::tone(fold.severity)), fold.root_count())),
+        })
+        .collect();
     Piece {
         head: head.to_owned(),
-        items: items.collect(),
+        items,
         end: "\n".to_owned(),
         most: MAX_CAUSES,
         hidden: 0,

@@ -34,14 +34,17 @@ pub(super) fn prose(text: &str) -> String {
 
 /// Returns lines of an error as one paragraph, with line breaks between them.
 pub(super) fn failed(lines: &str) -> String {
-    let lines: Vec<String> = lines.lines().map(prose).collect();
-    format!("**Error**: {}\n\n", lines.join("<br>"))
+    let lines = lines.lines().map(prose).collect::<Vec<_>>().join("<br>");
+    format!("**Error**: {lines}\n\n")
 }
 
 /// Returns a block of lines without any markup.
 pub(super) fn fenced(lines: &[String], language: &str) -> String {
-    let lines: Vec<String> = lines.iter().map(|line| harmless(line)).collect();
-    let text = lines.join("\n");
+    let text = lines
+        .iter()
+        .map(|line| harmless(line))
+        .collect::<Vec<_>>()
+        .join("\n");
     // A fence is closed by one that is at least as long (CommonMark 4.5).
     let fence = "`".repeat((longest_run(&text) + 1).max(3));
     format!("{fence}{language}\n{text}\n{fence}")

@@ -167,7 +167,7 @@ pub(in crate::work::report) fn cut(
 }
 
 /// Returns the items for which there is room, in their order.
-fn chosen(mut items: Vec<WholeText>, most: usize, room: &mut Room) -> Vec<WholeText> {
+fn chosen(items: Vec<WholeText>, most: usize, room: &mut Room) -> Vec<WholeText> {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|at| items[*at].rank);
     let mut is_shown = vec![false; items.len()];
@@ -181,7 +181,9 @@ fn chosen(mut items: Vec<WholeText>, most: usize, room: &mut Room) -> Vec<WholeT
         }
         is_shown[at] = true;
     }
-    let mut is_shown = is_shown.into_iter();
-    items.retain(|_| is_shown.next().unwrap_or_default());
     items
+        .into_iter()
+        .zip(is_shown)
+        .filter_map(|(item, is_shown)| is_shown.then_some(item))
+        .collect()
 }

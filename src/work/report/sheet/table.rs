@@ -72,7 +72,7 @@ pub struct Cell {
 impl Table {
     /// Makes a table with a head; rows are sorted by keys.
     pub fn sorted<K: Ord>(columns: &[Column], rows: impl IntoIterator<Item = (K, Row)>) -> Self {
-        let mut rows: Vec<(K, Row)> = rows.into_iter().collect();
+        let mut rows: Vec<(K, Row)> = Vec::from_iter(rows);
         // The sort is stable: rows with equal keys stay in the order of their roots.
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         Self::new(columns, rows.into_iter().map(|(_, row)| row))

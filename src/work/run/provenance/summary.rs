@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ExpectedRepository;
 use crate::diag::counted;
-use crate::package::{AttestedBuild, AttestedBuilds};
+use crate::package::AttestedBuilds;
 use crate::report::Sentence;
 
 /// The commit's digits that are shown, as git shows them.
@@ -32,7 +32,7 @@ impl AttestationSummary {
             named_by,
             ..
         } = repository;
-        let distinct: BTreeSet<&AttestedBuild> = builds.values().flatten().collect();
+        let distinct = BTreeSet::from_iter(builds.values().flatten());
         if distinct.is_empty() {
             let text = format!("{name}: {place}, named by {named_by}, attests nothing of it");
             self.not_attested.insert(text);

@@ -372,7 +372,7 @@ pub(crate) fn needed<'r>(
     requirements: &'r Requirements,
     lock: &'r LockFile,
 ) -> Vec<&'r ProviderAddr> {
-    let mut needed: Vec<&ProviderAddr> = requirements.providers.keys().collect();
+    let mut needed = Vec::from_iter(requirements.providers.keys());
     // A module or state that cannot be read may require any locked provider.
     if !requirements.is_complete() {
         needed.extend(lock.providers.keys());
