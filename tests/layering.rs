@@ -89,6 +89,7 @@ const HOMES: &[(&str, &str)] = &[
     ("signal_hook", "signals"),
     ("sigstore_verify", "authenticate"),
     ("similar", "run"),
+    ("strsim", "diag"),
     ("tar", "mirror modules"),
     ("tempfile", "os"),
     ("terminal_size", "os"),

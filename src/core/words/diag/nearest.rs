@@ -1,5 +1,7 @@
 //! The known word that is meant by an unknown one.
 
+use strsim::levenshtein;
+
 use crate::platform::Platform;
 
 /// Maximum distance between a word and the known one that is meant, in letters: two letters that changed
@@ -35,7 +37,7 @@ pub fn nearest<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Option<&
     let letters = text.chars().count();
     known
         .filter(|word| word.len() <= MAX_COMPARED)
-        .map(|word| (distance(text, word), word))
+        .map(|word| (levenshtein(text, word), word))
         .filter(|(wrong, _)| *wrong <= MAX_DISTANCE && wrong * (MIN_LETTERS + 1) <= letters)
         .min()
         .map(|(_, word)| word)
@@ -52,24 +54,6 @@ pub fn spelling_of(platform: &Platform) -> String {
         || "is it spelled right?".to_owned(),
         |meant| format!("did you mean {meant}?"),
     )
-}
-
-/// Counts the letters to insert, drop or replace to get from one word to the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    // One row of the table of distances between the beginnings of both words; `diagonal` is the value above
-    // and to the left, which the row before held.
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (index, letter) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (column, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
