@@ -14,49 +14,70 @@ use crate::package::{SignerKey, WantedPlatforms};
 
 /// The packages and the registries that a root is compared with.
 ///
-/// [`run`](super::run) calls [`ask`](Self::ask) before everything that depends on answers.
+/// [`run`](super::run) calls [`ask`](Self::ask) before everything that depends on answers. The answers here are those
+/// of a run without packages and registries.
 pub trait SourceChecks {
     /// Asks registries about locked releases, and keeps their answers. Returns the number of signed lists among
     /// them; `None` if no registry was to be asked.
-    fn ask(&mut self, subject: CheckedLock<'_>) -> Option<usize>;
+    fn ask(&mut self, _subject: CheckedLock<'_>) -> Option<usize> {
+        None
+    }
 
     /// Returns true if registries were to be asked.
-    fn asks(&self) -> bool;
+    fn asks(&self) -> bool {
+        false
+    }
 
     /// Returns true if a registry answered about the locked release of a provider.
-    fn has_answer(&self, provider: &ProviderAddr) -> bool;
+    fn has_answer(&self, _provider: &ProviderAddr) -> bool {
+        false
+    }
 
     /// Returns true if the signed list of the locked release has a hash.
-    fn is_listed(&self, provider: &ProviderAddr, hash: &Hash) -> bool;
+    fn is_listed(&self, _provider: &ProviderAddr, _hash: &Hash) -> bool {
+        false
+    }
 
     /// Compares a lock file with the answers of registries about its entries.
-    fn compare(&self, subject: CheckedLock<'_>, attributions: &Attributions) -> Vec<Finding>;
+    fn compare(&self, _subject: CheckedLock<'_>, _: &Attributions) -> Vec<Finding> {
+        Vec::new()
+    }
 
     /// Returns the platforms whose `h1:` a registry states, and an entry lacks.
-    fn claim_gaps(&self, subject: CheckedLock<'_>, attributions: &Attributions) -> ClaimGaps;
+    fn claim_gaps(&self, _subject: CheckedLock<'_>, _: &Attributions) -> ClaimGaps {
+        ClaimGaps::new()
+    }
 
     /// Returns the keys that signed the locked releases, by the answers of registries; none of a key means that
     /// nothing signs it.
-    fn signers(&self) -> BTreeMap<ProviderAddr, Vec<SignerKey>>;
+    fn signers(&self) -> BTreeMap<ProviderAddr, Vec<SignerKey>> {
+        BTreeMap::new()
+    }
 
     /// Checks the part of a policy that depends on the answers of registries: the age and the signers of releases.
     fn check_policy(
         &mut self,
-        root: &RootInputs<'_>,
-        groups: &Groups,
-        subject: CheckedLock<'_>,
-    ) -> Vec<Finding>;
+        _root: &RootInputs<'_>,
+        _: &Groups,
+        _subject: CheckedLock<'_>,
+    ) -> Vec<Finding> {
+        Vec::new()
+    }
 
     /// Returns the packages of this machine for locked or required providers.
-    fn machines(&mut self, subject: CheckedLock<'_>) -> PackageFacts;
+    fn machines(&mut self, _subject: CheckedLock<'_>) -> PackageFacts {
+        PackageFacts::default()
+    }
 
     /// Checks packages; `None` if there is no disk to look at.
     fn check_packages(
         &mut self,
-        subject: CheckedLock<'_>,
-        wanted: &WantedPlatforms,
-        attributions: &Attributions,
-    ) -> Option<CheckedPackages>;
+        _subject: CheckedLock<'_>,
+        _wanted: &WantedPlatforms,
+        _: &Attributions,
+    ) -> Option<CheckedPackages> {
+        None
+    }
 }
 
 /// The result of checking the packages of a root.
@@ -74,49 +95,4 @@ pub struct CheckedPackages {
 #[derive(Clone, Copy, Debug)]
 pub struct NoSources;
 
-impl SourceChecks for NoSources {
-    fn ask(&mut self, _: CheckedLock<'_>) -> Option<usize> {
-        None
-    }
-
-    fn asks(&self) -> bool {
-        false
-    }
-
-    fn has_answer(&self, _: &ProviderAddr) -> bool {
-        false
-    }
-
-    fn is_listed(&self, _: &ProviderAddr, _: &Hash) -> bool {
-        false
-    }
-
-    fn compare(&self, _: CheckedLock<'_>, _: &Attributions) -> Vec<Finding> {
-        Vec::new()
-    }
-
-    fn claim_gaps(&self, _: CheckedLock<'_>, _: &Attributions) -> ClaimGaps {
-        ClaimGaps::new()
-    }
-
-    fn signers(&self) -> BTreeMap<ProviderAddr, Vec<SignerKey>> {
-        BTreeMap::new()
-    }
-
-    fn check_policy(&mut self, _: &RootInputs<'_>, _: &Groups, _: CheckedLock<'_>) -> Vec<Finding> {
-        Vec::new()
-    }
-
-    fn machines(&mut self, _: CheckedLock<'_>) -> PackageFacts {
-        PackageFacts::default()
-    }
-
-    fn check_packages(
-        &mut self,
-        _: CheckedLock<'_>,
-        _: &WantedPlatforms,
-        _: &Attributions,
-    ) -> Option<CheckedPackages> {
-        None
-    }
-}
+impl SourceChecks for NoSources {}

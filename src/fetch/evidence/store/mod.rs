@@ -103,31 +103,34 @@ pub enum FactOrigin {
 /// A source of facts about packages.
 pub trait Facts: Sync {
     /// Returns the fact about the zip of a `zh:` hash, if there is one.
-    fn find(&self, zh: &Hash) -> Option<Arc<StoredFact>>;
-
-    /// Keeps a fact that this run computed, if that is possible.
-    fn keep(&self, fact: &Fact);
-
-    /// Returns what is known of a release, if anything is; one read.
-    fn release(&self, provider: &ProviderAddr, version: &Version) -> Option<Arc<StoredRelease>>;
-
-    /// Adds what this run found out about a release, if that is possible.
-    fn keep_release(&self, release: &ReleaseFact);
-
-    /// Returns the contents of the program in the zip of a `zh:` hash, if they were read; one read.
-    fn contents(&self, zh: &Hash) -> Option<StoredContents>;
-
-    /// Keeps contents that this run read, if that is possible.
-    fn keep_contents(&self, zh: &Hash, contents: &ProgramContents);
-
-    /// Reads what other machines share about releases, side by side; each release once in a run.
-    fn read_ahead(&self, releases: &[(ProviderAddr, Version)]) {
-        let _ = releases;
+    fn find(&self, _zh: &Hash) -> Option<Arc<StoredFact>> {
+        None
     }
 
+    /// Keeps a fact that this run computed, if that is possible.
+    fn keep(&self, _fact: &Fact) {}
+
+    /// Returns what is known of a release, if anything is; one read.
+    fn release(&self, _: &ProviderAddr, _: &Version) -> Option<Arc<StoredRelease>> {
+        None
+    }
+
+    /// Adds what this run found out about a release, if that is possible.
+    fn keep_release(&self, _release: &ReleaseFact) {}
+
+    /// Returns the contents of the program in the zip of a `zh:` hash, if they were read; one read.
+    fn contents(&self, _zh: &Hash) -> Option<StoredContents> {
+        None
+    }
+
+    /// Keeps contents that this run read, if that is possible.
+    fn keep_contents(&self, _zh: &Hash, _contents: &ProgramContents) {}
+
+    /// Reads what other machines share about releases, side by side; each release once in a run.
+    fn read_ahead(&self, _releases: &[(ProviderAddr, Version)]) {}
+
     /// Returns the facts about a release that contradict each other, if a signed one is among them.
-    fn conflicts(&self, provider: &ProviderAddr, version: &Version) -> Vec<FactConflict> {
-        let _ = (provider, version);
+    fn conflicts(&self, _: &ProviderAddr, _: &Version) -> Vec<FactConflict> {
         Vec::new()
     }
 }
@@ -150,45 +153,15 @@ pub struct Store<'a> {
     releases: Mutex<BTreeMap<String, Option<Arc<StoredRelease>>>>,
 }
 
-impl Facts for NoFacts {
-    fn find(&self, _: &Hash) -> Option<Arc<StoredFact>> {
-        None
-    }
-
-    fn keep(&self, _: &Fact) {}
-
-    fn release(&self, _: &ProviderAddr, _: &Version) -> Option<Arc<StoredRelease>> {
-        None
-    }
-
-    fn keep_release(&self, _: &ReleaseFact) {}
-
-    fn contents(&self, _: &Hash) -> Option<StoredContents> {
-        None
-    }
-
-    fn keep_contents(&self, _: &Hash, _: &ProgramContents) {}
-}
+impl Facts for NoFacts {}
 
 impl Facts for KeepOnly<'_> {
-    fn find(&self, _: &Hash) -> Option<Arc<StoredFact>> {
-        None
-    }
-
     fn keep(&self, fact: &Fact) {
         self.0.keep(fact);
     }
 
-    fn release(&self, _: &ProviderAddr, _: &Version) -> Option<Arc<StoredRelease>> {
-        None
-    }
-
     fn keep_release(&self, release: &ReleaseFact) {
         self.0.keep_release(release);
-    }
-
-    fn contents(&self, _: &Hash) -> Option<StoredContents> {
-        None
     }
 
     fn keep_contents(&self, zh: &Hash, contents: &ProgramContents) {

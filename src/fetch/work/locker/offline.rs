@@ -150,12 +150,11 @@ mod tests {
     use std::sync::Arc;
 
     use crate::addr::ProviderAddr;
-    use crate::contents::ProgramContents;
     use crate::flavor::Flavor;
     use crate::hash::Hash;
     use crate::locker::TrustedFacts;
-    use crate::package::{Fact, PackageId, ReleaseFact};
-    use crate::store::{FactOrigin, StoredContents, StoredFact, StoredRelease};
+    use crate::package::{Fact, PackageId};
+    use crate::store::{FactOrigin, StoredFact};
 
     /// Knows one package of every zip.
     struct OneFact(FactOrigin);
@@ -182,20 +181,6 @@ mod tests {
             };
             Some(Arc::new(stored))
         }
-
-        fn keep(&self, _: &Fact) {}
-
-        fn release(&self, _: &ProviderAddr, _: &Version) -> Option<Arc<StoredRelease>> {
-            None
-        }
-
-        fn keep_release(&self, _: &ReleaseFact) {}
-
-        fn contents(&self, _: &Hash) -> Option<StoredContents> {
-            None
-        }
-
-        fn keep_contents(&self, _: &Hash, _: &ProgramContents) {}
     }
 
     fn provider() -> ProviderAddr {
