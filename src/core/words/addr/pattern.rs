@@ -7,6 +7,9 @@ use super::{AddrError, Hostname, ProviderAddr};
 /// The character that matches any part.
 const ANY: &str = "*";
 
+/// The same character within a part.
+const STAR: char = '*';
+
 /// A pattern as in `include` and `exclude`: `[HOST/]NAMESPACE/TYPE`, where `*` may match the
 /// type, for namespace and type, or for all three parts (rules 3).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,27 +89,28 @@ impl ProviderGlob {
         let [host, namespace, type_name] = &self.parts;
         is_like(type_name, addr.type_name())
             && is_like(namespace, addr.namespace())
-            && (host == ANY || is_like(host, &addr.hostname().to_string()))
+            && is_like(host, addr.hostname().unicode())
     }
 }
 
 /// Returns true if a text is a pattern with some texts in the place of its stars.
 fn is_like(pattern: &str, text: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once(ANY) else {
+    let Some((start, rest)) = pattern.split_once(STAR) else {
         return pattern == text;
     };
-    let (middle, end) = rest.rsplit_once(ANY).unwrap_or(("", rest));
+    let (middle, end) = rest.rsplit_once(STAR).unwrap_or(("", rest));
     let between = text
         .strip_prefix(start)
         .and_then(|text| text.strip_suffix(end));
     // The first place of each piece leaves most for those behind it, so nothing is tried twice.
-    middle
-        .split(ANY)
-        .try_fold(between, |text, piece| {
-            let text = text?;
-            Some(text.find(piece).map(|at| &text[at + piece.len()..]))
+    let mut pieces = middle.split(STAR).filter(|piece| !piece.is_empty());
+    between
+        .and_then(|text| {
+            pieces.try_fold(text, |text, piece| {
+                let at = text.find(piece)?;
+                Some(&text[at + piece.len()..])
+            })
         })
-        .flatten()
         .is_some()
 }
 
