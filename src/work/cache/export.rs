@@ -198,7 +198,7 @@ fn releases<'s>(
         .releases
         .iter()
         .filter(|stored| with_imported || stored.origin == FactOrigin::Computed)
-        .map(|stored| &stored.release)
+        .map(|stored| &*stored.release)
         .filter(|release| recorded.is_none_or(|recorded| recorded.locks(release)))
         .map(|release| ((&release.provider, &release.version), release))
         .collect()

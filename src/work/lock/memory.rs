@@ -1,16 +1,12 @@
 //! Locked releases, compared with the memory of the project file.
 
-use std::collections::BTreeMap;
-
 use super::job::LockJob;
-use crate::addr::ProviderAddr;
 use crate::authenticate::Signer;
 use crate::changes;
 use crate::locker::{Locked, ProviderOutcome};
-use crate::package::SignerKey;
 use crate::report::RootResult;
 use crate::run::root::Root;
-use crate::verify::{self, AskedAttestations, KnownOrigins, LockedReleases};
+use crate::verify::{self, AskedAttestations, KnownOrigins, LockedReleases, LockedSigners};
 
 impl LockJob<'_, '_> {
     /// Asks for attestations, if that is wanted. The lock file does not depend on them, so what cannot be
@@ -65,7 +61,7 @@ impl LockJob<'_, '_> {
         if project.trust.memory.is_empty() {
             return;
         }
-        let signers: BTreeMap<ProviderAddr, Vec<SignerKey>> = locked
+        let stated: LockedSigners = locked
             .providers
             .iter()
             // A package of a mirror says nothing of its signature.
@@ -86,11 +82,10 @@ impl LockJob<'_, '_> {
                 .releases(root, &locked.lock, self.session.world)
         };
         let known = KnownOrigins {
-            signers: &signers,
-            are_asked: true,
+            locked: &releases,
+            stated: Some(&stated),
             releases: &|provider| self.session.facts.known_signers(root, provider),
             builds: &self.session.facts.builds(root, &locked.lock),
-            attested: &releases.attested(),
         };
         let steps = verify::steps_down(&locked.lock, project, root.flavor, known);
         for (provider, step) in steps {

@@ -319,8 +319,8 @@ impl OutdatedRun<'_, '_> {
         let releases = session.facts.releases(root, lock, session.world);
         for (provider, keys) in releases.key_ends() {
             let name = provider.short(root.flavor);
-            let release = format!("{name} {}", lock.providers[&provider].version);
-            for key in expiry::sentences(&release, &keys, releases.now) {
+            let release = format!("{name} {}", lock.providers[provider].version);
+            for key in expiry::sentences(&release, keys, releases.now) {
                 *self.expiring_keys.entry(key).or_default() += 1;
             }
         }

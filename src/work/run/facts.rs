@@ -286,7 +286,10 @@ impl<'a> UserFacts<'a> {
                     .iter()
                     .flat_map(|(store, _)| store.releases_of(provider))
                     .filter(|stored| trusted.accepts(&stored.origin))
-                    .map(|stored| (stored.release.version, stored.release.signers))
+                    .map(|stored| {
+                        let release = stored.release;
+                        (release.version.clone(), release.signers.clone())
+                    })
                     .collect()
             })
             .clone()

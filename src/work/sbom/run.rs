@@ -102,7 +102,7 @@ pub(crate) fn bill(
     for (id, LockedRelease { hashes, trusted }) in locked.releases {
         let release = trusted.release(store, &id.0, &id.1);
         let evidence = ReleaseEvidence {
-            release: release.as_ref().map(|stored| &stored.release),
+            release: release.as_ref().map(|stored| &*stored.release),
             fact: &|zh| Some(trusted.find(store, zh)?.fact.clone()),
             contents: &|zh| facts.contents(trusted, zh),
         };

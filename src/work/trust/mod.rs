@@ -96,33 +96,33 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
         };
         let lock = &text.document.lock;
         let releases = session.facts.releases(root, lock, session.world);
-        let (mut signers, mut ends) = (releases.signers(), releases.key_ends());
-        if args.upstream {
-            let answers = answers(session, root, text, &mut registries, texts, result);
-            ends.extend(upstream::key_ends(&answers));
-            signers.extend(upstream::signers(&answers));
-        }
+        let answers = if args.upstream {
+            answers(session, root, text, &mut registries, texts, result)
+        } else {
+            Answers::new()
+        };
+        let (stated, ends) = (upstream::signers(&answers), upstream::key_ends(&answers));
         let path = root.writable_project_file(session.world, session.options);
         places.push((result.path.clone(), path.clone()));
         let memory = memories.entry(path).or_default();
         let accepted = accepted(args, root, lock, &mut unmatched)?;
         let builds = session.facts.builds(root, lock);
-        let attested = releases.attested();
         for (provider, entry) in &lock.providers {
             if provider.is_builtin(root.flavor) {
                 continue;
             }
             let origin = ReleaseOrigin::new(
                 entry,
-                signers.get(provider),
+                stated.get(provider).or_else(|| releases.signers(provider)),
                 builds.get(provider),
-                attested.get(provider),
+                releases.attested(provider),
             );
             let remembered = root.project().trust.remembered(provider, root.flavor);
             let steps_down = remembered.map_or_else(Vec::new, |known| {
                 let releases = || session.facts.known_signers(root, provider);
                 origin.steps_down(&known.into(), releases)
             });
+            let known_ends = || Some(&releases.releases.get(provider)?.key_ends);
             memory.add(SeenEntry {
                 root: result.path.clone(),
                 provider: provider.clone(),
@@ -131,7 +131,7 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
                 steps_down,
                 is_accepted: accepted.contains(provider),
                 origin,
-                key_ends: ends.get(provider),
+                key_ends: ends.get(provider).or_else(known_ends),
             });
         }
         Ok(Replaced::Done)

@@ -1,6 +1,7 @@
 //! The packages that the hashes of a lock entry belong to, by facts (rules 1.3).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::hash::{Hash, Hashes, Scheme};
@@ -20,7 +21,7 @@ pub struct Attribution {
     foreign: BTreeMap<Hash, PackageId>,
     recorded: Hashes,
     /// The release, by its kept signed lists.
-    release: Option<ReleaseFact>,
+    release: Option<Arc<ReleaseFact>>,
     /// The `h1:` of signed packages that this run has hashed.
     hashed: BTreeMap<Platform, Hash>,
 }
@@ -60,7 +61,7 @@ impl Attribution {
 
     /// Adds the kept signed lists of the release.
     #[must_use]
-    pub fn with_release(mut self, release: ReleaseFact) -> Self {
+    pub fn with_release(mut self, release: Arc<ReleaseFact>) -> Self {
         // Where each platform has a list of its own, the release may have more packages.
         if release.lists_release {
             self.offered.extend(
@@ -414,7 +415,7 @@ mod tests {
     #[test]
     fn a_kept_list_judges_every_recorded_zh() {
         let unlisted = |zips: &str| {
-            let found = attribution(zips, &[]).with_release(release());
+            let found = attribution(zips, &[]).with_release(Arc::new(release()));
             let unlisted = found.unlisted().into_iter();
             unlisted
                 .map(|zh| zh.value()[..1].to_owned())
@@ -431,7 +432,7 @@ mod tests {
         };
         assert!(
             attribution("a1", &[])
-                .with_release(of_platform)
+                .with_release(Arc::new(of_platform))
                 .unlisted()
                 .is_empty()
         );
@@ -450,7 +451,7 @@ mod tests {
         let found = attribution("a", &[]);
         assert_eq!(expected(&found, "linux_amd64"), "h1:linux");
         assert_eq!(expected(&found, "darwin_arm64"), "");
-        let found = attribution("", &["linux"]).with_release(release());
+        let found = attribution("", &["linux"]).with_release(Arc::new(release()));
         assert_eq!(expected(&found, "darwin_arm64"), "h1:darwin");
         assert_eq!(expected(&found, "linux_arm64"), "");
         assert_eq!((found.unseen(), found.package_count()), (Some(2), 4));
@@ -462,7 +463,7 @@ mod tests {
             h1: None,
         };
         twice.packages.insert(zh('9'), again);
-        let found = attribution("a", &[]).with_release(twice);
+        let found = attribution("a", &[]).with_release(Arc::new(twice));
         assert_eq!(expected(&found, "linux_amd64"), "");
         // A package that this run hashed decides.
         let hashed = BTreeMap::from([(platform("linux_amd64"), h1("linux"))]);

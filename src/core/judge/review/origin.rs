@@ -190,9 +190,9 @@ impl fmt::Display for StepDown {
 impl ReleaseOrigin {
     /// Makes it of what is known of an entry.
     #[must_use]
-    pub fn new<'s>(
+    pub fn new(
         entry: &ProviderLock,
-        signers: Option<impl IntoIterator<Item = &'s SignerKey>>,
+        signers: Option<&BTreeSet<SignerKey>>,
         builds: Option<&ReleaseBuilds>,
         attested: Option<&AttestedBuilds>,
     ) -> Self {
@@ -207,7 +207,7 @@ impl ReleaseOrigin {
             |(_, build): &(_, &Option<AttestedBuild>)| Some(build.as_ref()?.repository.clone());
         Self {
             version: Some(entry.version.clone()),
-            signers: signers.map(|signers| signers.into_iter().cloned().collect()),
+            signers: signers.cloned(),
             modules: builds
                 .into_iter()
                 .flat_map(ReleaseBuilds::known)

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use super::known::KeyEnds;
 use super::subject::CheckedLock;
+use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, counted, rules};
 use crate::package::calendar::{ago, day};
 
@@ -36,7 +36,11 @@ pub fn of_roots(sentence: &str, roots: usize) -> String {
 
 /// Reports keys that expire within 60 days, or have expired.
 #[must_use]
-pub fn check(subject: CheckedLock<'_>, ends: &KeyEnds, now: SystemTime) -> Vec<Finding> {
+pub fn check<'k>(
+    subject: CheckedLock<'_>,
+    ends: impl IntoIterator<Item = (&'k ProviderAddr, &'k BTreeMap<String, SystemTime>)>,
+    now: SystemTime,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (provider, keys) in ends {
         let Some(entry) = subject.document.lock.providers.get(provider) else {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
@@ -24,7 +25,7 @@ pub type ClaimGaps = BTreeMap<ProviderAddr, BTreeMap<Platform, String>>;
 #[derive(Clone, Debug)]
 pub struct LockedReleases {
     /// The releases that facts are about, by provider.
-    pub releases: BTreeMap<ProviderAddr, ReleaseFact>,
+    pub releases: BTreeMap<ProviderAddr, Arc<ReleaseFact>>,
     /// The attestations that this run asked for; those of facts are in the releases.
     pub asked: AskedAttestations,
     /// The time of the run, for the age of releases.
@@ -33,6 +34,9 @@ pub struct LockedReleases {
 
 /// The times when keys of locked releases expire, by provider and fingerprint.
 pub type KeyEnds = BTreeMap<ProviderAddr, BTreeMap<String, SystemTime>>;
+
+/// The keys that signed locked releases, by provider; none of a key means that nothing signs the release.
+pub type LockedSigners = BTreeMap<ProviderAddr, BTreeSet<SignerKey>>;
 
 /// The attested builds of the packages of locked releases, by provider.
 pub type LockedAttestations = BTreeMap<ProviderAddr, AttestedBuilds>;
@@ -147,39 +151,24 @@ impl PackageOrigin {
 }
 
 impl LockedReleases {
-    /// Returns the times when keys expire that signed the releases.
-    #[must_use]
-    pub fn key_ends(&self) -> KeyEnds {
+    /// Returns the times when keys expire that signed the releases, by fingerprint.
+    pub fn key_ends(&self) -> impl Iterator<Item = (&ProviderAddr, &BTreeMap<String, SystemTime>)> {
         self.releases
             .iter()
-            .filter(|(_, release)| !release.key_ends.is_empty())
-            .map(|(provider, release)| (provider.clone(), release.key_ends.clone()))
-            .collect()
+            .map(|(provider, release)| (provider, &release.key_ends))
     }
 
-    /// Returns the keys that signed the releases.
+    /// Returns the keys that signed the release of a provider.
     #[must_use]
-    pub fn signers(&self) -> BTreeMap<ProviderAddr, Vec<SignerKey>> {
-        self.releases
-            .iter()
-            .map(|(provider, release)| {
-                let signers = release.signers.iter().cloned().collect();
-                (provider.clone(), signers)
-            })
-            .collect()
+    pub fn signers(&self, provider: &ProviderAddr) -> Option<&BTreeSet<SignerKey>> {
+        self.releases.get(provider).map(|release| &release.signers)
     }
 
     /// Returns the attested builds of packages, by the answers of this run where there are some, else by facts.
     #[must_use]
-    pub fn attested(&self) -> LockedAttestations {
-        let mut attested: LockedAttestations = self
-            .releases
-            .iter()
-            .filter(|(_, release)| !release.attested.is_empty())
-            .map(|(provider, release)| (provider.clone(), release.attested.clone()))
-            .collect();
-        attested.extend(self.asked.builds.clone());
-        attested
+    pub fn attested(&self, provider: &ProviderAddr) -> Option<&AttestedBuilds> {
+        let by_facts = || self.releases.get(provider).map(|known| &known.attested);
+        self.asked.builds.get(provider).or_else(by_facts)
     }
 
     /// Returns no release at all.

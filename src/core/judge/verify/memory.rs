@@ -1,30 +1,25 @@
 //! The memory of a project file: steps down from what it says about signers and origin of a provider.
 
-use std::collections::BTreeMap;
-
-use super::known::{AskedAttestations, LockedAttestations, LockedBuilds};
+use super::known::{AskedAttestations, LockedBuilds, LockedReleases, LockedSigners};
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::diag::{self, Diagnostic, Finding, rules};
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
-use crate::package::SignerKey;
 use crate::project::Project;
 use crate::review::{KnownSigners, ReleaseOrigin, StepDown};
 
 /// The known signers and origins of locked releases.
 #[derive(Clone, Copy)]
 pub struct KnownOrigins<'a> {
-    /// The keys that signed the releases; none of a key means that nothing signs them.
-    pub signers: &'a BTreeMap<ProviderAddr, Vec<SignerKey>>,
-    /// Registries state these keys now; else facts know them.
-    pub are_asked: bool,
+    /// The locked releases, by facts.
+    pub locked: &'a LockedReleases,
+    /// The keys that registries state now; `None` if they are not asked, and facts decide.
+    pub stated: Option<&'a LockedSigners>,
     /// Returns the signers of all releases of a provider that facts know.
     pub releases: &'a dyn Fn(&ProviderAddr) -> KnownSigners,
     /// The build information of the programs.
     pub builds: &'a LockedBuilds,
-    /// The builds that attestations state.
-    pub attested: &'a LockedAttestations,
 }
 
 /// Returns the steps down of a lock file from what a project file remembers, by provider.
@@ -42,9 +37,12 @@ pub fn steps_down<'l>(
         };
         let origin = ReleaseOrigin::new(
             entry,
-            known.signers.get(provider),
+            match known.stated {
+                Some(stated) => stated.get(provider),
+                None => known.locked.signers(provider),
+            },
             known.builds.get(provider),
-            known.attested.get(provider),
+            known.locked.attested(provider),
         );
         steps.extend(
             origin
@@ -69,7 +67,7 @@ pub(super) fn check(
     for (provider, step) in steps_down(lock, project, flavor, known) {
         let title = format!("{provider} {} is {step}", lock.providers[provider].version);
         let note = match &step {
-            StepDown::OtherKey { history, .. } if known.are_asked => {
+            StepDown::OtherKey { history, .. } if known.stated.is_some() => {
                 format!("its registry states this key; {history}")
             }
             StepDown::OtherKey { history, .. } => {

@@ -54,8 +54,8 @@ pub use groups::{CheckGroup, Groups};
 pub use inputs::{ConfigurationInput, IgnoredLock, LockInput, RootInputs};
 pub use known::{
     AlteredPackage, AskedAttestations, CarriedHashes, ClaimGaps, KeyEnds, KnownHashes,
-    LockedAttestations, LockedBuilds, LockedReleases, MachineFacts, Machines, PackageFacts,
-    PackageOrigin, PackagesVerdict, RefusedPackages, SourcePackage,
+    LockedAttestations, LockedBuilds, LockedReleases, LockedSigners, MachineFacts, Machines,
+    PackageFacts, PackageOrigin, PackagesVerdict, RefusedPackages, SourcePackage,
 };
 pub use memory::{KnownOrigins, steps_down};
 pub use offline_policy::UncheckedPolicy;

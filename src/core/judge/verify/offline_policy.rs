@@ -3,6 +3,8 @@
 //! A fact about a release keeps the keys and dates of its signature, so that both can be compared without a
 //! request. What no fact knows is unchecked, and the summary says so.
 
+use std::sync::Arc;
+
 use super::inputs::RootInputs;
 use super::known::LockedReleases;
 use super::subject::CheckedLock;
@@ -93,7 +95,7 @@ impl<'a> OfflinePolicy<'a> {
             return;
         }
         // A fact may hold no date; then the age is unknown.
-        let has_date = |release: &ReleaseFact| release.dates.latest().is_some();
+        let has_date = |release: &Arc<ReleaseFact>| release.dates.latest().is_some();
         let dated = self
             .known
             .releases
@@ -123,11 +125,11 @@ impl<'a> OfflinePolicy<'a> {
         if policy.keys.is_empty() {
             return;
         }
-        let signers = self.known.signers();
         let (subject, name) = (self.subject, self.root.project_file);
-        let is_known = |provider: &ProviderAddr| signers.contains_key(provider);
+        let signers = |provider: &ProviderAddr| self.known.signers(provider);
+        let is_known = |provider: &ProviderAddr| signers(provider).is_some();
         findings.extend(keys::not_compared(subject, policy, name, is_known));
-        findings.extend(signers::check(subject, policy, &signers, name));
+        findings.extend(signers::check(subject, policy, signers, name));
         let pinned = keys::pinned(subject, policy)
             .into_iter()
             .map(|(provider, _)| provider)

@@ -401,8 +401,7 @@ fn check_policy(
     let invalid = memory::invalid(subject, &releases.asked);
     verdict.findings.extend(invalid);
     if groups.wants(CheckGroup::Policy) && !checks.sources.asks() {
-        let ends = releases.key_ends();
-        let expiring = expiry::check(subject, &ends, releases.now);
+        let expiring = expiry::check(subject, releases.key_ends(), releases.now);
         verdict.findings.extend(expiring);
     }
     if let Some(policy) = &root.project.policy
@@ -415,17 +414,12 @@ fn check_policy(
         && (groups.wants(CheckGroup::Policy) || checks.sources.asks())
         && !root.project.trust.memory.is_empty()
     {
-        let signers = if checks.sources.asks() {
-            checks.sources.signers()
-        } else {
-            releases.signers()
-        };
+        let stated = checks.sources.asks().then(|| checks.sources.signers());
         let known = KnownOrigins {
-            signers: &signers,
-            are_asked: checks.sources.asks(),
+            locked: releases,
+            stated: stated.as_ref(),
             releases: checks.signers,
             builds: (known.builds)(),
-            attested: &releases.attested(),
         };
         let steps = memory::check(subject, root.project, root.project_file, known);
         verdict.findings.extend(steps);

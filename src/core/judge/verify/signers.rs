@@ -1,6 +1,6 @@
 //! Pinned signing keys against those of signatures: the part of a policy that needs the signers of releases.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::keys::pinned;
 use super::subject::CheckedLock;
@@ -15,15 +15,15 @@ use crate::project::Policy;
 /// A primary key includes its subkeys; a subkey means itself alone. A release whose signers are unknown is
 /// skipped.
 #[must_use]
-pub fn check(
+pub fn check<'s>(
     subject: CheckedLock<'_>,
     policy: &Policy,
-    signers: &BTreeMap<ProviderAddr, Vec<SignerKey>>,
+    signers: impl Fn(&ProviderAddr) -> Option<&'s BTreeSet<SignerKey>>,
     project_file: &str,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (provider, key) in pinned(subject, policy) {
-        let Some(signers) = signers.get(provider) else {
+        let Some(signers) = signers(provider) else {
             continue;
         };
         let version = &subject.document.lock.providers[provider].version;

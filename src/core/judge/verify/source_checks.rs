@@ -1,16 +1,14 @@
 //! Checks that need packages or registries, which this room does not know.
 
-use std::collections::BTreeMap;
-
 use super::groups::Groups;
 use super::inputs::RootInputs;
-use super::known::{ClaimGaps, PackageFacts, PackagesVerdict};
+use super::known::{ClaimGaps, LockedSigners, PackageFacts, PackagesVerdict};
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::coverage::Attributions;
 use crate::diag::Finding;
 use crate::hash::Hash;
-use crate::package::{SignerKey, WantedPlatforms};
+use crate::package::WantedPlatforms;
 
 /// The packages and the registries that a root is compared with.
 ///
@@ -50,8 +48,8 @@ pub trait SourceChecks {
 
     /// Returns the keys that signed the locked releases, by the answers of registries; none of a key means that
     /// nothing signs it.
-    fn signers(&self) -> BTreeMap<ProviderAddr, Vec<SignerKey>> {
-        BTreeMap::new()
+    fn signers(&self) -> LockedSigners {
+        LockedSigners::new()
     }
 
     /// Checks the part of a policy that depends on the answers of registries: the age and the signers of releases.

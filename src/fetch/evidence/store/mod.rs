@@ -82,7 +82,7 @@ pub struct StoredFact {
 /// A release in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRelease {
-    pub release: ReleaseFact,
+    pub release: Arc<ReleaseFact>,
     /// The runs or the import that it comes from.
     pub origin: FactOrigin,
     /// The time of its last change, in seconds since 1970.

@@ -16,6 +16,7 @@
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::text::{FactError, hash, origin_line, parse_origin, parsed, sealed, unsealed};
@@ -206,7 +207,7 @@ pub(super) fn object(stored: &StoredRelease) -> String {
     } = stored;
     let ReleaseFact {
         provider, version, ..
-    } = release;
+    } = &**release;
     let origin = origin_line(origin, *since);
     let statements = statements(release, StatedH1s::Stated).join("\n");
     sealed(format!(
@@ -234,7 +235,7 @@ pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredRelease, FactError> {
         add(&mut release, statement).map_err(|problem| at(index + 4, problem))?;
     }
     Ok(StoredRelease {
-        release,
+        release: Arc::new(release),
         origin,
         since,
     })

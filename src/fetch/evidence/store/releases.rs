@@ -1,6 +1,7 @@
 //! Releases in the store: found by provider and version, with one read (rules 5).
 
 use std::io;
+use std::sync::Arc;
 
 use super::release_text::{self, MAX_STATEMENTS, StatedH1s};
 use super::{
@@ -43,9 +44,9 @@ impl Store<'_> {
                 }
                 // Files are added and never taken away, since a publisher may add packages to a release (rules
                 // 5.2).
-                let mut both = existing.release.clone();
+                let mut both = (*existing.release).clone();
                 both.add(release);
-                if both == existing.release {
+                if both == *existing.release {
                     return Ok(());
                 }
                 both
@@ -62,7 +63,7 @@ impl Store<'_> {
             })?;
         }
         let stored = StoredRelease {
-            release,
+            release: Arc::new(release),
             origin,
             since: self.now(),
         };
@@ -104,7 +105,7 @@ impl Store<'_> {
         let stored = release_text::parse_object(&bytes)?;
         let ReleaseFact {
             provider, version, ..
-        } = &stored.release;
+        } = &*stored.release;
         // A file that was copied to another name would judge the hashes of another release.
         if self::key(provider, version) != key {
             return Err(ObjectError::OtherRelease);

@@ -104,7 +104,7 @@ fn a_release_is_found_with_one_read() {
     for _ in 0..2 {
         let wanted = release("1.0.7");
         let found = second.release(&wanted.provider, &wanted.version);
-        assert_eq!(found.expect("kept").release, wanted);
+        assert_eq!(*found.expect("kept").release, wanted);
     }
     let wanted = release("2.0.0");
     assert_eq!(second.release(&wanted.provider, &wanted.version), None);
@@ -142,12 +142,12 @@ fn later_runs_add_to_a_release_and_imports_do_not() {
     // What is computed here stands alone.
     first.others.clear();
     store(&files, &clock).keep_release(&first);
-    assert_eq!(found(&first).release, first);
+    assert_eq!(*found(&first).release, first);
     assert_eq!(found(&first).origin, FactOrigin::Computed);
     store(&files, &clock)
         .import(&imported, &FactOrigin::Imported("a".to_owned()))
         .expect("known");
-    assert_eq!(found(&first).release, first);
+    assert_eq!(*found(&first).release, first);
     // Another run knows the other package, and not the first.
     let mut second = first.clone();
     for (zh, package) in &mut second.packages {
@@ -162,7 +162,7 @@ fn later_runs_add_to_a_release_and_imports_do_not() {
 #[test]
 fn a_release_that_is_damaged_old_or_misplaced_is_unknown() {
     let stored = |since| StoredRelease {
-        release: release("1.0.0"),
+        release: Arc::new(release("1.0.0")),
         origin: FactOrigin::Computed,
         since,
     };

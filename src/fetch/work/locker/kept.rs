@@ -53,9 +53,9 @@ pub(super) fn keep(facts: &dyn Facts, roots: &[RootWork<'_, ReleaseWork>]) {
         let is_known = facts
             .release(&release.provider, &release.version)
             .is_some_and(|known| {
-                let mut both = known.release.clone();
+                let mut both = (*known.release).clone();
                 both.add(release);
-                known.origin == FactOrigin::Computed && both == known.release
+                known.origin == FactOrigin::Computed && both == *known.release
             });
         if !is_known {
             facts.keep_release(release);

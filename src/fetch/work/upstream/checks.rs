@@ -1,6 +1,5 @@
 //! Checks that need sources of packages: mirrors and directories at hand, and registries.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Answers, Registries, signed_list, stated};
@@ -9,13 +8,13 @@ use crate::coverage::Attributions;
 use crate::diag::{Finding, Severity};
 use crate::hash::Hash;
 use crate::locker::LockError;
-use crate::package::{SignerKey, WantedPlatforms};
+use crate::package::WantedPlatforms;
 use crate::packages::{
     self, InstallSource, PackageMemo, PackagePlace, PackageSearch, RootCount, Single, Unscanned,
 };
 use crate::verify::{
-    CheckedLock, CheckedPackages, ClaimGaps, Groups, KnownHashes, PackageFacts, PackagesVerdict,
-    RootInputs, SourceChecks, ages, expiry, signers,
+    CheckedLock, CheckedPackages, ClaimGaps, Groups, KnownHashes, LockedSigners, PackageFacts,
+    PackagesVerdict, RootInputs, SourceChecks, ages, expiry, signers,
 };
 
 /// The packages and the registries that a root is compared with.
@@ -150,7 +149,7 @@ impl SourceChecks for RootSources<'_, '_> {
         stated::gaps(subject, &self.answers, attributions)
     }
 
-    fn signers(&self) -> BTreeMap<ProviderAddr, Vec<SignerKey>> {
+    fn signers(&self) -> LockedSigners {
         super::signers(&self.answers)
     }
 
@@ -176,7 +175,12 @@ impl SourceChecks for RootSources<'_, '_> {
         }
         if self.asks() && groups.compare_with_policy() {
             let signers = self.signers();
-            findings.extend(signers::check(subject, policy, &signers, root.project_file));
+            findings.extend(signers::check(
+                subject,
+                policy,
+                |provider| signers.get(provider),
+                root.project_file,
+            ));
         }
         findings
     }

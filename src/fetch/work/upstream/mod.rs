@@ -19,11 +19,11 @@ use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::locker::{self, LockError, Release, ReleaseList, SignatureDemands, Vouched};
 use crate::lockfile::ProviderLock;
-use crate::package::{ReleaseDates, SignerKey};
+use crate::package::ReleaseDates;
 use crate::project::Project;
 use crate::sources::Source;
 use crate::sources::net::Net;
-use crate::verify::{CheckedLock, KeyEnds};
+use crate::verify::{CheckedLock, KeyEnds, LockedSigners};
 use crate::version::{Constraints, Version};
 
 /// The answers of registries about the locked version of each provider.
@@ -142,7 +142,7 @@ impl<'a> Registries<'a> {
 
 /// Returns the keys that signed the lists of locked releases; none if a list is not signed.
 #[must_use]
-pub fn signers(answers: &Answers) -> BTreeMap<ProviderAddr, Vec<SignerKey>> {
+pub fn signers(answers: &Answers) -> LockedSigners {
     answers
         .iter()
         .filter_map(|(provider, answer)| {

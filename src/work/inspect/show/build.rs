@@ -78,11 +78,11 @@ impl<'a> ShownBuilds<'a> {
         let ReadBuilds { mut builds, errors } = self.reader.of_root(root, lock, texts, result)?;
         let (session, document) = (&self.session, &lock.document);
         let releases = session.facts.releases(root, &document.lock, session.world);
-        let mut attested = releases.attested();
+        let none = AttestedBuilds::new();
         for provider in shown {
             let builds = builds.remove(&provider.provider).unwrap_or_default();
-            let attested = attested.remove(&provider.provider).unwrap_or_default();
-            provider.build = Some(self.rows.release(builds, &attested));
+            let attested = releases.attested(&provider.provider).unwrap_or(&none);
+            provider.build = Some(self.rows.release(builds, attested));
         }
         // Failed downloads are reported, and the known builds are still shown.
         if !errors.is_empty() {

@@ -98,7 +98,7 @@ impl<'a> Attester<'a> {
                 self.summary.add_unnamed(&name, &self.host);
                 continue;
             };
-            let known = releases.releases.get(provider);
+            let known = releases.releases.get(provider).map(|known| &**known);
             let release = self.release(entry, known, &repository, &roots, &mut found, provider);
             // Nothing is known of a release that could not be asked about.
             if release.is_empty() {
@@ -112,7 +112,7 @@ impl<'a> Attester<'a> {
                 .release(provider, &entry.version)
                 .filter(|kept| kept.origin == FactOrigin::Computed)
             {
-                let mut with_builds = kept.release.clone();
+                let mut with_builds = (*kept.release).clone();
                 with_builds.attested.clone_from(&release);
                 facts.keep_release(&with_builds);
             }

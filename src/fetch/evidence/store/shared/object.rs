@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::addr::ProviderAddr;
@@ -127,10 +128,10 @@ impl SharedRelease {
             |release: &ReleaseFact| release.provider == *provider && release.version == *version;
         for stated in stated.releases.into_iter().filter(is_wanted) {
             match &mut self.release {
-                Some(known) => known.release.add(&stated),
+                Some(known) => Arc::make_mut(&mut known.release).add(&stated),
                 None => {
                     self.release = Some(StoredRelease {
-                        release: stated,
+                        release: Arc::new(stated),
                         origin: FactOrigin::Signed(key.shown()),
                         since,
                     });
@@ -153,9 +154,9 @@ impl Learned {
         let mut new = self.clone();
         new.facts.retain(|zh, _| !known.facts.contains_key(zh));
         if let (Some(learned), Some(stored)) = (&self.release, &known.release) {
-            let mut both = stored.release.clone();
+            let mut both = (*stored.release).clone();
             both.add(learned);
-            if without_h1(both) == without_h1(stored.release.clone()) {
+            if without_h1(both) == without_h1((*stored.release).clone()) {
                 new.release = None;
             }
         }
