@@ -233,6 +233,7 @@ impl EntryHashes {
         let counts = SchemeCounts::of(&hashes);
         let matchable = hashes.matchable();
         let recorded = own_h1(&matchable, facts).each(|own_h1| {
+            // Without any `zh:` nothing has to be guessed about them.
             let zh = if counts.zh == 0 {
                 Guess::known(Zh::None)
             } else {

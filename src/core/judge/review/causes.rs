@@ -365,6 +365,7 @@ impl Cause {
                 let (added, was) = counted(*count, "package", "packages");
                 format!("{added} {was} added with zh: and h1:, as from a mirror")
             }
+            // All of them are new, so that one number says it.
             Self::UnexplainedH1 { added, h1, zh } if added == h1 => format!(
                 "{h1} h1: are recorded, more than the {zh} packages in the list of zh: explain"
             ),
@@ -406,6 +407,7 @@ impl Cause {
             }
             Self::ZhReplaced { lost, of, is_list } => {
                 let (_, was) = counted(*lost, "", "");
+                // The signed list names every package of a release, so that another mirror would not change it.
                 let reasons = if *is_list {
                     "the release was published again, or the lock file was tampered with"
                 } else {

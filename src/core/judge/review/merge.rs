@@ -222,6 +222,7 @@ pub fn merge(
     prefer: MergePreference,
 ) -> Merged {
     let mut merged = Merged::default();
+    // Also addresses of the base alone: both sides may have removed the entry.
     let addrs: BTreeSet<&ProviderAddr> = [&base.lock, ours, theirs]
         .into_iter()
         .flat_map(|side| side.providers.keys())

@@ -183,6 +183,7 @@ impl AttributedEntry<'_> {
             .unexplained()
             .into_iter()
             .filter_map(|h1| {
+                // A hash that no altered package has may be of a platform that was not looked at.
                 let package = altered.iter().find(|package| package.h1.contains(h1))?;
                 let AlteredPackage { id, place, .. } = package;
                 let place = place.display();

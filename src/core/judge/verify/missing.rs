@@ -63,6 +63,7 @@ fn perhaps_missing(root: &RootInputs<'_>, calls: &[UnseenCall]) -> Option<Diagno
     }
     let program = root.flavor.command();
     let no_provider = "without any provider there is no lock file to create";
+    // The reasons are in the order of what most likely helps; one command is enough for a warning.
     let help = match calls.iter().map(|call| call.reason).min()? {
         UnseenReason::NotHere => root.advice.lock.run(&format!(
             ", which fetches modules, or install them with `{program} get`; {no_provider}"

@@ -54,6 +54,7 @@ pub(super) fn check(
             let remembered = root.project.trust.remembered(provider, root.flavor);
             remembered.is_some_and(|remembered| remembered.signed_by.is_some())
         };
+        // Only the facts of a release say who signed it; without them the check is named as left out.
         let is_known = |provider: &ProviderAddr| known.releases.contains_key(provider);
         let concerned = offline.locked().filter(is_remembered);
         unchecked.extend(count("remembered keys", concerned, is_known));

@@ -74,6 +74,7 @@ pub fn find_unused_entries(roots: &mut [ComparedRoot<'_>]) {
     let mut judged: Vec<&Project> = Vec::new();
     for index in 0..roots.len() {
         let project = roots[index].root.project;
+        // Roots share the value of a project file, so that its address says whether it was judged already.
         let is_judged = |other: &&Project| std::ptr::eq(*other, project);
         if project.policy.is_none() || judged.iter().any(is_judged) {
             continue;
@@ -84,6 +85,7 @@ pub fn find_unused_entries(roots: &mut [ComparedRoot<'_>]) {
                 .iter()
                 .filter(|other| std::ptr::eq(other.root.project, project))
         };
+        // An entry may concern what the missing lock file would lock.
         if governed().any(|other| other.root.lock.is_none()) {
             continue;
         }
@@ -105,6 +107,8 @@ pub fn find_unused_entries(roots: &mut [ComparedRoot<'_>]) {
                     .map(|off| (other.root.flavor, &off.finding))
             })
             .collect();
+        // An exception is used as well if it turned a finding off, but that is known only where everything was
+        // checked.
         let unused = policy::unused(project, &locked, is_checked.then_some(&*turned_off));
         let ComparedRoot { root, verdict } = &mut roots[index];
         let (kept, turned_off) = levels::apply(unused, &[], root.project, root.flavor);
@@ -134,6 +138,7 @@ pub struct CallingRoot<'a> {
 pub fn find_locks_in_modules(roots: &mut [CallingRoot<'_>]) {
     let mut callers: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
     for root in &*roots {
+        // A root may call itself, as a module in a circle; its lock file counts.
         for dir in root.called.iter().filter(|dir| *dir != root.dir) {
             let shown = root.shown.display().to_string();
             callers.entry(dir.clone()).or_default().push(shown);

@@ -69,6 +69,8 @@ pub fn crowded(subject: CheckedLock<'_>) -> Vec<Finding> {
         if !entry.hashes.has_unexplained_h1() || subject.left_over(provider).is_some() {
             continue;
         }
+        // Every package has one `h1:`, and one `zh:` in the signed list: more `h1:` than `zh:` cannot all be of this
+        // release.
         let count = |scheme| entry.hashes.of(scheme).count();
         let (h1, zh) = (count(Scheme::H1), count(Scheme::Zh));
         let title = format!("{provider} has more h1: hashes than its release has packages");

@@ -243,7 +243,9 @@ fn commit(text: &[u8]) -> Option<Commit> {
         changes: Vec::new(),
     };
     while let Some(field) = fields.next() {
+        // git writes a line feed between the header and the first change.
         let field = field.strip_prefix(b"\n").unwrap_or(field);
+        // Two colons begin a change of a merge: one for each of its two parents (`git-diff-tree(1)`).
         if field.starts_with(b"::") {
             commit.changes.push(merged(field, &mut fields)?);
         } else if !field.is_empty() {

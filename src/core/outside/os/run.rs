@@ -312,6 +312,7 @@ fn send_pieces(
             Err(error) => Err(error),
         };
         let is_last = piece.is_err();
+        // The receiver is gone once the reader of the output has enough.
         if sender.send(piece).is_err() || is_last {
             return;
         }

@@ -82,6 +82,7 @@ impl NativeParser<'_> {
             match token.kind {
                 TokenKind::Word | TokenKind::Quoted => {
                     entries.push(self.entry(&token, frame)?);
+                    // HCL 1 takes a comma between entries, though hardly anybody writes one.
                     if let Some(comma) = self.tokens.next_if(|token| token.kind == TokenKind::Comma)
                     {
                         self.show(&comma);
@@ -174,6 +175,7 @@ impl NativeParser<'_> {
         let mut values = Vec::new();
         loop {
             let token = self.next("")?;
+            // Also behind a comma, which HCL 1 allows at the end of a list.
             if token.kind == TokenKind::CloseBracket {
                 self.close(&token);
                 return Ok(ConfigValue::List(values));

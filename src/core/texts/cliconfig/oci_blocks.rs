@@ -82,6 +82,7 @@ pub(super) fn credentials(
                 entry.key.span,
                 "one label with the domain of a registry is needed",
             );
+            // Without labels every argument looks like a block: one message is enough.
             break;
         }
         let prefix = &named.key.text;
@@ -168,6 +169,7 @@ impl OciBlockReader {
                 ConfigValue::Text(text) => *place = Some(text.clone()),
                 _ => {
                     self.wrong(argument.key.span, "text in quotes must follow");
+                    // The value may be a secret in a wrong form: only its place is reported.
                     return None;
                 }
             }
@@ -230,6 +232,7 @@ impl OciBlockReader {
                 "docker_style_config_files has no meaning where discover_ambient_credentials is false",
             );
         }
+        // With half of a block other credentials would be sent than the user meant.
         let is_sound = !has_errors(&self.found);
         is_sound.then_some(read)
     }

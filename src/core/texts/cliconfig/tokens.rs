@@ -108,6 +108,7 @@ impl Iterator for TokenScanner<'_> {
             '<' => heredoc(rest),
             '-' | '0'..='9' => number(rest),
             c if c.is_alphabetic() || c == '_' => (TokenKind::Word, word_len(rest)),
+            // One character at a time, so that the place that is reported is exact.
             c => (
                 TokenKind::Fault("this character has no meaning here"),
                 c.len_utf8(),

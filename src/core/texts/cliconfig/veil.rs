@@ -51,6 +51,7 @@ pub(super) fn show_names(entries: &[ConfigEntry], bytes: &[u8], shown: &mut [u8]
         if is("oci_default_credentials") {
             top.value.entries().into_iter().for_each(&mut show);
         }
+        // In other blocks a name may be a secret in the wrong place.
         if !is("host") && !is("credentials") && !is("oci_credentials") {
             continue;
         }

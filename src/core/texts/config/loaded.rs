@@ -277,6 +277,8 @@ impl Loaded {
                     file,
                     span,
                 }],
+                // Nothing may count as left over while the configuration is unknown, so the state is not compared
+                // either.
                 state: StateSeen::LeftOut,
                 ..Requirements::default()
             },

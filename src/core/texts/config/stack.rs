@@ -108,6 +108,7 @@ impl Loaded {
             }
         }
         self.diagnostics.extend(faults.into_found());
+        // Faults are reported, and what could be read counts all the same.
         for required in contents.required {
             let requirement = Requirement {
                 constraints: Arc::new(required.stated.constraints),

@@ -93,6 +93,7 @@ impl Shapes {
             }
             Type::Object(items) => {
                 let parts = items.iter().map(|(name, item)| {
+                    // Only an attribute with a default changes a value while it is converted.
                     shape.has_defaults |= matches!(item.presence, Presence::Default(_));
                     let part = self.part(&item.ty, &mut shape);
                     (name.clone(), AttributeType::required(part))

@@ -128,11 +128,13 @@ impl<'e> Evaluator<'e> {
 
     fn attribute(&self, value: Typed, name: &str, span: Span) -> Outcome {
         let name = normalised(name.to_owned());
+        // What is taken out of a secret is a secret, too.
         let (value, marks) = value.unmarked();
         let item = match (&value.ty, &value.value) {
             (_, Value::Null) => {
                 return self.wrong(span, "Attempt to get attribute from null value");
             }
+            // The value may turn out to be an object with this attribute.
             (Type::Any, Value::Unknown) => Some(Typed::unknown(Type::Any)),
             (Type::Object(types), Value::Unknown) => {
                 let attribute = types.get(&name);

@@ -244,6 +244,7 @@ fn object(file: FileId, attributes: &Expr) -> Outcome<Type> {
             ObjectKey::Name(word) => Some(word.text.as_str()),
             ObjectKey::Expr(expr) => keyword(expr),
         };
+        // The programs compare names after normalisation (NFC).
         let Some(name) = name.map(|name| normalised(name.to_owned())) else {
             let remark = "the name of an attribute is an identifier";
             return refused(file, key_span(&item.key), INVALID, remark);

@@ -277,6 +277,7 @@ impl TokenWalk<'_> {
         let kind = self.word(kind);
         let header_end = labels.last().map_or(kind.span.end, |label| label.span.end);
         let (body, end) = self.nested(|walk| Ok(walk.block_body(kind.span)))?;
+        // Only the last block of a file may do without a line end.
         let stays = self.peek().kind == HclTokenKind::End
             || self.end_line("Missing newline after block definition", depth);
         Ok(stays.then_some(Item::Block(Block {

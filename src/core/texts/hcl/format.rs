@@ -420,6 +420,7 @@ impl<'t> Layout<'t> {
         let chains = self
             .neighbours
             .chunk_by_mut(|a, b| a.cells.assign.is_empty() == b.cells.assign.is_empty())
+            // Lines without `=` separate the columns of those around them.
             .filter(|chain| !chain[0].cells.assign.is_empty());
         for chain in chains {
             let lead_width = |line: &IndentedLine<'_>| line.indent + line.cells.lead_width;
@@ -433,6 +434,7 @@ impl<'t> Layout<'t> {
             .chunk_by_mut(|a, b| a.cells.comment.is_empty() == b.cells.comment.is_empty())
             .filter(|chain| !chain[0].cells.comment.is_empty());
         for chain in chains {
+            // The comments follow the values, whose columns are decided by now.
             let code_width = |line: &IndentedLine<'_>| {
                 line.indent + line.cells.lead_width + line.gaps[0] + line.cells.assign_width
             };

@@ -248,6 +248,7 @@ impl<'t> TokenWalk<'t> {
             HclTokenKind::OpenHeredoc => self.template(HclTokenKind::CloseHeredoc)?,
             HclTokenKind::OpenParen => {
                 self.take();
+                // Inside parentheses a line end is plain space, as in the programs.
                 self.with_lines(false, |walk| {
                     let inner = walk.expr()?;
                     walk.expect(HclTokenKind::CloseParen, "Unbalanced parentheses")?;
@@ -293,6 +294,7 @@ impl<'t> TokenWalk<'t> {
                 name.text.push_str(self.text(part));
                 name.span = self.place(first.start, part.end);
             }
+            // A name with `::` is that of a function only: no value has one.
             if self.peek().kind != HclTokenKind::OpenParen {
                 let token = self.peek();
                 return Err(self.unexpected(token, "Missing open parenthesis"));
@@ -526,6 +528,7 @@ impl<'t> TokenWalk<'t> {
         let collection = self.expr()?;
         self.expect(HclTokenKind::Colon, TITLE)?;
         let mut key = None;
+        // A key and a value look alike: only the sign behind it decides.
         let mut value = self.expr()?;
         let mut grouping = false;
         if close == HclTokenKind::CloseBrace {

@@ -62,6 +62,7 @@ impl<'e> ReferenceWalk<'e> {
             ExprKind::Tuple(items) => items.iter().for_each(|item| self.expr(item)),
             ExprKind::Object(items) => {
                 for item in items {
+                    // A bare word as a key is a text, and refers to nothing.
                     if let ObjectKey::Expr(key) = &item.key {
                         self.expr(key);
                     }

@@ -65,6 +65,7 @@ impl TokenWalk<'_> {
                     let directive = self.with_lines(false, |walk| walk.directive(&mut open))?;
                     pieces.push(TemplatePiece::Sequence(directive, self.strip(token)));
                 }
+                // The quote ends the template even inside of a directive, which is then missing its end.
                 kind if kind == close && open.is_empty() => return Ok(pieces),
                 kind if kind == close => {
                     return Err(fault("Unexpected end of template", token.span()));

@@ -109,6 +109,7 @@ fn parts(pieces: &mut std::vec::IntoIter<TemplatePiece>) -> (Vec<TemplatePart>, 
         match piece {
             TemplatePiece::Text(text) => match found.last_mut() {
                 Some(TemplatePart::Literal(before)) => before.push_str(&text),
+                // Strip markers may leave nothing of the text between two sequences.
                 _ if text.is_empty() => {}
                 _ => found.push(TemplatePart::Literal(text)),
             },
@@ -144,6 +145,7 @@ fn parts(pieces: &mut std::vec::IntoIter<TemplatePiece>) -> (Vec<TemplatePart>, 
                     body,
                 })));
             }
+            // The reader of the sequences paired all directives: this one belongs to the innermost that is open.
             TemplatePiece::Sequence(Sequence::Else, _) => return (found, true),
             TemplatePiece::Sequence(Sequence::EndIf | Sequence::EndFor, _) => {
                 return (found, false);

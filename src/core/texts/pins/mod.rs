@@ -152,6 +152,7 @@ fn module(block: &Block, reader: &mut ProjectReader) -> Option<(String, ModulePi
         Some(text) => text.value.parse::<Hash>().ok(),
         None => None,
     }
+    // Only an `h1:` can be computed again from the files of a package.
     .filter(|hash| hash.scheme() == Scheme::H1);
     let (Some(source), Some(hash)) = (source, hash) else {
         let remark = "it needs a source, and an h1: hash";

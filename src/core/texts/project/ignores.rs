@@ -192,8 +192,10 @@ pub fn ignoring_line(files: &dyn Files, dir: &ProjectPlace, file: &OsStr) -> Opt
         let parent = places.last()?.parent()?;
         places.push(parent);
     }
+    // From the top of the repository down, because deeper files override those above (`gitignore(5)`).
     places.reverse();
     let mut ignores = Ignores::default();
+    // A directory that is ignored hides the file, even if a pattern below names it again.
     let below = places
         .iter()
         .skip(1)

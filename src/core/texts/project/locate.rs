@@ -267,6 +267,7 @@ fn understood(
 ) -> ProjectFile {
     let file = texts.add(path.display().to_string(), bytes);
     let (mut project, mut diagnostics) = read::read(file, texts.bytes(file));
+    // Before anything is judged: a setting that has ended must not turn off a finding.
     diagnostics.extend(project.end_settings(now));
     diag::in_order(&mut diagnostics);
     if let Some(from) = &project.roots_from {
@@ -274,6 +275,7 @@ fn understood(
             .read(&base.file(&from.path), MAX_LIST_BYTES)
             .map_err(|error| error.to_string())
             .and_then(|bytes| {
+                // Comments may be in another encoding; a damaged path is reported as missing later.
                 let text = String::from_utf8_lossy(&bytes);
                 lists::directories(&text).map_err(|error| error.to_string())
             });

@@ -351,6 +351,7 @@ impl Project {
                 return true;
             };
             let has_ended = moment <= now;
+            // The findings come back on a certain day; a note before it leaves time to fix them.
             if has_ended || moment <= now + NOTICE {
                 let (title, help) = if has_ended {
                     (

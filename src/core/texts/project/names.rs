@@ -35,6 +35,7 @@ fn platform(text: &Located<String>, reader: &mut ProjectReader) -> Option<Platfo
         ),
         name => match name.parse::<Platform>() {
             Ok(platform) => {
+                // Any two words are a platform to the programs, so that a spelling mistake is no error.
                 if !platform.is_common() {
                     let note = Diagnostic::note(rules::PROJECT_ODD, "Rare platform");
                     let spelling = diag::spelling_of(&platform);

@@ -201,6 +201,7 @@ impl Policy {
         version: Option<&Version>,
         flavor: Flavor,
     ) -> Option<PolicyRefusal> {
+        // A built-in provider is a part of the program, and no lock file has it.
         if provider.is_builtin(flavor) {
             return None;
         }
@@ -208,6 +209,7 @@ impl Policy {
             .deny
             .iter()
             .filter(|entry| entry.names(provider, flavor));
+        // Denied as a whole: that beats every list that allows something.
         if let Some(entry) = denied.clone().find(|entry| entry.versions.is_none()) {
             return Some(PolicyRefusal::Denied(entry.place));
         }
@@ -230,6 +232,7 @@ impl Policy {
         {
             return Some(PolicyRefusal::NotAllowed(*place));
         }
+        // What follows depends on the version, which is unknown before one is selected.
         let version = version?;
         if let Some(entry) = denied.into_iter().find(|entry| entry.has_version(version)) {
             return Some(PolicyRefusal::VersionDenied(entry.place));
@@ -283,6 +286,7 @@ pub(super) fn read(body: &Body, reader: &mut ProjectReader) -> Policy {
     let mut named = Vec::new();
     for block in reader.blocks(body, "provider") {
         reader.names(&block.body, &POLICY_PROVIDER);
+        // All arguments are read before a bad name ends the block, so that its other faults are reported, too.
         let name = own_name(block, &mut named, reader);
         let min_age = age(&block.body, "min_age", reader);
         let key = key(block, reader);

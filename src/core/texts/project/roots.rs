@@ -129,6 +129,7 @@ pub fn find(
         match Ignores::above(search.files, top) {
             Ok(ignores) => walk.ignores = ignores,
             Err(cause) => {
+                // The other directories are searched all the same, and the run fails at its end.
                 walk.unreadable(top.shown(), cause);
                 continue;
             }

@@ -85,6 +85,7 @@ impl ProjectReader {
             .copied()
             .collect();
         let elsewhere = schema.elsewhere.iter().find(|(word, _)| *word == name.text);
+        // The most certain answer first: the right place, then the right form, then a similar name.
         let help = if let Some((_, place)) = elsewhere {
             Some(format!("write it in {place}"))
         } else if others.contains(&&*name.text) {

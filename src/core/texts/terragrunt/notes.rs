@@ -110,6 +110,7 @@ pub(super) fn beyond_values(evaluation: &Evaluation<'_>, config: &FileConfig) ->
         add("download_dir must be an absolute path", slot.place, "");
     }
     let unit_dir = &evaluation.instances[0].unit_dir;
+    // A dependency is read before the unit runs, so that a missing one stops every command.
     let paths = config
         .dependency
         .values()

@@ -247,6 +247,7 @@ fn within(block: &Block, shape: &BlockShape, errors: &mut Vec<Diagnostic>) {
                 }
             }
         }
+        // Blocks without a list of arguments take any name, but each only once.
         None => {
             repeated(&block.body, errors);
             if shape.kind == "locals"

@@ -30,6 +30,7 @@ impl Evaluation<'_> {
                     let value = self.slot(at, attribute, ExprContext::Rest).outcome?;
                     items.insert(attribute.name.text.clone(), Typed::clone(&value));
                 }
+                // The label is shown as an argument, as Terragrunt does.
                 items.insert("name".to_owned(), Typed::string(label.text.as_str()));
                 components.insert(label.text.clone(), Typed::object(items));
             }

@@ -222,6 +222,7 @@ fn globs(slot: Option<&Slot>) -> UnitResult<Vec<Glob>> {
         let text = item
             .to_text()
             .ok_or_else(|| UnitUnknown::refused(slot.place, NO_LIST))?;
+        // A pattern that is read differently here could leave out a file that Terragrunt copies.
         let glob = Glob::parse(&text).ok_or_else(|| {
             let reason = format!("the pattern {text:?} is not followed");
             UnitUnknown::in_run(slot.place, reason)

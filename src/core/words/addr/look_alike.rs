@@ -219,6 +219,7 @@ fn distinct(
         .iter()
         .map(|RankedProvider { addr, rank }| {
             let count = addr.namespace().chars().count();
+            // No account of GitHub has such a name, and the work grows with its letters.
             if count > MAX_LETTERS {
                 return None;
             }
@@ -226,6 +227,7 @@ fn distinct(
                 ComparedPart::Namespace => ("", String::new()),
                 ComparedPart::Both => (addr.type_name(), format!("/{}", addr.type_name())),
             };
+            // Providers of one namespace share a name, which is compared once.
             let key = (addr.hostname(), addr.namespace(), type_name);
             Some(*indices.entry(key).or_insert_with(|| {
                 let host = format!("{}/", addr.hostname());

@@ -63,11 +63,13 @@ impl ProviderGlob {
             model(namespace, "a"),
             model(type_name, "a"),
         ];
+        // A pattern is checked as an address that has letters in place of its stars.
         let addr = ProviderAddr::parse(&model.join("/"), flavor).map_err(|error| AddrError {
             text: text.to_owned(),
             ..error
         })?;
         let canonical = |part: &str, of_addr: &str| {
+            // A star has no canonical form; the other letters of such a part are compared in lower case.
             if part.contains(ANY) {
                 part.to_lowercase()
             } else {

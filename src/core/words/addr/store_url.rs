@@ -87,6 +87,7 @@ impl FromStr for StoreUrl {
     /// ```
     fn from_str(text: &str) -> Result<Self, StoreUrlError> {
         let parsed = url::Url::parse(text).map_err(|_| StoreUrlError::Scheme)?;
+        // A project file is committed, so that a password in it would be public.
         let is_surplus = !parsed.username().is_empty()
             || parsed.password().is_some()
             || parsed.query().is_some()
@@ -113,6 +114,7 @@ impl FromStr for StoreUrl {
             }
             _ => return Err(StoreUrlError::Scheme),
         };
+        // A bucket has no port; the service is configured by the variables of its own tools.
         if parsed.port().is_some() {
             return Err(StoreUrlError::Surplus);
         }

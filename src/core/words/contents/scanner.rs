@@ -156,6 +156,7 @@ impl ProgramScanner {
                 Found::Magic { rest: behind } => {
                     rest = behind;
                     State::InfoBlock(InfoBlock {
+                        // The block begins with the mark that was just found, which may have come in two pieces.
                         bytes: MAGIC.to_vec(),
                         wanted: HEADER_BYTES,
                         available: search.range.end.saturating_sub(search.place),

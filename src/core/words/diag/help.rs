@@ -86,6 +86,7 @@ impl Help {
         let providers: BTreeSet<&str> = helps
             .filter_map(|help| Some(&*help.about_provider.as_ref()?.provider))
             .collect();
+        // A line with hundreds of names is of no use; without names the command is about all of them.
         let command = if providers.len() > MAX_PROVIDERS {
             line(&shared.command)
         } else {

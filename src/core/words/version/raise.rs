@@ -93,6 +93,7 @@ fn raised_term(
     }
     let start = text.find(|c: char| c.is_ascii_alphanumeric()).unwrap_or(0);
     let end = text.trim_end().len();
+    // A term keeps as many numbers as its author wrote.
     let written = text[start..end]
         .split(['-', '+'])
         .next()
@@ -115,6 +116,7 @@ fn raised_term(
             numbered(numbers, written)
         }
         Operator::GreaterOrEqual | Operator::Greater => {
+            // The wanted version itself must be allowed, which `>` would exclude.
             if term.operator() == Operator::Greater {
                 sign = ">= ";
             }
@@ -123,6 +125,7 @@ fn raised_term(
         }
         Operator::LessOrEqual => with_enough_numbers([major, minor, patch], written),
         Operator::Less => {
+            // The bound stays as coarse as it was: `< 2.0` becomes the next major version.
             let bound = match (own.minor, own.patch) {
                 (0, 0) => [major.saturating_add(1), 0, 0],
                 (_, 0) => [major, minor.saturating_add(1), 0],

@@ -47,6 +47,7 @@ impl Draft {
         for (provider, entry) in &repaired.repeated {
             repeated.entry(provider).or_default().push(entry);
         }
+        // All blocks of a provider are compared at once: the third may contradict what the first two became.
         for (provider, others) in repeated {
             draft.join(provider, &others);
         }

@@ -262,6 +262,7 @@ impl<'a> InitOutlook<'a> {
         let Some(MachineFacts { machine, package }) = proven.machines.get(&key) else {
             return Vec::new();
         };
+        // A file that cannot be read stops the programs before they look at any package.
         if let ReadLock::Broken { titles, .. } = self.locked {
             return coverage::predict_unreadable(titles, self.flavor, &Route::HERE);
         }

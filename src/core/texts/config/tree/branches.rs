@@ -171,6 +171,7 @@ impl Branches {
     ) -> BranchGroup {
         let first = members[0];
         let branch = &self.list[first];
+        // A branch of one line is not folded: the reference to an equal one would be as long.
         if repeats == Repeats::Folded && branch.providers.len() + branch.below.len() > 1 {
             if let Some(earlier) = known.get(&self.classes[first]) {
                 let below = BelowGroup::As(*earlier);
@@ -297,6 +298,7 @@ fn add_tests(list: &mut Vec<Branch>, loaded: &Loaded) -> BTreeMap<String, usize>
         let path = ModulePath::default().join(PathStep::Test(name.clone()));
         let index = list.len();
         indexes.insert(name.clone(), index);
+        // The first branch is the root, which runs the tests.
         list[0].below.push(index);
         list.push(empty(BranchKind::Test, path));
     }

@@ -168,6 +168,7 @@ fn file(
         Syntax::Native
     };
     let (file, bytes) = reader.text(path)?;
+    // Read as text, the encrypted bytes would be a syntax error without any meaning.
     if hcl::is_git_crypt(&bytes) {
         let title = "File is encrypted by git-crypt";
         let error = Diagnostic::error(rules::SYNTAX_ERROR, title)

@@ -67,6 +67,7 @@ fn field(rest: &mut &str) -> CallResult<String> {
         let end = rest.find([',', '\n']).unwrap_or(rest.len());
         let (field, behind) = rest.split_at(end);
         *rest = behind;
+        // As in the reader of Go, a quote must be the first character of a field.
         if field.contains('"') {
             return Err(CallFault::call("bare \" in non-quoted field"));
         }
@@ -79,6 +80,7 @@ fn field(rest: &mut &str) -> CallResult<String> {
         };
         field.push_str(before);
         match behind.chars().next() {
+            // Two quotes in a row are one that belongs to the text.
             Some('"') => {
                 field.push('"');
                 inside = &behind[1..];

@@ -25,6 +25,7 @@ pub(super) fn translated(pattern: &str) -> Option<String> {
                 reader.out.push(c);
                 last.repeated(c)?
             }
+            // Only a complete count repeats; any other brace is itself in Go.
             '{' if reader.counts()? => last.repeated(c)?,
             '{' => LastToken::Other,
             other => {

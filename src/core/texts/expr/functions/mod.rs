@@ -288,6 +288,7 @@ fn call_extra<'e>(
             return Ok(Typed::unknown(Type::Any).marked(marks));
         }
     };
+    // The other program knows no marks; its result is as secret as all arguments together.
     let mut marks = Marks::default();
     let mut bare_args = Vec::new();
     for arg in args {

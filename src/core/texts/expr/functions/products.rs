@@ -163,6 +163,7 @@ pub(super) fn transpose(args: &CallArguments<'_>) -> CallResult {
             let Value::String(text) = text else {
                 return Err(null());
             };
+            // The keys come in order, because the map of lists is sorted.
             let keys = transposed.entry(text.clone()).or_default();
             keys.push(Value::String(key.clone()));
         }

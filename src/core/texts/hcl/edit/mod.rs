@@ -147,6 +147,7 @@ impl HclEditor {
         let value = value.into();
         if let Some(body) = self.body_of(path) {
             if let Some(attribute) = body.attribute(name) {
+                // The value alone is replaced: comments around the argument stay where they are.
                 let value = self.with_line_ends(&value.to_string());
                 return self.apply(vec![(attribute.value.span, value)]);
             }
@@ -159,6 +160,7 @@ impl HclEditor {
             .rev()
             .find(|count| self.body_of(&path[..*count]).is_some())
             .unwrap_or_default();
+        // Built from the innermost block outwards, so that one insertion adds all of them.
         let mut missing = path[present..].iter().rev();
         let mut added: Structure = Attribute::new(ident(name)?, value).into();
         for block in &mut missing {

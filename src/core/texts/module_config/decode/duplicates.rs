@@ -55,6 +55,7 @@ pub(crate) fn duplicates<'a>(
 
 fn duplicate_title(declaration: &Declaration, flavor: Flavor) -> String {
     let Declaration { kind, labels, .. } = declaration;
+    // Terraform 1.15 reworded the title for backends.
     let newer = matches!(flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16);
     match *kind {
         "required_providers" => "Duplicate required providers configuration".to_owned(),

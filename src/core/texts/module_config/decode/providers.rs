@@ -159,6 +159,7 @@ fn source(value: &Expr, faults: &mut Faults) -> Option<(ProviderAddr, Written)> 
             Some((addr, Written { text, place }))
         }
         Err(error) => {
+            // The title is that of the programs; the reason behind it is ours, because theirs repeats the title.
             let title = error.kind().title();
             let (note, help) = match sources::reason(&text, error.kind(), faults.flavor) {
                 Some(reason) => (reason.note, reason.help),

@@ -67,6 +67,8 @@ fn parse_json(bytes: &[u8], faults: &mut Faults) -> Body {
         Ok(value) => value,
         Err(found) => {
             for fault in &found {
+                // The two limits are those of this program: the texts must not sound as if Terraform refused the
+                // file.
                 if fault.title == json::TOO_DEEP {
                     let levels = json::MAX_NESTING;
                     let help = format!("move the inner parts out: lockctl follows {levels} levels");

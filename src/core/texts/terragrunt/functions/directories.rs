@@ -72,6 +72,7 @@ pub(super) fn of_include(
         })?;
     let unit_dir = evaluation.instances[at].unit_dir.clone();
     let parent = match included {
+        // Without a parent both functions answer as if the unit were its own (rules 5.2).
         IncludedParent::None => {
             return Ok(match name {
                 "get_parent_terragrunt_dir" => path(&unit_dir),

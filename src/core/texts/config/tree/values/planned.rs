@@ -110,6 +110,7 @@ impl PlannedValues<'_> {
                 });
                 match at {
                     Some(at) => Entry::Call { caller, at },
+                    // Without its call the module has no arguments, as one that a test runs.
                     None => Entry::Run(Vec::new()),
                 }
             }
@@ -160,6 +161,8 @@ impl PlannedValues<'_> {
         let value = self
             .values
             .evaluate_with(node, &late, extra, &mut self.reader);
+        // The fault becomes the reason for an unknown value, and must not be reported as one of the configuration,
+        // too.
         let refused = self.reader.found.split_off(before);
         match value {
             Ok(value) if value.value.is_wholly_known() => Ok(Arc::unwrap_or_clone(value)),
@@ -201,6 +204,7 @@ impl PlannedValues<'_> {
                         }
                         continue;
                     }
+                    // These are known before a plan in both programs.
                     "path" | "terraform" | "tofu" => continue,
                     "var" => ValueKey::Variable(name.to_owned()),
                     "local" => ValueKey::Local(name.to_owned()),
@@ -210,6 +214,7 @@ impl PlannedValues<'_> {
                     _ => return format!("{} is known to a plan only", shown(used)),
                 };
                 let is_known = looked_up(module, &key).is_ok_and(|value| value.is_wholly_known());
+                // Local values may depend on each other in a circle, which is an error elsewhere.
                 if is_known || !seen.insert((node, key.clone())) {
                     continue;
                 }

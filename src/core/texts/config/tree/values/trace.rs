@@ -83,6 +83,7 @@ impl Values {
         let source = call.source_late.as_ref().filter(|_| is_source);
         let is_version = call.version == CallVersion::Computed;
         let version = call.version_late.as_ref().filter(|_| is_version);
+        // Both share one list: a name that source and version use is explained once.
         for late in source.into_iter().chain(version) {
             trace.follow(caller, late, 0);
         }
@@ -248,6 +249,7 @@ impl Values {
                     is_late: false,
                 })
             }
+            // The directories of `path` need no explanation, and `each` and `count` have no early value.
             _ => None,
         }
     }
