@@ -105,6 +105,7 @@ impl Exception {
             } => {
                 let below = host
                     .strip_suffix(name.as_str())
+                    // `xample.com` must not cover `example.com`: only whole labels count.
                     .is_some_and(|rest| rest.ends_with('.'));
                 port.is_none_or(|port| port == target)
                     && (below || (!below_only && host == name.as_str()))

@@ -122,6 +122,7 @@ impl<'a> PackageComparison<'a, '_> {
                 }
             }
         };
+        // The answer is kept for the prediction of `plan`, which looks at installed packages only.
         if candidate.origin == PackageOrigin::Installed
             && let Some(has_stray_files) = fact.has_stray_files()
         {
@@ -142,6 +143,7 @@ impl<'a> PackageComparison<'a, '_> {
             .and_then(|facts| facts.package(platform));
         let twin = fact.map(|fact| Twin::Known(fact.zh.clone()));
         if let (Some(fact), Some(twin)) = (fact, &twin) {
+            // The package is the released one, so that the lock file lacks its hash.
             if fact.h1 == hashed.h1 {
                 return MismatchEvidence::Same(twin.clone());
             }
@@ -160,6 +162,7 @@ impl<'a> PackageComparison<'a, '_> {
         }
         let strays = strays(&hashed.files, self.subject.recorded(&candidate.id));
         match twin {
+            // Files that explain the difference say more than a fact without a list of files.
             _ if !strays.is_empty() => MismatchEvidence::Stray(strays),
             Some(twin) => MismatchEvidence::Differs(twin, Differences::default()),
             None => MismatchEvidence::None,

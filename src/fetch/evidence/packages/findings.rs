@@ -51,6 +51,7 @@ impl PackageReport<'_> {
         let place = self.candidate.place.path().display();
         let schemes = match self.candidate.place {
             Local::Archive(_) => "zh: or h1:",
+            // A `zh:` is of a zip alone.
             Local::Directory(_) => "h1:",
         };
         let note = format!("no recorded {schemes} matches {place}");
@@ -85,6 +86,7 @@ impl PackageReport<'_> {
             diagnostic = diagnostic.see(self.subject.file, *span, "its h1:");
         }
         let help = match fact {
+            // Without a copy to compare with, the steps to get one help most.
             MismatchEvidence::None => self.advice(fact).into(),
             fact => self.what_to_do(fact),
         };

@@ -406,6 +406,7 @@ impl PackageFindings {
                 return;
             }
         };
+        // The name of the file may limit the entries; its hash alone decides among them.
         let may_be = |provider: &ProviderAddr| {
             ids.is_none_or(|ids| ids.iter().any(|id| id.provider == *provider))
         };

@@ -45,6 +45,7 @@ pub(super) fn identify(single: &Single, subject: CheckedLock<'_>) -> Identity {
     let Some((type_name, version, platform)) = by_name(&single.place) else {
         return Identity::Unknown;
     };
+    // The name of a zip has no namespace, so that several entries may fit.
     let mut ids: Vec<PackageId> = lock
         .providers
         .iter()

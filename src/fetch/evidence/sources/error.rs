@@ -270,6 +270,7 @@ impl SourceError {
         if std::mem::discriminant(&self.place) != std::mem::discriminant(&other.place) {
             return false;
         }
+        // Within a release one document is wrong for all platforms; another release has another document.
         let is_same_release = || match (self.about.id(), other.about.id()) {
             (Some(id), Some(other)) => id.is_of_same_release(other),
             _ => false,
@@ -410,6 +411,7 @@ impl fmt::Display for SourceError {
                 "{place} has no list of the packages of {}",
                 about.release_text()
             ),
+            // "All sources have no" could be read as "not all of them have".
             SourceFault::NoPackage { .. } if *place == SourceLocation::Several => {
                 write!(f, "no source has a package of {about}")
             }

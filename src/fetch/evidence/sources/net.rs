@@ -262,6 +262,7 @@ impl Net<'_> {
             headers: ask.headers,
             credentials: ask.credentials,
             timeout: Some(ask.timeout),
+            // A document is small: the limit for all of it is a good one for its parts.
             first_byte: ask.timeout,
             idle: ask.timeout,
             compressed: true,

@@ -164,6 +164,7 @@ pub(super) fn add(release: &mut ReleaseFact, statement: &str) -> Result<(), &'st
             let source = *source;
             release.dates.extend([ReleaseDate { time, source }]);
         }
+        // The `h1:` is missing where only the signed list was read, not the package.
         ["package", zh, platform, h1 @ ..] if h1.len() < 2 => {
             let zh = hash(zh, Scheme::Zh).ok_or("its package has no zh: hash")?;
             let platform = parsed(platform).ok_or("its package has no platform")?;
@@ -189,6 +190,7 @@ pub(super) fn add(release: &mut ReleaseFact, statement: &str) -> Result<(), &'st
             };
             release.attested.insert(zh, Some(build));
         }
+        // Kept as well, so that the registry is not asked again for an attestation that does not exist.
         ["unattested", zh] => {
             let zh = hash(zh, Scheme::Zh).ok_or("its package has no zh: hash")?;
             release.attested.entry(zh).or_default();

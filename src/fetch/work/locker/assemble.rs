@@ -196,6 +196,7 @@ fn outcome(
         newest: selected.newest.clone(),
         warnings: selected.warnings.clone(),
         age: selected.age.clone(),
+        // The lists are shared: many roots lock the same release.
         signed: signed.map(|list| Arc::clone(&list.hashes)),
         is_unsigned_release: hashed.lists.is_unsigned(),
         stated: hashed

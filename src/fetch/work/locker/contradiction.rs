@@ -299,6 +299,7 @@ impl Unvouched {
             return None;
         }
         let is_signed = list.is_some_and(UnitedList::is_signed);
+        // Without a signature the list may be as wrong as the lock file, and nothing is repaired by it.
         let remedy = if !is_signed {
             Remedy::ByHand
         } else if surplus.as_ref().is_none_or(|h1| h1.packages_left == 0) {
@@ -361,6 +362,7 @@ fn known_content(
     trusted: TrustedFacts,
     facts: &dyn Facts,
 ) -> Option<KnownContent> {
+    // Some releases name one zip for several platforms.
     let has_same_zip = |package: &&HashedPackage| {
         package
             .content

@@ -329,6 +329,7 @@ impl LockError {
             stated,
             packages_left,
         } = &**surplus;
+        // With every package hashed, each hash that is left over is certainly wrong.
         if *packages_left == 0 {
             lines.extend(
                 recorded
@@ -337,6 +338,7 @@ impl LockError {
             );
             return lines;
         }
+        // Each package that was not hashed may explain one of them, so only a lower bound is known.
         let least = surplus.least_wrong();
         let parts = [(recorded.len(), "recorded"), (*stated, "stated")];
         let parts: Vec<String> = parts
@@ -432,6 +434,7 @@ impl LockError {
                 provider, claims, ..
             } => {
                 let first = claims.first().map(|claim| &claim.platform);
+                // A finding names a platform only if all of its evidence is about that one.
                 let same =
                     first.filter(|first| claims.iter().all(|claim| claim.platform == **first));
                 (rules::STATED_HASH_FALSE, &**provider, same)

@@ -225,10 +225,12 @@ impl UnitedList {
                         })
                     });
                 }
+                // A list of one zip may be a part of the release that somebody made for one platform.
                 self.lists_release |= listed.zips().len() >= 2;
                 if !self.signers.contains(signer) {
                     self.signers.push(signer.clone());
                 }
+                // In front, because a signature cannot be changed later: the most trustworthy source comes first.
                 dates.insert(0, (DateSource::Signature, Some(*made)));
             }
             None => self.lists_release = self.zips.len() >= 2,

@@ -226,6 +226,7 @@ fn add_old_enough(
         let now = sources[*source].net.clock.now();
         if let Some(place) = place
             && let Some(dates) = compared[place].newer_dates.get(&choice.candidates[0])
+            // The newest version is old enough in most cases, and then no other date is asked for.
             && policy.youth(dates, now).is_some()
         {
             places.push((*root, place));

@@ -243,6 +243,7 @@ impl MirroringError {
                 Some("name another directory with --oci-layout".to_owned())
             }
             Self::Link { .. } => Some("remove the link, or name another directory".to_owned()),
+            // Reading fails for reasons that the error of the system says best.
             Self::Io { action, cause, .. } if *action != "read" => match cause.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                     Some("make room on the disk, and run the same command again to go on".to_owned())

@@ -164,6 +164,7 @@ impl<'a> ReleaseRun<'a> {
         let layout = self.settings.layout;
         let platforms: Vec<Platform> = platforms.into_iter().collect();
         let packages = parallel::map(self.settings.jobs, &platforms, |platform| {
+            // Releases are hashed side by side as well, and all of them share this limit.
             let _turn = self.jobs.enter();
             let zip = if layout.has_zips() {
                 check.zip(&dirs.provider, wanted, platform, stated.get(platform))

@@ -290,6 +290,7 @@ impl UpstreamEntry<'_> {
     /// Reports an entry that has no `zh:` of the release.
     fn contradicted(&self, list: &ReleaseList) -> Finding {
         let (provider, version) = (self.provider, &self.entry.version);
+        // OpenTofu accepts lists without a signature for some registries, and the text must not claim one.
         let signed = if list.signers.is_empty() {
             ""
         } else {

@@ -251,6 +251,7 @@ impl CommitFiles {
             MAX_NAMES_BYTES,
         )?;
         let printed = String::from_utf8_lossy(&ended.stdout);
+        // The answers have no names: one line more or less would give every following file another size.
         if ended.code != Some(0) || printed.lines().count() != objects.len() {
             return Err(GitFailure::Unexpected { command: COMMAND });
         }

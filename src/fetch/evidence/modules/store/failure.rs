@@ -210,6 +210,7 @@ pub(super) fn registry(error: &ModuleRegistryError, flavor: Flavor) -> ModuleFai
     let title = error.title(flavor);
     match error {
         ModuleRegistryError::Source(source) => match &*source.fault {
+            // A failure on the network may pass; all others are answers, and stay as they are.
             SourceFault::Fetch(inner)
             | SourceFault::Discovery {
                 cause: DiscoveryError::Fetch(inner),

@@ -292,6 +292,7 @@ impl RemoteModules for ModuleStore<'_> {
                     .tree
                     .expand(&module.sub, SubdirectoryPattern::Glob)
                     .map_err(|error| failure::subdirectory(error, &module.sub))?;
+                // Before anything is kept: a package that is not the pinned one must not be found by later runs.
                 let hash = self.pinned(&mut package, &address, NamedBy::Configuration, request)?;
                 self.keep_pinned(module, &package, hash.as_ref());
                 Ok(FoundModule {

@@ -165,6 +165,7 @@ impl ModuleStore<'_> {
 fn moved(pin: &ModulePin, package: &ModulePackage, hash: &Hash) -> ModuleFailure {
     let commit = package.commit.as_deref();
     let cause = match (&pin.version, commit) {
+        // A version comes first: users know it, and its registry chose the commit.
         (Some(version), _) => {
             format!(
                 "version {version} has the hash {hash} now, and {} is pinned",

@@ -119,6 +119,7 @@ impl<'a> SharedFacts<'a> {
             return;
         };
         let ends = parallel::map(REQUESTS, &learned, |(key, (provider, version, learned))| {
+            // A service that failed once is not asked for every other release: each attempt may take a minute.
             if lock(&self.state).failure.is_some() {
                 return None;
             }
@@ -140,6 +141,7 @@ impl<'a> SharedFacts<'a> {
                 Some(Addition::TooLarge) => {
                     format!("it would have more than {MAX_SHARED_BYTES} bytes")
                 }
+                // Added, or failed; the failure has a note of its own.
                 _ => continue,
             };
             let note = format!("facts of {provider} {version} were not added to {key}: {why}");
@@ -171,6 +173,7 @@ impl<'a> SharedFacts<'a> {
         if let Some(failure) = &state.failure {
             notes.push(format!("the run went on without it: {failure}"));
         }
+        // The notes come from several threads.
         notes.sort();
         notes
     }
@@ -192,6 +195,8 @@ impl<'a> SharedFacts<'a> {
             return Ok(ReadObject::default());
         };
         let object = match objects.get(key, MAX_SHARED_BYTES) {
+            // The store is shared, and anybody with write access may put a large object there: it must not fail the
+            // run.
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 let note = format!("{key} was ignored: it has more than {MAX_SHARED_BYTES} bytes");
                 lock(&self.state).notes.push(note);
