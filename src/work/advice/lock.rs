@@ -176,6 +176,7 @@ pub(crate) fn grouped<'e>(
         let mut failure = Failure::from_error(error);
         failure.causes.extend(error.wrong_hashes());
         if let LockError::Select(error) = error {
+            // A conflict of constraints has its own way of listing places: they are the causes.
             let explanation = selection::explain(error, required, flavor);
             failure.causes.extend(explanation.causes);
             failure.help = explanation.help;
@@ -189,6 +190,7 @@ pub(crate) fn grouped<'e>(
                     .required_provider()
                     .and_then(|provider| required.places(provider)),
             );
+            // The first that applies: a misspelled address makes any other advice wrong.
             failure.help = meant_instead(error, &errors, required, flavor)
                 .or_else(|| required.narrowed(error, &errors, flavor))
                 .or_else(|| advice(error, flavor, &required.commands));

@@ -72,6 +72,7 @@ pub(crate) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
         }
         SourceFault::Fetch(cause) => return fetch(cause),
         SourceFault::BadDocument { .. } => {
+            // A page for people in the place of the document is the most common cause.
             let what = match error.place {
                 SourceLocation::NetworkMirror(_) => "mirror",
                 _ => "registry",
@@ -92,6 +93,7 @@ pub(crate) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
         SourceFault::Unreadable { .. } => {
             "make it a readable directory, or correct the CLI configuration"
         }
+        // Nothing that a user does makes a document smaller.
         SourceFault::TooLarge { .. } => return None,
     };
     Some(text.to_owned())

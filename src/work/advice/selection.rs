@@ -202,6 +202,7 @@ impl Required<'_> {
         };
         let mut causes = Vec::new();
         match (conflict.kind, &*conflict.places) {
+            // Without a place there is nothing to name: the title has the constraints.
             (ConflictKind::NoPlace, _) | (_, []) => return causes,
             (ConflictKind::Contradiction, [_]) => {
                 causes.push(format!("{} excludes every version", names().remove(0)));
@@ -229,6 +230,7 @@ impl Required<'_> {
             }
         }
         if !offered.is_empty() {
+            // Beside each other these versions show which of the places is behind.
             let allowed = conflict.places.iter().map(|conflicting| {
                 let constraints = &conflicting.place.constraints;
                 match &conflicting.allows {

@@ -104,6 +104,7 @@ fn rows(release: &ReleaseChanges, look: Look) -> Vec<(String, Cell, Tone)> {
             }
         }
     }
+    // Said, because an empty table would look like a failure to compare.
     if release.names.as_ref().is_some_and(Vec::is_empty) {
         rows.push((
             "resources".to_owned(),

@@ -61,6 +61,7 @@ pub(super) fn entry(
     let entry = &locked.lock.providers[&outcome.provider];
     let mut hashes = Vec::new();
     for hash in &entry.hashes {
+        // None for a hash that was recorded before and that this run had no reason to look at.
         let seen = outcome.evidence.of(hash);
         hashes.push(LockedHash {
             hash: hash.clone(),

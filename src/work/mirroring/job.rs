@@ -302,6 +302,7 @@ impl Job for MirrorJob<'_, '_> {
             &Requirements::default(),
             root.flavor,
         );
+        // Before anything is fetched: what the policy denies must not get into the mirror.
         if result.forbid(refused) {
             return Ok(OpenResult::Finished);
         }
@@ -314,6 +315,7 @@ impl Job for MirrorJob<'_, '_> {
         let Some(registry) = self.registry(&root, texts, result)? else {
             return Ok(OpenResult::Finished);
         };
+        // Only complete roots are noted: a plan for a part of them would be taken for all.
         if let Some(planned) = &mut self.planned {
             planned.note(&root, &self.session);
         }

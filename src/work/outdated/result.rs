@@ -259,6 +259,7 @@ impl OutdatedRoot<'_> {
                 ));
             }
             (VersionComparison::Offered { outlook, .. }, Some(locked))
+                // Where no version is allowed at all, the failure of the provider says it already.
                 if outlook.allowed.is_ok() && !compared.constraints.allows(locked) =>
             {
                 let error = SelectError::LockedConflict {

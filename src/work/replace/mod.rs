@@ -67,6 +67,7 @@ impl LockCommand for ReplaceArgs {
             ..
         } = job.replaced;
         let planned = planned.into_result("replace");
+        // Only planned so far: a root that cannot be changed keeps all others from being changed.
         if planned.exit != CLEAN {
             return planned;
         }
@@ -91,6 +92,7 @@ impl LockCommand for ReplaceArgs {
             edits: None,
         };
         let mut result = lock::edit::write_with(session, request, &edits);
+        // With --check a change that would be made counts as a finding, and its commands are shown as well.
         let is_done = result.exit == CLEAN || self.options.check && result.exit == FINDINGS;
         if is_done {
             let edits = result.edits.get_or_insert_default();

@@ -114,6 +114,7 @@ fn unset_variables(roots: &[RootResult]) -> Option<TextBlock> {
         .map(|name| format!("var.{name}"))
         .collect();
     let last = match names.len() - shown {
+        // The last name becomes the one behind "and"; without any name there is no sentence.
         0 => list.pop()?,
         more => format!("{more} more"),
     };

@@ -84,6 +84,7 @@ impl<'a> RootRow<'a> {
             proof: check.map(|check| check.proof),
             not_seen: check
                 .map(|check| check.not_seen)
+                // Nothing unseen is the usual case, and is left out.
                 .filter(|not_seen| *not_seen != NotSeen::default()),
             findings: root
                 .entries

@@ -116,6 +116,7 @@ impl<'a> UserFacts<'a> {
         keys: Vec<FactKey>,
     ) -> Result<JoinedStore<'a>, Failure> {
         let signer = match &setting {
+            // A run that only reads needs no private key, and must not fail for want of one.
             Some(setting) if !setting.read_only => shared_keys::signer(self.world)?,
             _ => None,
         };
@@ -140,6 +141,7 @@ impl<'a> UserFacts<'a> {
             .map(|setting| shared::open(&setting.url, disk, http));
         let objects = opened.and_then(|opened| {
             opened
+                // A shared store saves work and decides nothing, so a run goes on without it.
                 .map_err(|error| notes.push(format!("the run went on without it: {error}")))
                 .ok()
         });

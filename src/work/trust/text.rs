@@ -60,6 +60,7 @@ fn summary(all: &[(&RootResult, &TrustedProvider)], checks: bool) -> Vec<TextBlo
             .map(|(_, row)| &row.provider)
             .collect();
         names.sort();
+        // Roots that share a project file remember a provider together.
         names.dedup();
         names.len()
     };
@@ -94,6 +95,7 @@ fn summary(all: &[(&RootResult, &TrustedProvider)], checks: bool) -> Vec<TextBlo
             (false, true) => "; the project file was written",
             _ => "",
         };
+        // With --check an unwritten memory is the finding.
         let tone = if is_changed || checks && written {
             Tone::Bad
         } else {

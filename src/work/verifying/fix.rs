@@ -100,6 +100,7 @@ impl Fixed {
         if let Some(text) = self.remark {
             result.remark(text);
         }
+        // Also after a refusal, because `false` says that the file was left as it is.
         result.changed = Some(!repairs.is_empty());
         repairs
             .iter()

@@ -180,6 +180,7 @@ fn finding(
     let provider = release.provider.short(root.flavor);
     let version = &release.version;
     let title = match (found.level, row.reason) {
+        // An unknown verdict is said before the subject: it is no statement about the provider.
         (_, Some(reason)) => {
             format!(
                 "{} may concern {provider} {version}: unknown, because {reason}",
@@ -196,6 +197,7 @@ fn finding(
             advisory.id, found.module, found.version
         ),
     };
+    // A module in a provider need not be reachable, so that its advisories are warnings.
     let severity = match (counts, found.level) {
         (true, AuditLevel::Provider) => Severity::Error,
         (true, _) => Severity::Warning,

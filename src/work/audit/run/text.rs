@@ -196,6 +196,7 @@ fn sentence<'r>(
             })
             .collect();
         let ids = identifiers(affected.iter().map(|(_, _, found)| *found));
+        // Many roots lock the same release, which counts once.
         let concerned: BTreeSet<_> = affected
             .iter()
             .map(|(_, row, _)| (&row.provider, &row.version))

@@ -37,6 +37,7 @@ pub(super) fn of_all(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
         return Vec::new();
     }
     let mut blocks = Vec::new();
+    // Many trees fill many screens; a table of requirements is what is compared over roots.
     if roots.len() == 1 || look.verbose {
         blocks.extend(trees.iter().map(|(root, branches, flavor)| {
             let (branches, flavor) = (*branches, *flavor);

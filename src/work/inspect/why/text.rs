@@ -254,6 +254,7 @@ fn verdict(explained: &ExplainedProvider, flavor: Flavor) -> Sentence {
             text,
         };
     }
+    // Behind the conflict: a built-in provider may have constraints that exclude each other, too.
     if explained.provider.is_builtin(flavor) {
         return Sentence {
             tone: Tone::Good,

@@ -71,6 +71,7 @@ struct Conflicted<'a> {
 
 impl Resolution<'_> {
     fn root(&self, root: &Root, result: &mut RootResult) -> Result<Replaced, Failure> {
+        // The pins first: a merge that left both files open is not finished by the lock file alone.
         let path = root.lock_path.with_file_name(pins::FILE_NAME);
         if let Some(bytes) = read_lock(self.world.disk, &path)?
             && let Ok(Some(parted)) = review::part(&bytes)

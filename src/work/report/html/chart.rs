@@ -311,6 +311,7 @@ fn marks<'a>(
         let side = [&change.new, &change.old]
             .into_iter()
             .flatten()
+            // Of a provider that moved only the side with this address belongs to the chart.
             .find(|side| side.provider == *provider);
         let (Some(time), Some(side)) = (day_of(change), side) else {
             continue;
@@ -338,6 +339,7 @@ fn marks<'a>(
     }
     marks
         .into_iter()
+        // The newest come first in the map, so that the oldest are left out.
         .take(MAX_MARKS)
         .map(
             |((Reverse(time), version, glyph), (text, roots))| ChangeMark {

@@ -44,6 +44,7 @@ pub(super) fn draw(graph: &Graph) -> (Markup, (f64, f64)) {
             .map(|line| line.chars().count())
             .max()
             .unwrap_or(0);
+        // The font has a fixed width: nothing here can measure text.
         let size = Point::new(
             7.0 * longest as f64 + 18.0,
             LINE_HEIGHT * lines.len() as f64 + 12.0,
@@ -87,6 +88,7 @@ pub(super) fn draw(graph: &Graph) -> (Markup, (f64, f64)) {
         visual.do_it(false, false, false, &mut canvas);
     }
     let mut picture = canvas.arrows;
+    // Boxes come last, so that no arrow is drawn over their text.
     picture.add(&canvas.nodes);
     let size = (
         (canvas.width + MARGIN).ceil(),
@@ -106,6 +108,7 @@ pub(super) fn section(out: &mut Markup, graphs: &[(String, Graph)]) {
             .text(subject)
             .raw("</figcaption>\n");
         match graph.too_large(GraphLanguage::Svg) {
+            // The list below is there all the same.
             Some(reason) => {
                 out.raw("<p>").text(&reason).raw("</p>\n");
             }

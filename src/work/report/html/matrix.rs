@@ -71,6 +71,7 @@ fn row(
     (constraints, rules): (&Numbers<'_>, &Numbers<'_>),
 ) {
     let all = overview.page.roots;
+    // Numbers in place of names: the filter of the page compares them, and 1,000 rows stay small.
     let own_constraints: BTreeSet<usize> = roots
         .iter()
         .flat_map(|at| &all[*at].locked)

@@ -201,6 +201,7 @@ impl<'a> Overview<'a> {
         let mut newest: BTreeMap<&ProviderAddr, &Version> = BTreeMap::new();
         for entry in page.roots.iter().flat_map(|root| &root.locked) {
             *roots_of.entry(&entry.provider).or_default() += 1;
+            // Without `outdated` the newest version of any root is the best that is known.
             raise(&mut newest, &entry.provider, &entry.version);
         }
         let compared = page.compared.map(compared).unwrap_or_default();
@@ -210,6 +211,7 @@ impl<'a> Overview<'a> {
             }
         }
         let mut providers: Vec<&ProviderAddr> = roots_of.keys().copied().collect();
+        // The providers of most roots come first: they are what an overview is read for.
         providers.sort_by_key(|provider| (std::cmp::Reverse(roots_of[provider]), *provider));
         let columns: BTreeMap<&ProviderAddr, usize> = providers.iter().copied().zip(0..).collect();
         let results: BTreeMap<&str, &RootResult> = page
@@ -246,6 +248,7 @@ impl<'a> Overview<'a> {
                     .and_then(|marks| marks.get(&entry.provider).copied())
                     .unwrap_or_default();
                 marks.add(MarkSet::of_release(page, entry, is_any_proven));
+                // What the root may move to, not what its constraints exclude: the distance is a thing to do.
                 let offered = compared
                     .get(&(&*root.path, &entry.provider))
                     .map(|row| row.newest_allowed.as_ref().unwrap_or(&entry.version));

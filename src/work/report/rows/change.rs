@@ -123,6 +123,7 @@ impl ChangeRow {
     /// Describes a change with its explanation.
     #[must_use]
     pub fn of(explained: &ExplainedChange) -> Self {
+        // Both sides with their addresses: a provider that moved has two.
         let side = |side: &ProviderSide| {
             let hashes = side.lock.hashes.iter();
             EntrySide {
