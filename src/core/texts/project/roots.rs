@@ -5,9 +5,11 @@
 //! unless another root calls it as a local module, however many calls are between.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::config::{self, Glance};
@@ -210,11 +212,31 @@ struct CallGraph<'s> {
     search: RootSearch<'s>,
     /// The directories by absolute path.
     dirs: BTreeMap<PathBuf, GlancedDirectory>,
-    /// The calls of directories that the walk did not visit, by absolute path.
-    outside: BTreeMap<PathBuf, Vec<PathBuf>>,
+    calls: LocalCalls,
     /// Number of directories that were listed or read.
     listed: usize,
     failures: Vec<RootsError>,
+}
+
+/// The local calls between directories, each of which has a number: a path is compared part by part, and hundreds of
+/// roots may call the same modules.
+#[derive(Default)]
+struct LocalCalls {
+    /// The numbers by absolute path.
+    numbers: BTreeMap<OsString, usize>,
+    /// The absolute paths by number.
+    dirs: Vec<PathBuf>,
+    /// The directories that each one calls; `None` until that is asked.
+    called: Vec<Option<Rc<[usize]>>>,
+}
+
+/// A directory that is a root, unless another one calls it.
+struct Candidate {
+    number: usize,
+    /// It is a root in any case.
+    is_locked: bool,
+    /// The directories that it calls, by itself or through others.
+    called: BTreeSet<usize>,
 }
 
 impl RootsError {
@@ -366,7 +388,7 @@ impl<'s> RootWalk<'s, '_> {
         let mut graph = CallGraph {
             search,
             dirs: BTreeMap::new(),
-            outside: BTreeMap::new(),
+            calls: LocalCalls::default(),
             listed: self.listed,
             failures: Vec::new(),
         };
@@ -443,34 +465,36 @@ impl CallGraph<'_> {
     /// Decides among all candidates.
     fn decide(mut self) -> FoundRoots {
         self.find_parents();
-        let candidates: Vec<PathBuf> = self
+        let candidates: Vec<(PathBuf, bool)> = self
             .dirs
             .iter()
             .filter(|(_, dir)| matches!(dir.kind, DirectoryKind::Locked | DirectoryKind::Candidate))
-            .map(|(path, _)| path.clone())
+            .map(|(path, dir)| (path.clone(), dir.kind == DirectoryKind::Locked))
             .collect();
         // A module with a lock file of its own stays a root, even if another root calls it (rules 1.1).
-        let mut called = BTreeMap::new();
-        for path in &candidates {
-            called.insert(path.clone(), self.called_by(path));
-        }
-        let called_by_others: BTreeSet<&PathBuf> = called
-            .iter()
-            .flat_map(|(root, dirs)| dirs.iter().filter(move |dir| *dir != root))
+        let candidates: Vec<Candidate> = candidates
+            .into_iter()
+            .map(|(path, is_locked)| self.candidate(path, is_locked))
             .collect();
-        let (modules, roots): (Vec<&PathBuf>, Vec<&PathBuf>) =
-            candidates.iter().partition(|path| {
-                let is_locked = self.dirs[*path].kind == DirectoryKind::Locked;
-                !is_locked && called_by_others.contains(path)
-            });
-        let mut roots: BTreeSet<&PathBuf> = BTreeSet::from_iter(roots);
-        let mut covered: BTreeSet<&PathBuf> =
-            roots.iter().flat_map(|root| &called[*root]).collect();
+        let called_by_others: BTreeSet<usize> = candidates
+            .iter()
+            .flat_map(|root| root.called.iter().filter(|dir| **dir != root.number))
+            .copied()
+            .collect();
+        let (modules, roots): (Vec<&Candidate>, Vec<&Candidate>) = candidates
+            .iter()
+            .partition(|root| !root.is_locked && called_by_others.contains(&root.number));
+        let mut covered: BTreeSet<usize> = roots
+            .iter()
+            .flat_map(|root| &root.called)
+            .copied()
+            .collect();
+        let mut roots: BTreeSet<usize> = roots.iter().map(|root| root.number).collect();
         // Where directories call each other in a circle, the first one is the root of all.
-        for path in modules {
-            if !covered.contains(path) {
-                roots.insert(path);
-                covered.extend(&called[path]);
+        for module in modules {
+            if !covered.contains(&module.number) {
+                roots.insert(module.number);
+                covered.extend(&module.called);
             }
         }
         let mut found = FoundRoots {
@@ -478,16 +502,20 @@ impl CallGraph<'_> {
             ..FoundRoots::default()
         };
         for (path, dir) in &self.dirs {
+            let is_in = |numbers: &BTreeSet<usize>| {
+                let number = self.calls.numbers.get(path.as_os_str());
+                number.is_some_and(|number| numbers.contains(number))
+            };
             if dir.has_unit_stack {
                 found.stacks.push(dir.shown.join(STACK_FILE));
             }
             let is_unit = dir.unit == UnitKind::Unit;
-            if dir.kind == DirectoryKind::Broken || roots.contains(path) {
+            if dir.kind == DirectoryKind::Broken || is_in(&roots) {
                 found.roots.push(dir.shown.clone());
             // A broken project file may have named the directory as a root: nothing is said of it (rules 2.1).
             } else if dir.kind != DirectoryKind::Unknown
                 && (dir.glance.found || is_unit || dir.is_stack)
-                && !covered.contains(path)
+                && !is_in(&covered)
             {
                 found.units += usize::from(is_unit);
                 found.not_locked.push(dir.shown.clone());
@@ -525,34 +553,47 @@ impl CallGraph<'_> {
         }
     }
 
-    /// Lists every directory that a root calls, by itself or through others.
-    fn called_by(&mut self, root: &Path) -> BTreeSet<PathBuf> {
+    /// Finds every directory that a candidate calls, by itself or through others.
+    fn candidate(&mut self, path: PathBuf, is_locked: bool) -> Candidate {
+        let flavor = self.dirs[&path].flavor;
+        let number = self.calls.number(path);
         let mut called = BTreeSet::new();
-        let Some(flavor) = self.dirs[root].flavor else {
-            return called;
-        };
-        let mut open = vec![root.to_owned()];
-        while let Some(dir) = open.pop() {
-            let calls = match self.dirs.get(&dir) {
-                Some(dir) => dir.glance.calls.clone(),
-                // A call may lead to a directory that the search does not visit.
-                None => self.outside(&dir, flavor),
-            };
-            for source in calls {
-                let target = clean(&dir.join(source));
-                if called.insert(target.clone()) {
-                    open.push(target);
+        let mut open = vec![number];
+        while let (Some(flavor), Some(dir)) = (flavor, open.pop()) {
+            for target in &*self.called_by(dir, flavor) {
+                if called.insert(*target) {
+                    open.push(*target);
                 }
             }
         }
+        Candidate {
+            number,
+            is_locked,
+            called,
+        }
+    }
+
+    /// Returns the directories that one calls itself; what many roots call is found out once.
+    fn called_by(&mut self, number: usize, flavor: Flavor) -> Rc<[usize]> {
+        if let Some(known) = &self.calls.called[number] {
+            return Rc::clone(known);
+        }
+        let dir = self.calls.dirs[number].clone();
+        let sources = match self.dirs.get(&dir) {
+            Some(dir) => dir.glance.calls.clone(),
+            // A call may lead to a directory that the search does not visit.
+            None => self.outside(&dir, flavor),
+        };
+        let called: Rc<[usize]> = sources
+            .iter()
+            .map(|source| self.calls.number(clean(&dir.join(source))))
+            .collect();
+        self.calls.called[number] = Some(Rc::clone(&called));
         called
     }
 
-    /// Returns the calls of a directory that the search did not visit.
+    /// Returns the sources of the calls of a directory that the search did not visit.
     fn outside(&mut self, dir: &Path, flavor: Flavor) -> Vec<PathBuf> {
-        if let Some(calls) = self.outside.get(dir) {
-            return calls.clone();
-        }
         // Calls may lead to any number of directories that the search does not reach; these count, too.
         if self.listed == MAX_DIRECTORIES {
             return Vec::new();
@@ -560,9 +601,22 @@ impl CallGraph<'_> {
         self.listed += 1;
         // The module may lie beside the search, or in a directory that git ignores.
         // A failure to read it is reported when the root is loaded.
-        let glance = config::glance(self.search.files, dir, flavor).unwrap_or_default();
-        self.outside.insert(dir.to_owned(), glance.calls.clone());
-        glance.calls
+        let glance = config::glance(self.search.files, dir, flavor);
+        glance.unwrap_or_default().calls
+    }
+}
+
+impl LocalCalls {
+    /// Returns the number of a directory, which gets one if it has none.
+    fn number(&mut self, dir: PathBuf) -> usize {
+        if let Some(number) = self.numbers.get(dir.as_os_str()) {
+            return *number;
+        }
+        let number = self.dirs.len();
+        self.numbers.insert(dir.clone().into_os_string(), number);
+        self.dirs.push(dir);
+        self.called.push(None);
+        number
     }
 }
 
