@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path, PathBuf, is_separator};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::listing::{AbsentName, CachedListing, ErrorCode};
@@ -155,18 +155,21 @@ impl Memory {
         if bytes.is_empty() || bytes.ends_with(b"/") || bytes.ends_with(b"/.") {
             return None;
         }
-        let mut dir = if path.is_absolute() {
-            PathBuf::new()
+        let start = if path.is_absolute() {
+            Path::new("")
         } else {
-            current.to_owned()
+            current
         };
+        // Every question comes here, and a path that grows part by part is allocated several times.
+        let mut dir = PathBuf::with_capacity(start.as_os_str().len() + 1 + bytes.len());
+        dir.push(start);
         for part in path.components() {
             match part {
                 Component::CurDir => {}
                 Component::ParentDir => {
                     // `link/..` is the parent of what the link leads to. Nothing above the working
                     // directory is a link, so there the text alone decides.
-                    if !current.starts_with(&dir) && !self.is_listed_directory(&dir) {
+                    if !is_above(&dir, current) && !self.is_listed_directory(&dir) {
                         return None;
                     }
                     dir.pop();
@@ -229,6 +232,17 @@ impl Memory {
         }
         is_within
     }
+}
+
+/// Returns true if one path leads through the other, or is the same; both have no `.` and `..`. By bytes, because to
+/// compare part by part takes twenty times as long.
+fn is_above(dir: &Path, below: &Path) -> bool {
+    let dir = dir.as_os_str().as_encoded_bytes();
+    let rest = below.as_os_str().as_encoded_bytes().strip_prefix(dir);
+    rest.is_some_and(|rest| {
+        let ends = |bytes: Option<&u8>| bytes.is_some_and(|byte| is_separator(char::from(*byte)));
+        rest.is_empty() || ends(rest.first()) || ends(dir.last())
+    })
 }
 
 impl KnownDirectory {

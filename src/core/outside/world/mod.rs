@@ -427,7 +427,7 @@ impl Env for EnvAt<'_> {
 /// Resolves `.` and `..` by text alone.
 #[must_use]
 pub fn clean(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
+    let mut out = PathBuf::with_capacity(path.as_os_str().len());
     for part in path.components() {
         match part {
             Component::CurDir => {}
@@ -444,7 +444,7 @@ pub fn clean(path: &Path) -> PathBuf {
 /// Takes `.` and `..` out of a path by its text alone; a relative path may still begin with `..`.
 #[must_use]
 pub fn lexical(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
+    let mut out = PathBuf::with_capacity(path.as_os_str().len());
     for part in path.components() {
         match part {
             Component::CurDir => {}
