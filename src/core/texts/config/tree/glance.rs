@@ -37,7 +37,7 @@ pub fn glance(files: &dyn Files, dir: &Path, flavor: Flavor) -> io::Result<Glanc
     let here = Path::new("");
     let chosen = reader.choose(here)?;
     let found = !chosen.primary.is_empty() || !chosen.overrides.is_empty();
-    let directory = reader.directory(here, &chosen);
+    let directory = reader.directory(here)?;
     let contents = &directory.contents;
     Ok(Glance {
         found,

@@ -47,10 +47,10 @@ impl<'a> Packages<'a> {
     }
 
     /// Returns a directory without the links on the way to it, from a root on. Where no link is on the way it
-    /// stays as it is (rules 5.13); `path` is where it is read.
+    /// stays as it is (rules 5.13); `path` is where it is read, and `real_root` the root without links.
     pub(in crate::texts::config) fn without_links(
         &self,
-        root: &Path,
+        real_root: &Path,
         dir: &Path,
         path: &Path,
     ) -> io::Result<PathBuf> {
@@ -62,7 +62,7 @@ impl<'a> Packages<'a> {
         }
         // Only where a link is on the way does the resolved path count: messages show paths as the user
         // wrote them.
-        let (real_root, real) = (self.disk.resolve(root)?, self.disk.resolve(path)?);
+        let real = self.disk.resolve(path)?;
         if clean(&real_root.join(dir)) == real {
             return Ok(dir.to_owned());
         }

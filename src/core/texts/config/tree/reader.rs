@@ -1,5 +1,6 @@
 //! From the directories of a root to the contents of its modules, within limits.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -32,6 +33,8 @@ pub(in crate::texts::config) struct Reader<'a> {
     files: &'a Packages<'a>,
     /// As the caller wrote it. It may be a link, so that `..` behind it is not for us to resolve.
     root: PathBuf,
+    /// The root without links, once a call needs it.
+    real_root: OnceCell<PathBuf>,
     texts: &'a mut Texts,
     pub flavor: Flavor,
     bytes_left: u64,
@@ -73,6 +76,7 @@ impl<'a> Reader<'a> {
                 .components()
                 .filter(|part| *part != Component::CurDir)
                 .collect(),
+            real_root: OnceCell::new(),
             texts,
             flavor,
             bytes_left: MAX_TOTAL_BYTES,
@@ -120,12 +124,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the files of a module, unless another root of the run did it by the same rules.
+    ///
+    /// # Errors
+    /// If the directory cannot be listed.
     pub(in crate::texts::config) fn directory(
         &mut self,
         dir: &Path,
-        chosen: &ModuleFiles,
-    ) -> Arc<ReadDirectory> {
-        if let Some(shared) = self.shared(dir, chosen)
+    ) -> io::Result<Arc<ReadDirectory>> {
+        if let Some(shared) = self.shared(dir)
             && self.take(shared.cost)
         {
             let shown = PathBuf::from(self.shown(dir));
@@ -138,14 +144,15 @@ impl<'a> Reader<'a> {
             self.texts.mount(&shared.texts, names);
             self.found.extend(shared.directory.found.iter().cloned());
             flood::relieve(&mut self.found);
-            return Arc::clone(&shared.directory);
+            return Ok(Arc::clone(&shared.directory));
         }
-        let contents = self.module(dir, chosen);
-        Arc::new(ReadDirectory::new(contents, Vec::new()))
+        let chosen = self.choose(dir)?;
+        let contents = self.module(dir, &chosen);
+        Ok(Arc::new(ReadDirectory::new(contents, Vec::new())))
     }
 
     /// Returns what the run keeps of a directory; reads it for all roots, if none did.
-    fn shared(&mut self, dir: &Path, chosen: &ModuleFiles) -> Option<Arc<SharedDirectory>> {
+    fn shared(&mut self, dir: &Path) -> Option<Arc<SharedDirectory>> {
         let memo = self.files.memo(&self.path(dir))?;
         let flavor = self.flavor;
         let kept = memo.value(
@@ -156,7 +163,7 @@ impl<'a> Reader<'a> {
             let mut texts = Texts::to_share(memo.number());
             let mut reader = Reader::new(self.files, &mut texts, &self.root, flavor);
             reader.keeps_merged = self.keeps_merged;
-            let contents = reader.module(dir, chosen);
+            let contents = reader.module(dir, &reader.choose(dir).ok()?);
             let mut found = mem::take(&mut reader.found);
             flood::in_order(&mut found);
             let shown = PathBuf::from(reader.shown(dir));
@@ -390,8 +397,14 @@ impl<'a> Reader<'a> {
 
     /// Returns a directory without the links on the way to it; both are given from the root on.
     pub(in crate::texts::config) fn without_links(&self, dir: &Path) -> io::Result<PathBuf> {
-        let root = self.path(Path::new(""));
-        self.files.without_links(&root, dir, &self.path(dir))
+        let real_root = match self.real_root.get() {
+            Some(known) => known,
+            None => {
+                let real = self.files.resolve(&self.path(Path::new("")))?;
+                self.real_root.get_or_init(|| real)
+            }
+        };
+        self.files.without_links(real_root, dir, &self.path(dir))
     }
 
     /// Returns what messages call a file or directory; the path is one from the root. `live/dev/../../modules/m` is

@@ -3,19 +3,16 @@
 use std::path::Path;
 
 use super::{TreeWalk, join};
-use crate::config::loaded::DEFAULT_DATA_DIR;
 use crate::module_config::decode::contents::{Call, Source};
 use crate::requirement::{ModulePath, PathStep, UnseenReason};
-use crate::world::lexical;
 
 impl TreeWalk<'_> {
     /// Returns the name of the directory of an installed package that holds a directory, which is given from the
     /// root on.
     fn package_dir<'d>(&self, dir: &'d Path) -> Option<&'d str> {
-        // A source is written for the name that the pipeline uses, which `TF_DATA_DIR` may not state here.
-        [&self.settings.data_dir, Path::new(DEFAULT_DATA_DIR)]
-            .into_iter()
-            .find_map(|data_dir| dir.strip_prefix(lexical(&data_dir.join("modules"))).ok())
+        self.package_dirs
+            .iter()
+            .find_map(|packages| dir.strip_prefix(packages).ok())
             .and_then(|inside| inside.iter().next()?.to_str())
     }
 

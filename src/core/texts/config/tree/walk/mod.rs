@@ -15,7 +15,9 @@ use std::sync::Arc;
 use crate::config::ConfigSources;
 use crate::config::computed::ComputedCall;
 use crate::config::limits::{MAX_PATH_STEPS, MAX_STEPS};
-use crate::config::loaded::{FetchedModule, Loaded, ModuleNode, RemoteCall, Settings};
+use crate::config::loaded::{
+    DEFAULT_DATA_DIR, FetchedModule, Loaded, ModuleNode, RemoteCall, Settings,
+};
 use crate::config::tree::files::ModuleFiles;
 use crate::config::tree::kept::ReadDirectory;
 use crate::config::tree::manifest::{self, ModuleManifest};
@@ -60,6 +62,9 @@ pub(in crate::texts::config) fn load(
         packages: Vec::new(),
         settings,
         manifest: ModuleManifest::default(),
+        // A source is written for the name that the pipeline uses, which `TF_DATA_DIR` may not state here.
+        package_dirs: [&settings.data_dir, Path::new(DEFAULT_DATA_DIR)]
+            .map(|data_dir| join(data_dir, "modules")),
         modules: BTreeMap::new(),
         nodes: Vec::new(),
         root_module: None,
@@ -130,6 +135,8 @@ struct TreeWalk<'a> {
     packages: Vec<MountedPackage>,
     settings: &'a Settings,
     manifest: ModuleManifest,
+    /// The directories that hold installed packages, from the root on.
+    package_dirs: [PathBuf; 2],
     /// The modules that were read, or the reasons why they could not be, by directory from the root on. Nothing in
     /// them depends on the call.
     modules: BTreeMap<PathBuf, Result<Arc<Module>, String>>,
@@ -165,7 +172,13 @@ impl TreeWalk<'_> {
             }
         };
         self.manifest = manifest::read(&mut self.reader, &self.settings.data_dir);
-        let directory = self.reader.directory(dir, &chosen);
+        let directory = match self.reader.directory(dir) {
+            Ok(directory) => directory,
+            Err(error) => {
+                self.reader.unreadable_directory(dir, &error);
+                return false;
+            }
+        };
         let before = self.reader.found.len();
         let faults = &directory.contents.backend_faults;
         self.reader.found.extend(faults.iter().cloned());
@@ -292,7 +305,7 @@ impl TreeWalk<'_> {
         let calls = &module.contents.calls;
         // A call may name a directory in the package of another one, which then comes first (rules 5.15).
         let mut order: Vec<usize> = (0..calls.len()).collect();
-        order.sort_by_key(|at| self.is_in_package(node, &calls[*at]));
+        order.sort_by_cached_key(|at| self.is_in_package(node, &calls[*at]));
         for at in order {
             let call = &calls[at];
             self.step(call.place, path.steps().len() + 1)?;
@@ -534,16 +547,15 @@ impl TreeWalk<'_> {
     }
 
     fn read(&mut self, dir: &Path) -> Result<Arc<Module>, String> {
-        let chosen = self
+        // Only what does not depend on the call is kept: many calls may share the directory.
+        let directory = self
             .reader
-            .choose(dir)
+            .directory(dir)
             .map_err(|error| match error.kind() {
                 ErrorKind::NotFound => format!("there is no directory {}", dir.display()),
                 ErrorKind::NotADirectory => format!("{} is no directory", dir.display()),
                 _ => error.to_string(),
             })?;
-        // Only what does not depend on the call is kept: many calls may share the directory.
-        let directory = self.reader.directory(dir, &chosen);
         Ok(self.put_together(&directory))
     }
 
