@@ -2,12 +2,14 @@
 //! directories are roots (rules 1 and 2).
 //!
 //! `locate` finds the one file that governs a directory, `read` decodes it, `roots` walks over
-//! directories. A file with any error governs nothing, and work on what it governs must stop.
+//! directories, and `calls` decides which of them are roots. A file with any error governs nothing, and
+//! work on what it governs must stop.
 //!
 //! Invariant: names of providers are kept as they are written, because what they mean depends on
 //! the flavor of the root at hand; each of them is an address to at least one flavor.
 
 mod audit;
+mod calls;
 mod git_evidence;
 mod ignores;
 mod lists;

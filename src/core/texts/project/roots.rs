@@ -5,19 +5,18 @@
 //! unless another root calls it as a local module, however many calls are between.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::config::{self, Glance};
 use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::parallel;
-use crate::world::{DirEntry, FileKind, Files, clean};
+use crate::world::{DirEntry, FileKind, Files};
 
+use super::calls::{CallGraph, DirectoryKind, GlancedDirectory, LocalCalls};
 pub use super::git_evidence::GitEvidence;
 use super::ignores::{self, Ignores};
 use super::locate::{ProjectFile, ProjectPlace, Projects, REPOSITORY};
@@ -161,33 +160,6 @@ struct VisitedDirectory {
     may_be_configured: bool,
 }
 
-/// One directory that was looked at.
-struct GlancedDirectory {
-    shown: PathBuf,
-    kind: DirectoryKind,
-    /// The rules that its files were read by; `None` if there is no configuration.
-    flavor: Option<Flavor>,
-    unit: UnitKind,
-    has_unit_stack: bool,
-    is_stack: bool,
-    glance: Glance,
-}
-
-/// The kind of a directory, without regard to its callers.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum DirectoryKind {
-    /// A root, even if another one calls it.
-    Locked,
-    /// A root, unless another one calls it.
-    Candidate,
-    /// Its project file is broken, which is reported here.
-    Broken,
-    /// A broken project file above governs it, so this is unknown.
-    Unknown,
-    /// Neither a root nor a candidate.
-    Other,
-}
-
 /// The walk through all directories, one after the other: `.gitignore` and project files hold for
 /// the directories below.
 struct RootWalk<'s, 'p> {
@@ -205,38 +177,6 @@ struct RootWalk<'s, 'p> {
     has_ignored: bool,
     /// Failures, each with the number of directories that were visited before.
     failures: Vec<(usize, RootsError)>,
-}
-
-/// All directories that were visited, with the modules that they call.
-struct CallGraph<'s> {
-    search: RootSearch<'s>,
-    /// The directories by absolute path.
-    dirs: BTreeMap<PathBuf, GlancedDirectory>,
-    calls: LocalCalls,
-    /// Number of directories that were listed or read.
-    listed: usize,
-    failures: Vec<RootsError>,
-}
-
-/// The local calls between directories, each of which has a number: a path is compared part by part, and hundreds of
-/// roots may call the same modules.
-#[derive(Default)]
-struct LocalCalls {
-    /// The numbers by absolute path.
-    numbers: BTreeMap<OsString, usize>,
-    /// The absolute paths by number.
-    dirs: Vec<PathBuf>,
-    /// The directories that each one calls; `None` until that is asked.
-    called: Vec<Option<Rc<[usize]>>>,
-}
-
-/// A directory that is a root, unless another one calls it.
-struct Candidate {
-    number: usize,
-    /// It is a root in any case.
-    is_locked: bool,
-    /// The directories that it calls, by itself or through others.
-    called: BTreeSet<usize>,
 }
 
 impl RootsError {
@@ -458,165 +398,6 @@ impl VisitedDirectory {
             is_stack: self.is_stack,
             glance,
         })
-    }
-}
-
-impl CallGraph<'_> {
-    /// Decides among all candidates.
-    fn decide(mut self) -> FoundRoots {
-        self.find_parents();
-        let candidates: Vec<(PathBuf, bool)> = self
-            .dirs
-            .iter()
-            .filter(|(_, dir)| matches!(dir.kind, DirectoryKind::Locked | DirectoryKind::Candidate))
-            .map(|(path, dir)| (path.clone(), dir.kind == DirectoryKind::Locked))
-            .collect();
-        // A module with a lock file of its own stays a root, even if another root calls it (rules 1.1).
-        let candidates: Vec<Candidate> = candidates
-            .into_iter()
-            .map(|(path, is_locked)| self.candidate(path, is_locked))
-            .collect();
-        let called_by_others: BTreeSet<usize> = candidates
-            .iter()
-            .flat_map(|root| root.called.iter().filter(|dir| **dir != root.number))
-            .copied()
-            .collect();
-        let (modules, roots): (Vec<&Candidate>, Vec<&Candidate>) = candidates
-            .iter()
-            .partition(|root| !root.is_locked && called_by_others.contains(&root.number));
-        let mut covered: BTreeSet<usize> = roots
-            .iter()
-            .flat_map(|root| &root.called)
-            .copied()
-            .collect();
-        let mut roots: BTreeSet<usize> = roots.iter().map(|root| root.number).collect();
-        // Where directories call each other in a circle, the first one is the root of all.
-        for module in modules {
-            if !covered.contains(&module.number) {
-                roots.insert(module.number);
-                covered.extend(&module.called);
-            }
-        }
-        let mut found = FoundRoots {
-            failures: std::mem::take(&mut self.failures),
-            ..FoundRoots::default()
-        };
-        for (path, dir) in &self.dirs {
-            let is_in = |numbers: &BTreeSet<usize>| {
-                let number = self.calls.numbers.get(path.as_os_str());
-                number.is_some_and(|number| numbers.contains(number))
-            };
-            if dir.has_unit_stack {
-                found.stacks.push(dir.shown.join(STACK_FILE));
-            }
-            let is_unit = dir.unit == UnitKind::Unit;
-            if dir.kind == DirectoryKind::Broken || is_in(&roots) {
-                found.roots.push(dir.shown.clone());
-            // A broken project file may have named the directory as a root: nothing is said of it (rules 2.1).
-            } else if dir.kind != DirectoryKind::Unknown
-                && (dir.glance.found || is_unit || dir.is_stack)
-                && !is_in(&covered)
-            {
-                found.units += usize::from(is_unit);
-                found.not_locked.push(dir.shown.clone());
-            }
-        }
-        found
-    }
-
-    /// Decides whether directories that generate files are units, or parents of units below.
-    fn find_parents(&mut self) {
-        let generating: Vec<PathBuf> = self
-            .dirs
-            .iter()
-            .filter(|(_, dir)| dir.unit == UnitKind::Generating)
-            .map(|(path, _)| path.clone())
-            .collect();
-        // The deepest first: a directory may turn out to be a unit, and then those above it are parents.
-        for path in generating.into_iter().rev() {
-            let is_parent = self
-                .dirs
-                .range(path.clone()..)
-                .skip(1)
-                .take_while(|(below, _)| below.starts_with(&path))
-                .any(|(_, dir)| dir.unit == UnitKind::Unit);
-            if let Some(dir) = self.dirs.get_mut(&path) {
-                dir.unit = if is_parent {
-                    UnitKind::Parent
-                } else {
-                    UnitKind::Unit
-                };
-                if is_parent && dir.kind == DirectoryKind::Locked {
-                    dir.kind = DirectoryKind::Other;
-                }
-            }
-        }
-    }
-
-    /// Finds every directory that a candidate calls, by itself or through others.
-    fn candidate(&mut self, path: PathBuf, is_locked: bool) -> Candidate {
-        let flavor = self.dirs[&path].flavor;
-        let number = self.calls.number(path);
-        let mut called = BTreeSet::new();
-        let mut open = vec![number];
-        while let (Some(flavor), Some(dir)) = (flavor, open.pop()) {
-            for target in &*self.called_by(dir, flavor) {
-                if called.insert(*target) {
-                    open.push(*target);
-                }
-            }
-        }
-        Candidate {
-            number,
-            is_locked,
-            called,
-        }
-    }
-
-    /// Returns the directories that one calls itself; what many roots call is found out once.
-    fn called_by(&mut self, number: usize, flavor: Flavor) -> Rc<[usize]> {
-        if let Some(known) = &self.calls.called[number] {
-            return Rc::clone(known);
-        }
-        let dir = self.calls.dirs[number].clone();
-        let sources = match self.dirs.get(&dir) {
-            Some(dir) => dir.glance.calls.clone(),
-            // A call may lead to a directory that the search does not visit.
-            None => self.outside(&dir, flavor),
-        };
-        let called: Rc<[usize]> = sources
-            .iter()
-            .map(|source| self.calls.number(clean(&dir.join(source))))
-            .collect();
-        self.calls.called[number] = Some(Rc::clone(&called));
-        called
-    }
-
-    /// Returns the sources of the calls of a directory that the search did not visit.
-    fn outside(&mut self, dir: &Path, flavor: Flavor) -> Vec<PathBuf> {
-        // Calls may lead to any number of directories that the search does not reach; these count, too.
-        if self.listed == MAX_DIRECTORIES {
-            return Vec::new();
-        }
-        self.listed += 1;
-        // The module may lie beside the search, or in a directory that git ignores.
-        // A failure to read it is reported when the root is loaded.
-        let glance = config::glance(self.search.files, dir, flavor);
-        glance.unwrap_or_default().calls
-    }
-}
-
-impl LocalCalls {
-    /// Returns the number of a directory, which gets one if it has none.
-    fn number(&mut self, dir: PathBuf) -> usize {
-        if let Some(number) = self.numbers.get(dir.as_os_str()) {
-            return *number;
-        }
-        let number = self.dirs.len();
-        self.numbers.insert(dir.clone().into_os_string(), number);
-        self.dirs.push(dir);
-        self.called.push(None);
-        number
     }
 }
 
