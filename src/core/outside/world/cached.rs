@@ -496,6 +496,13 @@ mod tests {
         assert_eq!(files.calls() - before, calls);
     }
 
+    #[test]
+    fn a_path_is_above_another_by_whole_names() {
+        let above = |dir: &str, below: &str| is_above(Path::new(dir), Path::new(below));
+        assert!(above("/a", "/a/b") && above("/a", "/a") && above("/", "/a"));
+        assert!(!above("/a", "/ab") && !above("/a/b", "/a") && !above("/b", "/a/b"));
+    }
+
     // On Windows a listing does not have every name that leads to a file.
     #[cfg(not(windows))]
     #[test]

@@ -5,6 +5,7 @@ mod fetched;
 mod inside;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::iter;
 use std::mem;
@@ -139,7 +140,7 @@ struct TreeWalk<'a> {
     package_dirs: [PathBuf; 2],
     /// The modules that were read, or the reasons why they could not be, by directory from the root on. Nothing in
     /// them depends on the call.
-    modules: BTreeMap<PathBuf, Result<Arc<Module>, String>>,
+    modules: BTreeMap<OsString, Result<Arc<Module>, String>>,
     nodes: Vec<ModuleNode>,
     root_module: Option<Arc<Module>>,
     /// The nodes of calls that are installed as packages, by the names of their directories.
@@ -533,17 +534,17 @@ impl TreeWalk<'_> {
 
     /// Reads the module of a directory, unless that was tried for another call.
     fn module(&mut self, call: &Call, dir: &Path) -> Option<Arc<Module>> {
-        if !self.modules.contains_key(dir) {
-            let module = self.read(dir);
-            self.modules.insert(dir.to_owned(), module);
-        }
-        match self.modules.get(dir)?.clone() {
-            Ok(module) => Some(module),
-            Err(remark) => {
-                self.unreadable(call.place, "Unreadable module directory", &remark);
-                None
+        let module = match self.modules.get(dir.as_os_str()) {
+            Some(known) => known.clone(),
+            None => {
+                let read = self.read(dir);
+                self.modules.insert(dir.into(), read.clone());
+                read
             }
-        }
+        };
+        let unreadable =
+            |remark: String| self.unreadable(call.place, "Unreadable module directory", &remark);
+        module.map_err(unreadable).ok()
     }
 
     fn read(&mut self, dir: &Path) -> Result<Arc<Module>, String> {
