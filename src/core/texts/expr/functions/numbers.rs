@@ -128,7 +128,7 @@ pub(super) fn range(args: &CallArguments<'_>) -> CallResult {
         1 => (zero, args.number(0)?, None),
         2 => (args.number(0)?, args.number(1)?, None),
         3 => (args.number(0)?, args.number(1)?, Some(args.number(2)?)),
-        _ => return Err(CallFault::call("range takes unit to three arguments")),
+        _ => return Err(CallFault::call("range takes one to three arguments")),
     };
     let is_descending = end < start;
     let step = match step {
@@ -154,6 +154,7 @@ pub(super) fn range(args: &CallArguments<'_>) -> CallResult {
             return Err(CallFault::call(reason));
         }
         numbers.push(Value::Number(number));
+        // A sum that must be rounded could take one turn more or less than in the programs.
         number = number.add(step).ok_or(ROUNDED)?;
     }
     Ok(Typed::list(Type::Number, numbers))
