@@ -167,18 +167,6 @@ impl FoundModule {
     }
 }
 
-impl std::fmt::Debug for FoundModule {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FoundModule")
-            .field("dir", &self.dir)
-            .field("shown", &self.shown)
-            .field("version", &self.version)
-            .field("commit", &self.commit)
-            .field("hash", &self.hash)
-            .finish_non_exhaustive()
-    }
-}
-
 /// The pin of a call that a request is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinRequest<'a> {
@@ -203,4 +191,16 @@ pub struct ModulePin {
     pub commit: Option<String>,
     /// The hash of the package.
     pub hash: Hash,
+}
+
+impl std::fmt::Debug for FoundModule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FoundModule")
+            .field("dir", &self.dir)
+            .field("shown", &self.shown)
+            .field("version", &self.version)
+            .field("commit", &self.commit)
+            .field("hash", &self.hash)
+            .finish_non_exhaustive()
+    }
 }

@@ -107,12 +107,6 @@ pub fn harmless_text(bytes: &[u8]) -> String {
     String::from_utf8(out).expect("whole characters are written")
 }
 
-impl std::fmt::Debug for LogWriter<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LogWriter").finish_non_exhaustive()
-    }
-}
-
 impl Write for LogWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for chunk in bytes.utf8_chunks() {

@@ -333,6 +333,7 @@ impl<'a> Workspace<'a> {
             ),
         });
         let files = self.reviewed_files();
+        // A file of a version manager states a version too, but never another program than the signs show.
         let statement = self
             .tools
             .nearest(files, place, top.unwrap_or(place), Some(program));
@@ -406,14 +407,6 @@ impl Workspace<'_> {
             ControlFlow::Continue(())
         });
         is_below
-    }
-}
-
-impl std::fmt::Debug for Workspace<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Workspace")
-            .field("current", &self.current)
-            .finish_non_exhaustive()
     }
 }
 

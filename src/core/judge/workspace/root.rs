@@ -1,7 +1,6 @@
 //! One root module directory: its lock file, its project file, its configuration.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -165,14 +164,6 @@ impl<'a> Reading<'a> {
             unreached: Unreached::Unseen,
             pins: &PinUse::Read,
         }
-    }
-}
-
-impl fmt::Debug for Reading<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reading")
-            .field("reads_state", &self.reads_state)
-            .finish_non_exhaustive()
     }
 }
 

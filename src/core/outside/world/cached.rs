@@ -61,14 +61,6 @@ struct PathKey {
     name: OsString,
 }
 
-impl std::fmt::Debug for CachedDisk<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CachedDisk")
-            .field("current", &self.current)
-            .finish_non_exhaustive()
-    }
-}
-
 impl<'a> CachedDisk<'a> {
     /// Remembers what `disk` answers; relative paths start from `current`, an absolute path without links.
     #[must_use]

@@ -488,12 +488,6 @@ impl<'a> MemHttp<'a> {
     }
 }
 
-impl std::fmt::Debug for MemHttp<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MemHttp").finish_non_exhaustive()
-    }
-}
-
 impl Http for MemHttp<'_> {
     fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
         let headers = request.headers.iter();
@@ -528,12 +522,6 @@ impl<'a> MemRun<'a> {
     #[must_use]
     pub fn ran(&self) -> Vec<Vec<OsString>> {
         locked(&self.ran).clone()
-    }
-}
-
-impl std::fmt::Debug for MemRun<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MemRun").finish_non_exhaustive()
     }
 }
 

@@ -32,14 +32,6 @@ impl Default for RunMemo {
     }
 }
 
-impl std::fmt::Debug for DirectoryMemo {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DirectoryMemo")
-            .field("hash", &self.hash)
-            .finish_non_exhaustive()
-    }
-}
-
 impl DirectoryMemo {
     pub(super) fn new(run: &Arc<RunMemo>, path: &[u8]) -> Self {
         // FNV-1a: no value depends on it, and neither time nor addresses may.

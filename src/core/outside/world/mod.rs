@@ -390,14 +390,6 @@ pub struct EnvAt<'a> {
     pub current_dir: PathBuf,
 }
 
-impl std::fmt::Debug for EnvAt<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("EnvAt")
-            .field("current_dir", &self.current_dir)
-            .finish_non_exhaustive()
-    }
-}
-
 impl Env for EnvAt<'_> {
     fn var(&self, name: &str) -> Option<OsString> {
         self.env.var(name)

@@ -180,14 +180,6 @@ impl HttpResponse {
     }
 }
 
-impl fmt::Debug for HttpResponse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpResponse")
-            .field("status", &self.status)
-            .finish_non_exhaustive()
-    }
-}
-
 impl From<HttpError> for io::Error {
     fn from(error: HttpError) -> Self {
         let kind = match &error {
@@ -195,5 +187,13 @@ impl From<HttpError> for io::Error {
             _ => io::ErrorKind::Other,
         };
         Self::new(kind, error)
+    }
+}
+
+impl fmt::Debug for HttpResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpResponse")
+            .field("status", &self.status)
+            .finish_non_exhaustive()
     }
 }

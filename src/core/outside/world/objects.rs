@@ -178,12 +178,6 @@ impl<'a> Deref for NotedObjects<'a> {
     }
 }
 
-impl fmt::Debug for NotedObjects<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NotedObjects").finish_non_exhaustive()
-    }
-}
-
 /// Returns whether a text can be one word of a key.
 #[must_use]
 pub fn is_key_word(word: &str) -> bool {

@@ -39,12 +39,6 @@ pub struct Unwritten {
     pub left: Vec<PathBuf>,
 }
 
-impl std::fmt::Debug for StagedDisk<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StagedDisk").finish_non_exhaustive()
-    }
-}
-
 impl<'a> StagedDisk<'a> {
     /// Begins with the files of a disk as they are.
     #[must_use]
@@ -87,6 +81,7 @@ impl<'a> StagedDisk<'a> {
                 Some(old) => self.disk.replace(&file.path, Some(&file.new), old),
                 None => self.disk.remove(&file.path, &file.new),
             };
+            // A file that somebody changed meanwhile is left alone: the undo must not remove that change.
             let left = files[..count]
                 .iter()
                 .filter(|file| !matches!(undone(file), Ok(Replaced::Done)))

@@ -109,12 +109,6 @@ fn some_path(path: &Path) -> &Path {
     }
 }
 
-impl std::fmt::Debug for Within<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Within").finish_non_exhaustive()
-    }
-}
-
 impl Layer for Within<'_> {
     fn base(&self) -> &dyn Files {
         self.files

@@ -250,12 +250,6 @@ pub fn repository(files: &dyn Files, place: &ProjectPlace) -> Option<ProjectPlac
         .find(|here| files.kind(&here.file(REPOSITORY)).is_ok())
 }
 
-impl std::fmt::Debug for Projects<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Projects").finish_non_exhaustive()
-    }
-}
-
 /// Reads a project file, which is at this path and whose paths begin at this place.
 fn understood(
     files: &dyn Files,

@@ -85,12 +85,6 @@ impl<'a> RealHttp<'a> {
     }
 }
 
-impl std::fmt::Debug for RealHttp<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RealHttp").finish_non_exhaustive()
-    }
-}
-
 impl Http for RealHttp<'_> {
     fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
         self.stack()?.get(request)

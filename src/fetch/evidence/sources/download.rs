@@ -120,12 +120,6 @@ struct Partial<F> {
     received: u64,
 }
 
-impl<F> std::fmt::Debug for Downloaded<F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Downloaded").finish_non_exhaustive()
-    }
-}
-
 /// Downloads a package into a file without a name.
 ///
 /// A package that was put together from pieces and has another SHA-256 than it should have is downloaded
@@ -452,4 +446,10 @@ fn not_stored(url: &Url, error: &io::Error) -> FetchError {
         reason: error.to_string(),
     };
     FetchError::new(url, fault)
+}
+
+impl<F> std::fmt::Debug for Downloaded<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Downloaded").finish_non_exhaustive()
+    }
 }

@@ -174,12 +174,6 @@ impl Answer {
     }
 }
 
-impl std::fmt::Debug for Net<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Net").finish_non_exhaustive()
-    }
-}
-
 impl Net<'_> {
     /// Fetches a document; any status but those that are worth a repetition is an answer.
     ///

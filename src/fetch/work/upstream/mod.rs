@@ -169,15 +169,6 @@ fn signed_list<'a>(answers: &'a Answers, provider: &ProviderAddr) -> Option<&'a 
     answers.get(provider)?.list.as_ref()
 }
 
-impl std::fmt::Debug for Registries<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Registries")
-            .field("rules", &self.rules)
-            .field("answers", &self.answers)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Maximum number of hashes of an entry that are shown in their places.
 const MAX_SHOWN: usize = 5;
 

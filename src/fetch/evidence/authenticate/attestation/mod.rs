@@ -250,9 +250,3 @@ fn is_issuer_of(issuer: &str, host: &str) -> bool {
 fn invalid(error: &dyn std::fmt::Display) -> AttestationError {
     AttestationError::Invalid(error.to_string())
 }
-
-impl std::fmt::Debug for AttestationRoots {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AttestationRoots").finish_non_exhaustive()
-    }
-}

@@ -496,11 +496,3 @@ const EVERYTHING: [&str; 2] = [
     "+refs/heads/*:refs/remotes/origin/*",
     "+refs/tags/*:refs/tags/*",
 ];
-
-impl std::fmt::Debug for GitSession<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GitSession")
-            .field("address", &self.address.shown())
-            .finish_non_exhaustive()
-    }
-}

@@ -317,14 +317,6 @@ impl RemoteModules for ModuleStore<'_> {
     }
 }
 
-impl std::fmt::Debug for ModuleStore<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ModuleStore")
-            .field("access", &self.access)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Refuses an address that is unsafe: by its text, or because of who chose it (rules 8.4).
 fn permit(module: &RemoteModule, named_by: NamedBy) -> Result<(), ModuleFailure> {
     if let Some(danger) = ModuleSource::Remote(module.clone()).danger() {

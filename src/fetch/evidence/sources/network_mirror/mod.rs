@@ -176,6 +176,7 @@ impl<'a> NetworkMirror<'a> {
             }));
         };
         let url = &listing.document;
+        // Checked before the place: a hash that cannot be read must not count as none.
         let stated = stated(url, archive)?;
         let place = archive.url.as_deref().unwrap_or_default();
         // The programs would download the document itself as the package (rules 8.3).
@@ -203,12 +204,6 @@ impl<'a> NetworkMirror<'a> {
             claims: listing.claims.clone(),
             download_retries: None,
         })
-    }
-}
-
-impl std::fmt::Debug for NetworkMirror<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NetworkMirror").finish_non_exhaustive()
     }
 }
 

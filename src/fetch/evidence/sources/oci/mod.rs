@@ -234,12 +234,6 @@ impl<'a> OciMirror<'a> {
     }
 }
 
-impl std::fmt::Debug for OciMirror<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OciMirror").finish_non_exhaustive()
-    }
-}
-
 impl Source for OciMirror<'_> {
     fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
         let versions = self.versions.get(provider, || {

@@ -347,12 +347,6 @@ impl<'a> OciRegistries<'a> {
     }
 }
 
-impl std::fmt::Debug for OciRegistries<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OciRegistries").finish_non_exhaustive()
-    }
-}
-
 impl RepositorySession {
     fn lock(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

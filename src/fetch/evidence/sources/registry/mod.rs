@@ -382,12 +382,6 @@ impl<'a> Registry<'a> {
     }
 }
 
-impl std::fmt::Debug for Registry<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Registry").finish_non_exhaustive()
-    }
-}
-
 impl Source for Registry<'_> {
     fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
         let listing = self

@@ -13,7 +13,6 @@ mod object;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -295,12 +294,6 @@ impl<'a> AnswerCache<'a> {
 pub enum AnswerRemoval {
     Old,
     Everything,
-}
-
-impl fmt::Debug for AnswerCache<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AnswerCache").finish_non_exhaustive()
-    }
 }
 
 /// Returns the key of a question.
