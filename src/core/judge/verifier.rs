@@ -252,6 +252,7 @@ pub fn inputs<'a>(
         }),
         project: root.project(),
         project_file,
+        // A policy of several repositories comes from options of the command line.
         shared: None,
         // git is another program, and this one starts none.
         ignored: None,

@@ -187,6 +187,7 @@ impl SearchedPage {
             });
         let mut in_example = false;
         let text = page.lines().map(|line| {
+            // A line in an example may begin with `#`, which is a comment there.
             let heading = line.trim_start_matches('#');
             if line.starts_with("```") {
                 in_example = !in_example;

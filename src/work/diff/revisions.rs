@@ -72,6 +72,7 @@ pub(crate) fn compare(
         .pin_changes(&sides.0, &sides.1)
         .map_err(|error| advice::git::failure(&error))?;
     files.extend(reading.pins(&pinned)?);
+    // A link that changed itself was compared above.
     let known: BTreeSet<&Path> = changes.iter().map(Change::path).collect();
     let linked = reading
         .repository
@@ -336,6 +337,7 @@ impl RevisionReader<'_, '_> {
         }
         let dir = self.top.join(path).parent()?.to_owned();
         let mut sides = sides.into_iter().map(|(shown, bytes)| {
+            // With one side unreadable everything on the other would look new.
             let bytes = bytes.filter(|_| failures.is_empty())?;
             let flavor = flavor_of(
                 self.session.options.flavor,
@@ -351,6 +353,7 @@ impl RevisionReader<'_, '_> {
         let entry = |side: &Option<LockSide>| {
             side.as_ref().map(|_| TreeEntry {
                 path: path.to_owned(),
+                // A link has no blob of a lock file: its bytes were read through it.
                 kind: FileKind::Symlink,
                 blob: None,
             })

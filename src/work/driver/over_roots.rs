@@ -54,9 +54,11 @@ pub(crate) fn over_roots<J: Job>(job: &mut J, inputs: RunInputs<'_>) -> RootResu
             .collect()
     };
     let changed = inputs.changed.map(ChangedFiles::lock_dirs);
+    // A root that was changed counts even if git does not track it yet.
     let changed = changed.unwrap_or_default();
     let opened = match inputs.world.project_files {
         None => Workspace::new(files, env, options.flavor, project, now, texts),
+        // With --config-at the rules come from a revision, so that a pull request cannot relax them.
         Some(reviewed) => Workspace::new(files, env, options.flavor, None, now, texts)
             .map(|workspace| workspace.governed_from(reviewed, project, now, texts)),
     };

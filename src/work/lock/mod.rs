@@ -155,6 +155,7 @@ pub(crate) fn run(session: &Rc<Session<'_>>, request: LockRequest<'_>) -> Comman
     if args.provenance {
         match Attester::new(session) {
             Ok(attester) => job.attester = Some(attester),
+            // Before any root is opened: a wrong address would fail every one of them.
             Err(failure) => return CommandResult::failed(request.command, [failure]),
         }
     }
@@ -162,6 +163,7 @@ pub(crate) fn run(session: &Rc<Session<'_>>, request: LockRequest<'_>) -> Comman
     let versions_in_use = job.locked.compare(&all.results);
     let mut result = all.into_result(request.command);
     result.versions_in_use = versions_in_use;
+    // Once for all roots: a shared store is written release by release.
     session.facts.share();
     result.remarks.extend(session.facts.remarks());
     let roots = result.roots().len();

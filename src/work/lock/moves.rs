@@ -91,6 +91,7 @@ impl Moves {
                 Some(version) => Goal::Exactly(version.clone()),
                 None => self.goal.clone(),
             };
+            // The same goal twice is no contradiction: two spellings may mean one address.
             if let Some(other) = goals.insert(addr, goal.clone())
                 && other != goal
             {

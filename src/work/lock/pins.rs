@@ -102,7 +102,6 @@ pub(super) fn write(
     let written = pins::write(new);
     let is_same = match &text.bytes {
         Some(bytes) => **bytes == *written.as_bytes(),
-        // A file without pins is not made.
         None => new.is_empty(),
     };
     if is_same {
@@ -114,7 +113,6 @@ pub(super) fn write(
             old: text.bytes.as_deref(),
             new: written.as_bytes(),
         };
-        // The lock file and the pins are in one directory, which the run may hold already.
         let replaced = match held {
             Some(held) => world.disk.replace_held(held, file),
             None => world.disk.replace(file.path, file.old, file.new),

@@ -63,6 +63,7 @@ pub(super) fn plan(args: &MirrorArgs, world: World<'_>) -> Result<Option<Planned
     };
     // Checked before the first download: if the file cannot be written, downloads are useless.
     let target = match disk.kind(path) {
+        // Links are followed, so that both names of one file are recognised below.
         Ok(FileKind::File) => disk.resolve(path),
         Ok(_) => return Err(unwritable("it is not a regular file".to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

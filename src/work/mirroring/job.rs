@@ -359,6 +359,7 @@ impl Job for MirrorJob<'_, '_> {
     fn work(&mut self, roots: Vec<(OpenMirrorRoot, &mut RootResult)>, _: &Texts) -> Vec<()> {
         let sources: Vec<Vec<FlavorSource<'_>>> =
             self.sources.iter().map(Sources::by_number).collect();
+        // By number, because thousands of roots share a few sources.
         let registries = self.registry.by_number();
         let places: Vec<Vec<Place<'_>>> = roots
             .iter()
@@ -403,6 +404,7 @@ impl Job for MirrorJob<'_, '_> {
         let outcome = mirror::run(disk, self.session.facts.get(), &self.settings(), &locked);
         drop(locked);
         let results = roots.into_iter().map(|(_, result)| result).collect();
+        // All roots are reported at once: a release counts for each of them, and was fetched once.
         report::roots(results, &outcome, self.args);
         self.outcome = Some(outcome);
         Vec::new()

@@ -62,6 +62,7 @@ impl OutdatedRoot<'_> {
             }
         }
         let errors = conflicts.iter().chain(failures);
+        // Grouped as by `lock`, so that both commands explain a conflict alike.
         for failure in lock::grouped(errors, self.root.flavor, &self.required) {
             result.fail(failure);
         }

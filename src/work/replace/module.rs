@@ -143,6 +143,7 @@ impl ReplaceJob<'_, '_> {
                         RequirementOrigin::ProviderBlock | RequirementOrigin::Implied
                     )
             });
+        // An entry with this name is edited in its own place, and nothing is implied beside it.
         let Some(implied) = implied.filter(|_| !required.contains_key(name)) else {
             return Ok(());
         };

@@ -136,6 +136,7 @@ fn table(table: &Table, colors: Colors, screen: Screen) -> Piece {
     let flexible: Vec<usize> = (0..shown.len())
         .filter(|at| is_flexible(at) && !screen.verbose)
         .collect();
+    // Until here the titles were a row, so that each cell has a column.
     if !table.has_head {
         rows.remove(0);
     }

@@ -301,6 +301,7 @@ pub fn failures(result: &CommandResult, verbose: bool) -> Vec<TextBlock> {
             let last = failure.causes.len().saturating_sub(1);
             failure.causes[..last].to_vec()
         };
+        // One remedy and one cause make one message; the titles may name different providers.
         let is_alike = |other: &Failure| {
             failure.help.is_some()
                 && other.help == failure.help

@@ -13,8 +13,7 @@ use crate::git::EffectiveSetting;
 
 /// The result for one root: a directory that holds, or would hold, a lock file.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Root"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Root"))]
 pub struct RootRow<'a> {
     /// The directory, as typed; of `merge` the lock file.
     pub path: String,

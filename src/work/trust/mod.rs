@@ -104,10 +104,12 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
         let (stated, ends) = (upstream::signers(&answers), upstream::key_ends(&answers));
         let path = root.writable_project_file(session.world, session.options);
         places.push((result.path.clone(), path.clone()));
+        // Roots that share a project file add to one memory, which is written once.
         let memory = memories.entry(path).or_default();
         let accepted = accepted(args, root, lock, &mut unmatched)?;
         let builds = session.facts.builds(root, lock);
         for (provider, entry) in &lock.providers {
+            // A part of the program has no signature.
             if provider.is_builtin(root.flavor) {
                 continue;
             }

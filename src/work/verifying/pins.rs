@@ -82,6 +82,7 @@ pub(super) fn installed(
     let mut sound: BTreeMap<&str, PathBuf> = BTreeMap::new();
     let mut odd = Vec::new();
     let packages = packages(pinned(root, loaded), &modules, &mut faults);
+    // Packages have thousands of files; a root may have hundreds of packages.
     let hashes = parallel::map(parallel::cores(), &packages, |(_, package)| {
         hash_module(world.disk, &root.dir.join(package))
     });
@@ -98,6 +99,7 @@ pub(super) fn installed(
         }
     }
     for (pinned, package, hashed) in odd {
+        // A sound copy names the files that differ, and the hash alone only says that some do.
         let beside = sound.get(pinned.pin.hash.as_str());
         let difference = match beside {
             Some(top) => difference(world.disk, top, &hashed.files, NamesWithDot::MayLack),
@@ -249,12 +251,14 @@ pub(super) fn upstream(
             let request = ModuleRequest {
                 source,
                 flavor: root.flavor,
+                // What is there now is wanted, not what the cache kept of an earlier run.
                 pin: PinRequest::New,
             };
             asked.push((pinned, request));
         }
     }
     let requests: Vec<ModuleRequest<'_>> = asked.iter().map(|(_, request)| *request).collect();
+    // Announced together, so that they are fetched side by side.
     now.prepare(&requests);
     let mut faults = Vec::new();
     for (pinned, request) in asked {

@@ -124,6 +124,7 @@ fn files(
             .filter(|(provider, platforms)| !is_required(verified, shared, provider, platforms))
             .collect();
         file.is_wanted |= !wanted.is_empty();
+        // Also providers without a finding: their roots ask for other platforms, or none.
         let root = &verified.root;
         for provider in root.document().lock.providers.keys() {
             // The whole address means the same to both programs.

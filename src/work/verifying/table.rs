@@ -45,6 +45,7 @@ pub(crate) fn blocks(roots: &[RootResult], verbose: bool) -> Vec<TextBlock> {
     };
     let routes = Route::ALL.iter().chain(here).copied();
     let (mut table, notes) = predicted(&matrices, here, verbose);
+    // By their cells, so that roots with one outcome are beside each other.
     if matrices.len() > 1 {
         table.rows.sort_by(|a, b| a.cells.cmp(&b.cells));
     }

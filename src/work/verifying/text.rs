@@ -50,6 +50,7 @@ pub(crate) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     } else {
         blocks.extend(folded.blocks);
     }
+    // A table of the roots is shorter than their findings only where there are many.
     if roots.len() > FEW_ROOTS && !folded.table.rows.is_empty() {
         blocks.push(TextBlock::Table(folded.table));
         blocks.push(TextBlock::Lines(vec![String::new()]));

@@ -176,6 +176,7 @@ pub fn copy_files(
     limits: &Limits,
     into: &mut dyn DraftDirectory,
 ) -> Result<(), UnpackError> {
+    // Everything is listed and checked before the first byte is written.
     let mut found = Vec::new();
     walk(disk, dir, limits, None, &mut |file| {
         found.push(file);

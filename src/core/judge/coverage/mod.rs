@@ -94,6 +94,7 @@ pub fn coverage(
         .filter(|(_, hash)| hashes.contains(hash))
         .map(|(platform, hash)| (platform.clone(), hash.clone()))
         .collect();
+    // Packages of two platforms may have the same `h1:`, so the hashes are counted and not the platforms.
     let explained = hashes
         .of(Scheme::H1)
         .filter(|hash| known.values().any(|explained| explained == *hash))

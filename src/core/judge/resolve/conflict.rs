@@ -56,6 +56,7 @@ impl<'r> ConstraintConflict<'r> {
         if all.newest(offered.iter()).is_some() {
             return None;
         }
+        // First without regard to offers: what excludes itself is wrong with any registry.
         let mut places = requirements.clash(provider);
         let mut kind = ConflictKind::Contradiction;
         if places.is_empty() {

@@ -272,6 +272,7 @@ pub(super) fn changed(old: ProviderSide, new: ProviderSide) -> ProviderChange {
     if old.addr.hostname() != new.addr.hostname() {
         kinds.insert(ChangeKind::HostSwitched);
     }
+    // Both may change at once, as in a fork on another registry.
     if old.addr.namespace() != new.addr.namespace() {
         kinds.insert(ChangeKind::NamespaceSwitched);
     }

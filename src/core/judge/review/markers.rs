@@ -278,6 +278,7 @@ impl MarkerReader {
             (b'>', Section::Theirs) => {
                 self.section = Section::All;
                 self.open = None;
+                // One conflict without its base is enough: the base of the file as a whole is unknown then.
                 self.shows_base &= self.has_base;
                 if is_first {
                     self.parted.markers.theirs = label;

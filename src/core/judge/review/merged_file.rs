@@ -83,6 +83,7 @@ impl MergeBase {
         }
         Self {
             lock: document.lock,
+            // What could not be read may be any entry: with that in mind nothing counts as removed.
             unknown: if has_errors(&diagnostics) {
                 UnknownEntries::Unread(BTreeMap::new())
             } else {

@@ -237,10 +237,12 @@ impl ReleaseOrigin {
     ) -> Vec<StepDown> {
         let mut steps = Vec::new();
         if let (Some(signers), Some(known)) = (&self.signers, &before.signers)
+            // From no signature there is no step down.
             && !known.is_empty()
         {
             steps.extend(self.signature_steps(signers, known, releases));
         }
+        // Without a known module before, any is a first sight and no change.
         if let Some(module) = before.modules.first() {
             let others = self.modules.difference(&before.modules);
             steps.extend(others.map(|path| StepDown::OtherModule {

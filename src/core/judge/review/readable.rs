@@ -25,6 +25,7 @@ pub fn readable(lock: &LockFile) -> String {
         }
         let mut schemes: BTreeMap<&str, (usize, Sha256Stream)> = BTreeMap::new();
         for hash in entry.hashes.iter() {
+            // By scheme, because `init` adds an `h1:` for each platform, and a new `zh:` is another matter.
             let (scheme, _) = hash.as_str().split_once(':').unwrap_or_default();
             let (count, stream) = schemes.entry(scheme).or_default();
             *count += 1;
@@ -34,6 +35,7 @@ pub fn readable(lock: &LockFile) -> String {
         }
         for (scheme, (count, stream)) in schemes {
             let digest = hex_of_digest(&stream.finish());
+            // Long enough for a reader to see a difference; nothing is verified with it.
             let digest = &digest[..DIGEST_DIGITS];
             line(
                 &scheme.escape_debug().to_string(),

@@ -41,6 +41,7 @@ pub fn registry_page(addr: &ProviderAddr, version: Option<&Version>) -> Option<S
                 "https://registry.terraform.io/providers/{namespace}/{name}/{version}"
             ))
         }
+        // The pages have a host of their own, beside the registry.
         "registry.opentofu.org" => {
             let version = version.map_or_else(latest, |version| format!("v{version}"));
             Some(format!(

@@ -231,6 +231,7 @@ fn alarming(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> Strin
         if alarms.is_empty() {
             continue;
         }
+        // This is one line of a long report, and each alarm has its own place below.
         let more = alarms.len().saturating_sub(MAX_NAMES);
         alarms.truncate(MAX_NAMES);
         let names: Vec<String> = alarms

@@ -56,6 +56,7 @@ fn inconsistent(
             }
         }
     }
+    // Different commits are the graver fault where both are there.
     let what = match disagreements {
         [BuildDisagreement::Dirty { .. }] => "partly from modified source",
         _ => "from different commits",

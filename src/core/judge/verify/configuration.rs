@@ -38,6 +38,7 @@ pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
                 let provider = &query.provider;
                 let title = format!("{provider} is required but not locked");
                 let place = &places[0];
+                // Locking would fail while the places exclude each other, so that comes first.
                 let help = exclusion(&requirements.clash(provider))
                     .unwrap_or_else(|| how_to_lock(subject, provider));
                 let mut diagnostic = Diagnostic::error(rules::PROVIDER_NOT_LOCKED, title)

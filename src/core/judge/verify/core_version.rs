@@ -29,11 +29,13 @@ pub(super) fn check(root: &RootInputs<'_>) -> Vec<Finding> {
                 let version = Version::release(major, minor, patch);
                 (required.constraints.allows(&version), version.to_string())
             }
+            // Some patch release of the stated minor version may meet it, and then nothing is wrong.
             None => (
                 required.constraints.allows_some(major, minor),
                 format!("{major}.{minor}"),
             ),
         };
+        // Also constraints of modules deep in the tree: `init` checks all of them.
         if is_met {
             continue;
         }

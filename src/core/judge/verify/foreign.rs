@@ -121,6 +121,7 @@ impl AttributedEntry<'_> {
         if foreign.is_empty() {
             return None;
         }
+        // The hashes may come from several releases, as after two edits of the version by hand.
         let releases: BTreeSet<String> = foreign
             .iter()
             .map(|(_, id)| format!("{} {}", id.provider, id.version))
@@ -210,6 +211,7 @@ impl AttributedEntry<'_> {
 
     fn surplus(&self, altered: &[&AlteredPackage]) -> Option<Finding> {
         let mut surplus = self.attribution.unexplained();
+        // Those of altered packages have a finding of their own, which says more.
         surplus.retain(|h1| !altered.iter().any(|package| package.h1.contains(h1)));
         let unseen = self.attribution.unseen()?;
         // Each package that no fact is about may have one of the hashes that are left over (`coverage` rules 1.3).

@@ -75,6 +75,7 @@ fn warnings<'p>(
         .into_iter()
         .map(|(namespace, count)| (Reverse(count), namespace))
         .collect();
+    // A name is compared only with those of more providers, so that one of a pair is blamed.
     let ranks: BTreeMap<&str, usize> = namespaces
         .iter()
         .enumerate()

@@ -80,6 +80,7 @@ pub(super) fn check(
             | StepDown::OtherRepository { .. } => "the locked release".to_owned(),
             StepDown::FewerHashes { .. } => "the hashes of this entry".to_owned(),
         };
+        // The finding is beside what an edit would change: the hashes, else the version.
         let at = if let StepDown::FewerHashes { .. } = step {
             subject.hashes(provider)
         } else {

@@ -56,6 +56,7 @@ pub fn check(subject: CheckedLock<'_>, evidence: PlatformEvidence<'_>) -> Vec<Fi
         .iter()
         .filter(|(entry, _)| entry.coverage.missed() > 0)
         .map(|(entry, _)| entry.provider);
+    // One command for all entries: it is in each finding, and is typed once.
     let fix = fix(subject, evidence.wanted, incomplete);
     let mut findings = Vec::new();
     for (checked, entry) in &entries {

@@ -48,6 +48,7 @@ pub fn compare_versions(roots: &mut [ComparedRoot<'_>]) {
                 .any(|entry| entry.names(provider, root.flavor))
         };
         let shared = root.shared.map(|(project, _)| project);
+        // A policy that asks for one version counts before the level of the rule.
         let is_asked = finding.provider.as_ref().is_some_and(|provider| {
             if shared.is_some_and(|shared| wants(shared, provider)) {
                 return true;

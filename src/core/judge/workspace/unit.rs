@@ -294,6 +294,7 @@ fn package(
                 .version
                 .as_ref()
                 .map(|version| format!("={version}"));
+            // Without a version any will do.
             constraints = match exact.as_deref().map(CoreConstraints::parse) {
                 Some(Ok(constraints)) => Some(constraints),
                 None => None,

@@ -201,6 +201,7 @@ impl CommitReader {
             } else {
                 let status = field.rsplit(|byte| *byte == b' ').next();
                 self.texts = match status.and_then(<[u8]>::first) {
+                    // A renamed file has two paths behind its status.
                     Some(b'R') => 2,
                     Some(_) => 1,
                     None => 0,
@@ -209,6 +210,7 @@ impl CommitReader {
             at += 1;
             self.field = at;
         }
+        // Only the commit that is not complete yet stays in memory.
         self.text.drain(..start);
         self.field -= start;
     }

@@ -177,6 +177,8 @@ impl Objects for DirectoryObjects {
                 };
                 let key = format!("{above}/{name}");
                 let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+                // A deeper directory is no key of this program: its tree is not walked, so that no depth fills the
+                // memory.
                 if is_directory && key.split('/').count() < MAX_KEY_WORDS {
                     open.push(key);
                 } else {

@@ -106,6 +106,7 @@ impl Objects for DirectoryObjects {
                 let Some(about) = absent_as_none(entry.metadata())? else {
                     continue;
                 };
+                // A deeper directory is no key of this program, and its tree is not walked.
                 if about.is_dir() && key.split('/').count() < MAX_KEY_WORDS {
                     open.push(key);
                 } else {

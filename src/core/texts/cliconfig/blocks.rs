@@ -136,6 +136,7 @@ impl FileContents {
                 Err(error) => {
                     let title = format!("The {kind} block has an invalid hostname");
                     let note = match name.text.len() {
+                        // The message quotes the name, which may be a token in the wrong place.
                         0..=MAX_NAMED => error.to_string(),
                         _ => "this is no hostname".to_owned(),
                     };

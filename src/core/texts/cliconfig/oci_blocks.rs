@@ -168,8 +168,8 @@ impl OciBlockReader {
             match &argument.value {
                 ConfigValue::Text(text) => *place = Some(text.clone()),
                 _ => {
+                    // The value may be a secret in a wrong form: only the place of its name is reported.
                     self.wrong(argument.key.span, "text in quotes must follow");
-                    // The value may be a secret in a wrong form: only its place is reported.
                     return None;
                 }
             }

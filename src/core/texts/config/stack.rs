@@ -45,6 +45,7 @@ pub fn load_stack(files: &dyn Files, texts: &mut Texts, dir: &Path, flavor: Flav
             .any(|ending| has_ending(entry, ending))
     });
     entries.sort_by(|a, b| a.name.cmp(&b.name));
+    // The components are other configurations: what they require is never known from these files.
     let mut loaded = Loaded::unseen(FileId::ALONE, "", NOT_READ);
     for (position, entry) in entries.iter().take(MAX_FILES).enumerate() {
         // Messages show paths as the programs do, without `./`.

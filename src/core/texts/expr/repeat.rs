@@ -126,6 +126,7 @@ impl<'e> Evaluator<'e> {
             let group = |(key, group)| (key, Typed::tuple(group));
             Typed::object(entries.into_iter().map(group).collect())
         } else {
+            // Each group has one item here: a second one was an error above.
             let only = |(key, mut group): (String, Vec<Typed>)| Some((key, group.pop()?));
             Typed::object(entries.into_iter().filter_map(only).collect())
         };

@@ -186,6 +186,7 @@ fn tokens<'t>(text: &'t str, start: usize, scanned: &[HclToken]) -> Vec<LayoutTo
             }
         }
         at = at.max(token.end);
+        // A line comment has its line end in it, which the scanner lists once more.
         if token.kind == Kind::End || token.end <= taken {
             continue;
         }

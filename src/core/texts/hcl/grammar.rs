@@ -181,6 +181,7 @@ impl<'t> TokenWalk<'t> {
         // The operands that wait for their right side.
         let mut waiting: Vec<(Expr, BinaryOp)> = Vec::new();
         for operators in 0.. {
+            // The tree gets a level for each operator, and a walk over it needs stack for each level.
             if operators + self.chained > MAX_CHAIN {
                 return Err(too_deep(Span::new(start, self.peek().end)));
             }
@@ -191,6 +192,7 @@ impl<'t> TokenWalk<'t> {
             );
             let operator = is_operator.then(|| operators::named(self.text(token)));
             let precedence = operator.map_or(0, operators::precedence);
+            // What binds at least as strongly is complete now: operators of one precedence go from left to right.
             while let Some((left, waits)) =
                 waiting.pop_if(|(_, waits)| operators::precedence(*waits) >= precedence)
             {

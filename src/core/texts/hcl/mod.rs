@@ -82,6 +82,7 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     }
     let mut source = SourceText::decode(bytes);
     let mut tokens = scan::tokens(&source.text, Span::new(0, source.text.len()));
+    // A shorter text cannot have too many, and the length costs nothing to look at.
     if source.text.len() > scan::MAX_TOKENS && tokens.len() > scan::MAX_TOKENS {
         let title = "Too many words and signs in a file";
         let problem = Diagnostic::error(diag::rules::OBJECT_TOO_LARGE, title)
@@ -93,6 +94,7 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
         return (nothing, vec![problem]);
     }
     let mut problems = Vec::new();
+    // One finding for all markers, instead of a fault of syntax for each line of them.
     if let Some(conflict) = conflict::find(file, &source.text) {
         source.text = blanked(&source.text, &conflict.blanks);
         tokens = scan::tokens(&source.text, Span::new(0, source.text.len()));

@@ -326,6 +326,7 @@ impl<'t> Scanner<'t> {
             ("`", HclTokenKind::BadCharacter),
         ];
         let rest = self.rest();
+        // Most tokens are words, so that the table is searched for few of them.
         if let Some(len) = ident_end(rest) {
             return self.push(HclTokenKind::Ident, len);
         }

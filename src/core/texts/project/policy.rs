@@ -344,6 +344,7 @@ fn entry(text: Located<String>, reader: &mut ProjectReader) -> Option<PolicyEntr
             Err(error) => failure = Some(error),
         }
     }
+    // A pattern that one program alone can read is about that one.
     if meanings.is_empty() {
         let examples = ["hashicorp/aws", "hashicorp/*", "example.com/*/*"];
         let help = format!("write a pattern as in {}", listed(&examples));
@@ -448,6 +449,7 @@ fn exempt(block: &Block, reader: &mut ProjectReader) -> Option<RuleSetting> {
     };
     let provider = provider(&text.value, text.span, reader)?;
     let until = reader.until(&block.body)?;
+    // An exception without an end outlives its reason.
     if until.is_none() {
         let note = Diagnostic::note(rules::PROJECT_ODD, "Exemption without an end")
             .at(reader.file, block.header, "it counts for ever")

@@ -121,6 +121,7 @@ fn project(body: &Body, reader: &mut ProjectReader) -> Project {
     }
     project.rules = rules.into_iter().map(|(setting, _)| setting).collect();
     if let Some(block) = only(&reader.blocks(body, "trust"), reader) {
+        // The flavor was read above, because it decides the registry of addresses without a host.
         project.trust = trust(&block.body, project.flavor, reader);
     }
     if let Some(block) = only(&reader.blocks(body, "packages"), reader) {
@@ -238,6 +239,7 @@ fn rule(block: &Block, reader: &mut ProjectReader) -> Option<RuleSetting> {
     };
     let until = reader.until(&block.body)?;
     Some(RuleSetting {
+        // Last, so that a wrong name does not hide the other faults of the block.
         rule: name?.name,
         level: level?,
         reason,

@@ -47,6 +47,7 @@ pub fn unit_kind(files: &dyn Files, dir: &ProjectPlace, entries: &[DirEntry]) ->
         || entries
             .iter()
             .any(|entry| entry.name == LOCK_FILE || is_configuration(entry));
+    // These show a unit without reading the file, which thousands of directories may have.
     if has_more {
         return UnitKind::Unit;
     }
@@ -63,6 +64,7 @@ pub fn unit_kind(files: &dyn Files, dir: &ProjectPlace, entries: &[DirEntry]) ->
     if is_part_of_unit || has_errors(&faults) {
         return UnitKind::Unit;
     }
+    // A file that generates may be a parent, or a unit whose configuration is written first.
     let generates = body.attribute("generate").is_some()
         || body.blocks().any(|block| block.kind.text == "generate");
     if generates {

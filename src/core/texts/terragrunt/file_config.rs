@@ -101,6 +101,7 @@ impl Evaluation<'_> {
         }
         if wanted.has("locals") {
             for name in self.local_names(at) {
+                // A local value is computed for others, too: what made it unknown is noted for this one alone.
                 let (outcome, causes) = self.traced(|this| this.local(at, &name));
                 let place = self.place(at, Default::default());
                 if let Some(outcome) = outcome {

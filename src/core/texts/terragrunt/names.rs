@@ -188,6 +188,7 @@ impl Evaluation<'_> {
     ) -> Outcome<()> {
         let mut features: BTreeMap<String, Arc<Typed>> = BTreeMap::new();
         let mut files = self.with_parents(at)?;
+        // The parents were listed in their order, and the last one has priority.
         files[1..].reverse();
         for file in files {
             let document = Arc::clone(&self.instances[file].document);

@@ -129,6 +129,7 @@ fn elf(head: &[u8], ranges: &mut Vec<DataRange>) -> Option<()> {
                 bytes: field(3, word)?,
             };
             ranges.extend(segment.all());
+            // A header may state thousands of segments; a program of Go has one that matters.
             if ranges.len() == MAX_RANGES {
                 break;
             }
@@ -156,6 +157,7 @@ fn pe(head: &[u8]) -> Option<DataRange> {
         let field = |offset: u64| numbers.at(row + offset, 4);
         let (address, bytes) = (field(12)?, field(16)?);
         let is_data = field(36)? & !ALIGN_32_BYTES == INITIALIZED_READ_WRITE;
+        // A section without an address or bytes is in the file only, and is never loaded.
         if is_data && address != 0 && bytes != 0 {
             let section = LoadedPart {
                 offset: field(20)?,

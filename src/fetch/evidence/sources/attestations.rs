@@ -64,6 +64,7 @@ impl AttestationApi<'_> {
             url: &url,
             headers: &[
                 ("accept", "application/vnd.github+json"),
+                // Without a version GitHub may change the form of the answer at any time.
                 ("x-github-api-version", "2022-11-28"),
             ],
             credentials: self.token.as_ref(),
@@ -81,6 +82,7 @@ impl AttestationApi<'_> {
         let is_zero = answer
             .header("x-ratelimit-remaining")
             .any(|left| left == "0");
+        // GitHub has two limits: one counts down, the other asks for a pause.
         let waits = answer.header("retry-after").next().is_some();
         match answer.status {
             200 => {

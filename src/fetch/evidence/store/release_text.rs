@@ -105,6 +105,7 @@ pub(super) fn statements(release: &ReleaseFact, hashes: StatedH1s) -> Vec<String
     }
     for (zh, ReleasePackage { platform, h1 }) in &release.packages {
         let mut line = format!("package {zh} {platform}");
+        // An export has the facts of packages in lines of their own.
         if hashes == StatedH1s::Stated {
             line.extend(h1.iter().map(|h1| format!(" {h1}")));
         }

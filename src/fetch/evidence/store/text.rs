@@ -188,6 +188,7 @@ pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredFact, FactError> {
     let mut fact = parse_line(fact).map_err(|problem| at(2, problem))?;
     let (origin, since) =
         parse_origin(origin).ok_or_else(|| at(3, "it does not say who computed it"))?;
+    // A fact may lack both parts.
     let (offered, files) = match rest {
         [first, files @ ..] if first.starts_with("offered ") => (Some(first), files),
         files => (None, files),

@@ -60,6 +60,7 @@ impl LockError {
                     version,
                     platforms,
                     ..
+                // The title has the platforms already, where both errors have the same.
                 } if matches!(self, Self::PackagesNotAsked { platforms: same, .. } if same == platforms) =>
                 {
                     format!("{provider} {version}")

@@ -70,6 +70,7 @@ fn complete_provider(
         .filter(|platform| attribution.package(platform).is_none())
         .cloned()
         .partition(|platform| {
+            // A platform that was typed may lack a package only if the provider is not required at all.
             let must_exist = chosen.named.contains(platform) && request.requires(&query.provider);
             !must_exist && attribution.lacks(platform)
         });

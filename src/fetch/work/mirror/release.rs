@@ -61,6 +61,7 @@ impl<'a> ReleaseRun<'a> {
         let evidence = self.known_evidence(wanted);
         let attribution = &evidence.attribution;
         let mut present = self.present(&dirs, wanted, attribution);
+        // Who vouches is settled before any byte is placed: without an answer nothing is.
         let vouching = match self.vouching(wanted, &evidence, &present) {
             Ok(vouching) => vouching,
             Err(errors) => {
@@ -98,6 +99,7 @@ impl<'a> ReleaseRun<'a> {
                 package.forms.hashes.clone(),
             );
         }
+        // After the downloads, because an `h1:` can be compared only with all packages at hand.
         let comparison = compare(wanted, &release, &hashed);
         if comparison.errors.is_empty() {
             outcome.without_h1 = comparison.without_h1;
@@ -106,6 +108,7 @@ impl<'a> ReleaseRun<'a> {
         self.place(&dirs, wanted, fetched, &mut outcome);
         outcome
             .packages
+            // Packages that were there and new ones were collected apart.
             .sort_by(|a, b| (&a.platform, a.form).cmp(&(&b.platform, b.form)));
         outcome
     }

@@ -212,6 +212,7 @@ impl Explainer<'_, '_> {
             .provider
             .as_ref()
             .and_then(|provider| self.here?.entry(provider));
+        // The program names no mirror, and several may lack the package.
         if known.shows(rules::MIRROR_LACKS_VERSION) {
             self.add_mirrors(&mut row, subject, entry.is_some());
         }

@@ -281,6 +281,7 @@ impl DatabaseServer<'_> {
         let etag = kept
             .as_ref()
             .map(|kept| &*kept.etag)
+            // A server without entity tags would get a condition that is never true.
             .filter(|etag| !etag.is_empty());
         let url = self.url.below(["index", "modules.json"]);
         match (document(&self.net, &url, MAX_INDEX_BYTES, etag), kept) {
@@ -305,6 +306,7 @@ impl DatabaseServer<'_> {
                 }
                 Ok((index, None))
             }
+            // Advisories of yesterday find more than a run that fails.
             (Err(error), Some(kept)) => {
                 let failure = Failure::from_error(&error);
                 let causes = failure.causes.join(": ");
@@ -313,6 +315,7 @@ impl DatabaseServer<'_> {
             }
             (Err(error), None) => Err(Failure::from_error(&error)
                 .help("name a copy of the database with --db DIR, or try again")),
+            // Only a server that is wrong answers so: no condition was sent.
             (Ok(DocumentAnswer::Unchanged), None) => Err(unreadable(
                 &url,
                 &"it is unchanged, but nothing is kept of it",

@@ -95,6 +95,7 @@ impl AuditJob<'_, '_> {
             for (found, row) in &release.matches {
                 let ignored = project.and_then(|file| self.ignores.reason(file, found));
                 let counts = ignored.is_none() && counts(found, self.args.fail_on.0);
+                // Several advisories are often fixed by one release, whose route is searched once.
                 let route = fixed_version(found).map(|fixed| {
                     let search =
                         || constraints.route(&release.provider, &entry.constraints, &fixed);

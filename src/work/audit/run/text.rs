@@ -50,6 +50,7 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let is_quiet = look.quiet && result.exit == 0;
     let mut blocks = Vec::new();
     if !is_quiet {
+        // Only advisories about providers have a row each: those about modules are counted.
         let (own, lower): (Vec<Located<'_>>, Vec<Located<'_>>) = all
             .iter()
             .copied()

@@ -39,6 +39,7 @@ pub(super) fn of_all(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
             .iter()
             .flat_map(|root| shown(root).map(move |row| (root, row)))
     };
+    // One root with builds is enough: all rows of a table have its columns.
     let are_builds = all().any(|(_, row)| row.build.is_some());
     let are_dated = all().any(|(_, row)| row.dates.is_some());
     let rows = all().map(|(root, provider)| {

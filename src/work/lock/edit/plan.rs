@@ -178,6 +178,7 @@ impl EditJob<'_, '_> {
                     }
                     Some(Goal::Newest(reach)) if !provider.is_builtin(opened.root.flavor) => {
                         moving.insert(provider.clone());
+                        // A place that will be edited must not limit the version that it is edited to.
                         places.retain(|place| self.place(opened, place, texts).is_err());
                         let entry = opened.root.document().lock.providers.get(provider);
                         let any = opened.loaded.requirements.providers[provider].first();

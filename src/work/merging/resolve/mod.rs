@@ -172,6 +172,7 @@ impl Resolution<'_> {
                 .world
                 .disk
                 .replace(&root.lock_path, Some(&lock.bytes), new);
+            // Something else wrote the file meanwhile: the driver reads it again.
             if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
                 return Ok(Replaced::Changed);
             }

@@ -44,7 +44,7 @@ pub(super) fn draw(graph: &Graph) -> (Markup, (f64, f64)) {
             .map(|line| line.chars().count())
             .max()
             .unwrap_or(0);
-        // The font has a fixed width: nothing here can measure text.
+        // Nothing here can measure text: a letter counts as seven units.
         let size = Point::new(
             7.0 * longest as f64 + 18.0,
             LINE_HEIGHT * lines.len() as f64 + 12.0,

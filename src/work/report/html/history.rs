@@ -44,7 +44,6 @@ pub(super) fn changes<'a>(result: &'a CommandResult, place: Naming<'_>) -> Named
 pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
     let history = overview.page.history;
     out.raw("<section aria-labelledby=\"history\">\n<h2 id=\"history\">History</h2>\n");
-    // Roots of one repository fail alike; each title is shown once.
     let failures: BTreeSet<&str> = history
         .failures()
         .iter()

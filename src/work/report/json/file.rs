@@ -10,8 +10,7 @@ use crate::review::{FileCause, PinChange, PinChangeKind, Risk};
 
 /// A lock file with two versions that were compared.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "File"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "File"))]
 pub struct FileRow {
     /// The path of the lock file; of one that was removed its former path.
     pub path: String,
@@ -42,8 +41,7 @@ pub struct FileRow {
 
 /// A change of a pinned module.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "PinChange"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "PinChange"))]
 pub struct PinChangeRow {
     /// The call of the module, as in `network.subnets`.
     pub module: String,

@@ -60,8 +60,7 @@ pub struct AuditedAdvisory {
 
 /// An advisory with its verdict on a version; the same in every root.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Advisory"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Advisory"))]
 pub struct AdvisoryRow {
     /// The level: `provider`, `stdlib` or `dependency`.
     pub level: &'static str,

@@ -12,8 +12,7 @@ use crate::platform::Platform;
 
 /// The builds of the packages of a locked release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "ReleaseBuilds"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ReleaseBuilds"))]
 pub struct ReleaseBuildRow {
     /// All known packages are built from the same commit; null if no commit is known.
     pub same_commit: Option<bool>,
@@ -30,8 +29,7 @@ pub struct ReleaseBuildRow {
 
 /// The build of the program in one package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "PackageBuild"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "PackageBuild"))]
 pub struct PackageBuildRow {
     /// The platform of the package.
     pub platform: Platform,
@@ -62,8 +60,7 @@ pub enum ContentsKnowledge {
 
 /// The build information of a Go program, as `go version -m` prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "GoBuild"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "GoBuild"))]
 pub struct GoBuildRow {
     /// The version of Go, with experiments after a space.
     pub go_version: String,

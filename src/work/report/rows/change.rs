@@ -10,8 +10,7 @@ use crate::version::{Constraints, Upgrade, Version};
 
 /// The change of one entry.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Change"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Change"))]
 pub struct ChangeRow {
     /// The provider, with its registry; of one that switched the new address.
     pub provider: ProviderAddr,
@@ -47,8 +46,7 @@ pub struct ChangeRow {
 
 /// A step down in who signs a release, or where it comes from.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "TrustChange"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrustChange"))]
 pub struct TrustChangeRow {
     /// The name of the rule that `verify` reports it by.
     pub rule: &'static str,
@@ -58,8 +56,7 @@ pub struct TrustChangeRow {
 
 /// A change of the builds of a provider.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "BuildChange"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "BuildChange"))]
 pub struct BuildChangeRow {
     /// The kind of the change: other-module, older-commit, older-go, several-commits or became-dirty.
     pub kind: &'static str,
@@ -105,8 +102,7 @@ pub struct PastChange {
 
 /// One version of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Side"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Side"))]
 pub struct EntrySide {
     /// The provider, with its registry.
     pub provider: ProviderAddr,

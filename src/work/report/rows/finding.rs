@@ -10,8 +10,7 @@ use crate::diag::{
 
 /// One finding, with its place resolved.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Finding"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Finding"))]
 pub struct FindingRow {
     /// The name of the rule.
     pub rule: &'static str,
@@ -80,8 +79,7 @@ pub struct Related {
 
 /// A finding that the project file turned off: it counts for nothing.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "TurnedOff"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TurnedOff"))]
 pub struct TurnedOffRow {
     /// The finding, as it would be reported.
     #[serde(flatten)]

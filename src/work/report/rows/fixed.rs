@@ -4,8 +4,7 @@ use serde::Serialize;
 
 /// Something that was fixed in a lock file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Fixed"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Fixed"))]
 pub struct FixRow {
     /// The name of the rule whose finding was fixed.
     pub rule: &'static str,

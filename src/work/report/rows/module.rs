@@ -12,8 +12,7 @@ use crate::version::Constraints;
 
 /// A module, a test file or the state, with what it requires by itself.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Module"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Module"))]
 pub struct ModuleRow {
     /// The kind of the module.
     pub kind: ModuleKind,

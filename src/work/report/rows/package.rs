@@ -19,8 +19,7 @@ pub enum PackageRow {
 
 /// A package with its hashes.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "HashedPackage"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "HashedPackage"))]
 pub struct HashedPackageRow {
     /// The zip or the unpacked directory, as typed.
     pub path: String,

@@ -112,8 +112,7 @@ pub struct LockedHash {
 
 /// The place where a hash was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "HashEvidence"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "HashEvidence"))]
 pub struct HashEvidenceRow {
     /// The file that the signed list names with the hash, or whose content has it; absent if no signature
     /// covers it.
@@ -185,8 +184,7 @@ pub struct ComputedHash {
 
 /// A key that signed a list of checksums.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Signer"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Signer"))]
 pub struct SignerRow {
     /// The kind of signer, as the program calls it.
     pub class: SignerClass,

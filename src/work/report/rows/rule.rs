@@ -6,8 +6,7 @@ use crate::diag::{self, Severity};
 
 /// A rule: a kind of fault that has a name.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Rule"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Rule"))]
 pub struct RuleRow {
     /// Its name, as in the field of that name of findings.
     pub rule: &'static str,
@@ -24,8 +23,7 @@ pub struct RuleRow {
 
 /// A topic: a page about lockctl as a whole.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Topic"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Topic"))]
 pub struct TopicRow {
     /// Its name, as typed.
     pub topic: &'static str,

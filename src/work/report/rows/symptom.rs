@@ -7,8 +7,7 @@ use crate::diag::Severity;
 
 /// An error or a warning that `terraform` or `tofu` printed.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Symptom"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Symptom"))]
 pub struct SymptomRow {
     /// The kind of error, as in `package-not-recorded`; absent if it is not recognised.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,8 +65,7 @@ pub enum SymptomEntry {
 
 /// A page that has the words that were searched.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "PageMatch"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "PageMatch"))]
 pub struct PageMatchRow {
     /// The name of the rule or topic.
     pub page: &'static str,

@@ -282,6 +282,7 @@ impl<'a> Reader<'a> {
             ModuleFileRole::Test => runs::decode(&body, &mut faults),
         };
         contents.files.push(file);
+        // Faults count against the limit of the run after each file, not after the whole tree.
         self.found.append(&mut faults.into_found());
         flood::relieve(&mut self.found);
         Some(DecodedFile {

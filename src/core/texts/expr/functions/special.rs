@@ -181,6 +181,7 @@ pub(super) fn templatefile<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: S
         let note = "a map is needed here";
         return eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, vars.span, note);
     };
+    // The fault is in another file, which this reader of one expression has no place for.
     let Ok(parsed) = hcl::template(eval.file, &template, span) else {
         return eval.uncertain(span, "this template has a fault");
     };

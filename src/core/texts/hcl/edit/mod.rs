@@ -152,6 +152,7 @@ impl HclEditor {
                 return self.apply(vec![(attribute.value.span, value)]);
             }
             let mut attribute = Attribute::new(ident(name)?, value);
+            // The sign of equality is lined up with its neighbours, as `fmt` does.
             let padding = self.padding(body, name);
             attribute.key.decor_mut().set_suffix(padding);
             return self.add(path, attribute.into());
@@ -204,6 +205,7 @@ impl HclEditor {
             let text = self.with_line_ends(&printed(item, ""));
             let end = self.bytes.len();
             let is_empty = body.items.is_empty() && self.is_blank(0, end);
+            // An empty file, or one with a byte order mark alone, has no line to end.
             let ends_line = matches!(&*self.bytes, [] | [.., b'\n'] | b"\xEF\xBB\xBF");
             let first = if ends_line { "" } else { line_end };
             let gap = if is_block && !is_empty { line_end } else { "" };
@@ -216,6 +218,7 @@ impl HclEditor {
                     Item::Attribute(attribute) => attribute.span.start,
                     Item::Block(block) => block.span.start,
                 };
+                // An item on the line of the brace has no indentation that could be copied.
                 Some(start).filter(|start| self.line_start(*start) > block.span.start)
             }
             None => None,

@@ -18,6 +18,7 @@ pub(crate) fn duplicates<'a>(
     for declaration in declared {
         let key = (declaration.kind, &*declaration.labels);
         let SourcePlace { file, span } = declaration.place;
+        // Each further one is compared with the first, as the programs report it.
         if let Some(other) = first.get(&key) {
             let title = duplicate_title(declaration, flavor);
             flood::push(

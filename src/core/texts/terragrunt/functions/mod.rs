@@ -152,6 +152,7 @@ fn command(
                 _ => list(words.iter().map(String::as_str)),
             })
         }
+        // No flag is given: the answer of a run without `--source`.
         "get_terragrunt_source_cli_flag" => Ok(Typed::string("")),
         "get_terraform_commands_that_need_vars" => {
             words("apply console destroy import plan push refresh")

@@ -165,6 +165,7 @@ pub(super) fn language_call(files: &dyn Files, name: &str, args: Vec<Typed>) -> 
         files,
         dir: Path::new(""),
         absolute_dir: None,
+        // Time and random values differ between two runs, so that no prediction may depend on them.
         has_volatile: false,
         functions: FunctionSet::Current,
         extra: None,

@@ -29,6 +29,7 @@ impl ModuleStore<'_> {
     ) -> Result<ModulePackage, ModuleFailure> {
         let (_, path) = rest.split_once(':').unwrap_or(("", rest));
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        // The programs take `?archive=` and `?checksum=` for files on disk, too (rules 8.5).
         let mut query = Query::parse_readable(query);
         let (archive, checksum) = archive_arguments(&mut query, path, flavor)?;
         let path = local_path(path);

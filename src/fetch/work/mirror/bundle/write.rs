@@ -63,6 +63,7 @@ pub fn write_bundle(
     mut request: BundleRequest<'_>,
 ) -> Result<WrittenBundle, MirroringError> {
     let path = request.path;
+    // A bundle of the same lock files has the same bytes, in any order of the roots.
     request.locks.sort();
     request.locks.dedup();
     let base = request.base;

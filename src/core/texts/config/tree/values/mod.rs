@@ -243,6 +243,7 @@ impl Values {
             (CallVersion::Computed, Some(late)) => self.version(node, late, reader),
             (version, _) => Ok(version.clone()),
         };
+        // Both are computed before one fails, so that both faults are reported.
         let source = match (&call.source, &call.source_late) {
             (Some(Source::Computed(_)) | None, Some(late)) => self.source(node, late, reader),
             (Some(source), _) => source.text().map(str::to_owned).ok_or(REFUSED),

@@ -273,6 +273,7 @@ impl Values {
             given_by: None,
             is_late: !self.flavor.is_opentofu() && !is_const,
         };
+        // A null for a variable that is not nullable: the argument is there, and the default counts.
         if module.defaulted.contains(name) {
             return Some(entry(ValueOrigin::DefaultForNull, default_place));
         }
@@ -297,6 +298,7 @@ impl Values {
                 Some(RootValue::Text(_) | RootValue::Hidden) => {
                     entry(ValueOrigin::Environment, None)
                 }
+                // The value may be in a file that could not be read, so neither default nor absence is certain.
                 None => match self.given.unread.last() {
                     Some(unread) => {
                         let (file, span) = (unread.file, Span::default());

@@ -227,6 +227,7 @@ impl TreeWalk<'_> {
                 return self.unseen(way, source, title, place_of(way.call, title));
             }
             ModuleFailureKind::Refused(rule) => rule,
+            // Only commands that cannot work without the module ask for an error.
             ModuleFailureKind::Missing | ModuleFailureKind::Unreachable
                 if self.settings.unreached == Unreached::Error =>
             {

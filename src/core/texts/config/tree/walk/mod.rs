@@ -94,6 +94,7 @@ pub(in crate::texts::config) fn load(
     let missing_values = tree
         .values
         .into_missing(&mut diagnostics, &mut value_errors);
+    // In the order of the files as a reader knows them, not as the walk came to them.
     let texts = tree.reader.texts();
     flood::in_order_of(&mut diagnostics, |file| texts.order(file));
     flood::in_order_of(&mut value_errors.errors, |file| texts.order(file));

@@ -96,6 +96,7 @@ impl<'t> YamlReader<'t, '_> {
         }
         let (anchor, value) = match event {
             Event::Alias(anchor) => {
+                // An anchor is known only once its value is complete, so that no value holds itself.
                 let Some(value) = self.anchored.get(&anchor).cloned() else {
                     return Err(CallFault::call("an anchor is used inside of its own value"));
                 };
@@ -115,6 +116,7 @@ impl<'t> YamlReader<'t, '_> {
                 };
                 (anchor, value)
             }
+            // Tags of collections are checked before their items: an unknown one changes what they mean.
             Event::SequenceStart(anchor, tag) => {
                 let anchor = Properties { anchor, tag }.of_collection("seq")?;
                 let mut items = Vec::new();
