@@ -58,12 +58,12 @@ const CEILINGS: &[(Figure, Unit, f64)] = &[
     (Figure::VagueStarts, Unit::Thousand, 0.06),
     (Figure::TinyDocs, Unit::Thousand, 0.05),
     (Figure::One, Unit::Thousand, 0.02),
-    (Figure::StoredIterators, Unit::Thousand, 1.12),
+    (Figure::StoredIterators, Unit::Thousand, 0.64),
     (Figure::BoolMatches, Unit::All, 0.0),
     (Figure::SharedTypes, Unit::Thousand, 0.04),
     (Figure::LongFunctions, Unit::Thousand, 0.3),
-    (Figure::NamedOnce, Unit::PercentOfPrivate, 27.85),
-    (Figure::PlainComments, Unit::PercentOfLines, 2.31),
+    (Figure::NamedOnce, Unit::PercentOfPrivate, 27.6),
+    (Figure::PlainComments, Unit::PercentOfLines, 2.49),
 ];
 
 /// The largest share of the lines that one room may have, in percent.
@@ -117,7 +117,7 @@ fn sources_read_no_worse_than_they_did() {
 /// The most lines that `src` and `tests` may have, and the most functions of `src` without its tests. A feature that
 /// needs more removes as many.
 const MAX_LINES: [(&str, usize); 2] = [("src", 180_540), ("tests", 76_870)];
-const MAX_FUNCTIONS: usize = 6_312;
+const MAX_FUNCTIONS: usize = 6_300;
 
 #[test]
 fn the_house_does_not_grow() {
