@@ -121,8 +121,9 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
             );
             let remembered = root.project().trust.remembered(provider, root.flavor);
             let steps_down = remembered.map_or_else(Vec::new, |known| {
-                let releases = || session.facts.known_signers(root, provider);
-                origin.steps_down(&known.into(), releases)
+                origin.steps_down(&known.into(), || {
+                    session.facts.known_signers(root, provider)
+                })
             });
             let known_ends = || Some(&releases.releases.get(provider)?.key_ends);
             memory.add(SeenEntry {
@@ -140,14 +141,18 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
     });
     report(session, args, &memories, &mut all.results, &places);
     if let Some(first) = all.results.first_mut() {
-        for typed in unmatched {
-            first.fail(
-                Failure::new(format!("no lock file of this run has an entry for {typed}"))
-                    .help("write the address as the lock file does, as in example.com/acme/tool"),
-            );
-        }
+        unmatched
+            .into_iter()
+            .map(not_locked)
+            .for_each(|failure| first.fail(failure));
     }
     all.into_result("trust")
+}
+
+/// Refuses an address of --update that no root has locked.
+fn not_locked(typed: &TypedAddr) -> Failure {
+    Failure::new(format!("no lock file of this run has an entry for {typed}"))
+        .help("write the address as the lock file does, as in example.com/acme/tool")
 }
 
 /// Asks registries about the locked releases of a root, and reports what could not be asked.

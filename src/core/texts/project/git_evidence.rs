@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::world::{FileKind, Files};
 
-use super::locate::ProjectPlace;
-use super::roots::LOCK_FILE;
+use super::locate::{LOCK_FILE, ProjectPlace};
 
 /// The evidence of git about roots (rules 1.5). Without it a pull request hides a root: by a line of a `.gitignore`, by
 /// a link in the place of its directory, or by deleting its lock file.

@@ -8,13 +8,16 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::diag::{self, Diagnostic, Span, Texts, rules};
-use crate::world::{Files, clean, is_outside};
+use crate::world::{DirEntry, FileKind, Files, clean, is_outside};
 
 use super::lists::{self, MAX_LIST_BYTES};
 use super::{FILE_NAME, MAX_FILE_BYTES, Project, read};
 
 /// The name of what is at the top of a repository; a work tree has a file of that name.
 pub(super) const REPOSITORY: &str = ".git";
+
+/// The name of the file that makes a directory a root; only looked for here, never read.
+pub(super) const LOCK_FILE: &str = ".terraform.lock.hcl";
 
 /// Maximum number of directories that are looked at above a root.
 const MAX_LEVELS: usize = 256; // Linux allows 4,096 bytes, and names have about 16.
@@ -313,4 +316,12 @@ fn unreadable(
         project: Project::default(),
         diagnostics: vec![diagnostic],
     }
+}
+
+/// Returns true if a directory holds a file of a name; `.git` may be a directory, too.
+#[must_use]
+pub fn holds(entries: &[DirEntry], name: &str) -> bool {
+    entries.iter().any(|entry| {
+        entry.name == name && (name == REPOSITORY || entry.kind != FileKind::Directory)
+    })
 }

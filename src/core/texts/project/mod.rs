@@ -46,7 +46,7 @@ use crate::platform::Platform;
 
 pub use audit::IgnoredAdvisory;
 pub use ignores::{IgnoredScope, IgnoringLine, ignoring_line};
-pub use locate::{ProjectFile, ProjectPlace, Projects, repository};
+pub use locate::{ProjectFile, ProjectPlace, Projects, holds, repository};
 pub use memory::RememberedProvider;
 pub use packages::{PackageSetting, PackageSource};
 pub use patterns::RootPatterns;

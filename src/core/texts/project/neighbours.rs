@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::world::{DirEntry, FileKind, Files};
 
 use super::ignores::{self, Ignores};
-use super::locate::{ProjectPlace, REPOSITORY};
-use super::roots::{MAX_DEPTH, holds, is_skipped};
+use super::locate::{ProjectPlace, REPOSITORY, holds};
+use super::roots::{MAX_DEPTH, is_skipped};
 
 /// Maximum number of directories of a repository that are listed; the others do not count.
 pub const MAX_NEIGHBOURS: usize = 10_000;

@@ -19,7 +19,7 @@ use crate::world::{DirEntry, FileKind, Files};
 use super::calls::{CallGraph, DirectoryKind, GlancedDirectory, LocalCalls};
 pub use super::git_evidence::GitEvidence;
 use super::ignores::{self, Ignores};
-use super::locate::{ProjectFile, ProjectPlace, Projects, REPOSITORY};
+use super::locate::{LOCK_FILE, ProjectFile, ProjectPlace, Projects, REPOSITORY, holds};
 use super::units::{self, STACK_FILE, UnitKind};
 
 // The walk calls itself for each level.
@@ -29,9 +29,6 @@ pub const MAX_DEPTH: usize = 64;
 /// Maximum number of directories in one search.
 // The largest known repository has 11,028 units in 13,000 directories.
 pub const MAX_DIRECTORIES: usize = 100_000;
-
-/// The name of the file that makes a directory a root; only looked for here, never read.
-pub(super) const LOCK_FILE: &str = ".terraform.lock.hcl";
 
 /// Directories that belong to programs; they are never searched.
 const SKIPPED: [&str; 3] = [REPOSITORY, ".terraform", ".terragrunt-cache"];
@@ -399,14 +396,6 @@ impl VisitedDirectory {
             glance,
         })
     }
-}
-
-/// Returns true if a directory holds a file of a name; `.git` may be a directory, too.
-#[must_use]
-pub fn holds(entries: &[DirEntry], name: &str) -> bool {
-    entries.iter().any(|entry| {
-        entry.name == name && (name == REPOSITORY || entry.kind != FileKind::Directory)
-    })
 }
 
 /// Returns true for a directory of a program's own records, and for the inside of a repository.

@@ -4,8 +4,7 @@ use crate::diag::{FileId, has_errors};
 use crate::hcl;
 use crate::world::{DirEntry, Files};
 
-use super::locate::ProjectPlace;
-use super::roots::{LOCK_FILE, holds};
+use super::locate::{LOCK_FILE, ProjectPlace, holds};
 
 /// The name of the file that makes a directory a unit, unless there is one of a stack.
 pub(super) const UNIT_FILE: &str = "terragrunt.hcl";

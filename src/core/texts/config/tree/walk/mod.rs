@@ -57,29 +57,7 @@ pub(in crate::texts::config) fn load(
     let files = Packages::new(outside.files);
     let mut reader = Reader::new(&files, texts, root, settings.flavor);
     reader.keeps_merged = settings.keeps_merged;
-    let mut tree = TreeWalk {
-        reader,
-        remote: outside.modules,
-        packages: Vec::new(),
-        settings,
-        manifest: ModuleManifest::default(),
-        // A source is written for the name that the pipeline uses, which `TF_DATA_DIR` may not state here.
-        package_dirs: [&settings.data_dir, Path::new(DEFAULT_DATA_DIR)]
-            .map(|data_dir| join(data_dir, "modules")),
-        modules: BTreeMap::new(),
-        nodes: Vec::new(),
-        root_module: None,
-        package_nodes: BTreeMap::new(),
-        starts: BTreeSet::new(),
-        steps_left: MAX_STEPS,
-        path_steps_left: MAX_PATH_STEPS,
-        reported: BTreeSet::new(),
-        values: Values::none(settings),
-        unseen: UnseenModules::default(),
-        requirements: Requirements::default(),
-        core_versions: Vec::new(),
-        remote_calls: Vec::new(),
-    };
+    let mut tree = TreeWalk::new(reader, outside.modules, settings);
     let found = tree.root();
     let mut diagnostics = mem::take(&mut tree.reader.found);
     let mut value_errors = mem::take(&mut tree.reader.value_errors);
@@ -160,6 +138,34 @@ struct TreeWalk<'a> {
     requirements: Requirements,
     core_versions: Vec<CoreVersion>,
     remote_calls: Vec<RemoteCall>,
+}
+
+impl<'a> TreeWalk<'a> {
+    fn new(reader: Reader<'a>, remote: &'a dyn RemoteModules, settings: &'a Settings) -> Self {
+        Self {
+            reader,
+            remote,
+            packages: Vec::new(),
+            settings,
+            manifest: ModuleManifest::default(),
+            // A source is written for the name that the pipeline uses, which `TF_DATA_DIR` may not state here.
+            package_dirs: [&settings.data_dir, Path::new(DEFAULT_DATA_DIR)]
+                .map(|data_dir| join(data_dir, "modules")),
+            modules: BTreeMap::new(),
+            nodes: Vec::new(),
+            root_module: None,
+            package_nodes: BTreeMap::new(),
+            starts: BTreeSet::new(),
+            steps_left: MAX_STEPS,
+            path_steps_left: MAX_PATH_STEPS,
+            reported: BTreeSet::new(),
+            values: Values::none(settings),
+            unseen: UnseenModules::default(),
+            requirements: Requirements::default(),
+            core_versions: Vec::new(),
+            remote_calls: Vec::new(),
+        }
+    }
 }
 
 impl TreeWalk<'_> {
