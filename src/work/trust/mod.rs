@@ -108,11 +108,9 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
         let memory = memories.entry(path).or_default();
         let accepted = accepted(args, root, lock, &mut unmatched)?;
         let builds = session.facts.builds(root, lock);
-        for (provider, entry) in &lock.providers {
-            // A part of the program has no signature.
-            if provider.is_builtin(root.flavor) {
-                continue;
-            }
+        // A part of the program has no signature.
+        let is_signed = |(provider, _): &(&ProviderAddr, _)| !provider.is_builtin(root.flavor);
+        for (provider, entry) in lock.providers.iter().filter(is_signed) {
             let origin = ReleaseOrigin::new(
                 entry,
                 stated.get(provider).or_else(|| releases.signers(provider)),
@@ -141,10 +139,9 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
     });
     report(session, args, &memories, &mut all.results, &places);
     if let Some(first) = all.results.first_mut() {
-        unmatched
-            .into_iter()
-            .map(not_locked)
-            .for_each(|failure| first.fail(failure));
+        for typed in unmatched {
+            first.fail(not_locked(typed));
+        }
     }
     all.into_result("trust")
 }
