@@ -1,7 +1,7 @@
 //! The project file that governs a directory: the nearest one, up to the top of the repository.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub struct Projects<'a> {
     now: SystemTime,
     /// The one file that counts instead of all others.
     stated: Option<Arc<ProjectFile>>,
-    by_dir: BTreeMap<PathBuf, Arc<ProjectFile>>,
+    by_dir: BTreeMap<OsString, Arc<ProjectFile>>,
 }
 
 impl ProjectPlace {
@@ -211,11 +211,11 @@ impl<'a> Projects<'a> {
         let mut next = Some(place.clone());
         let mut file = Arc::default();
         while let Some(here) = next.take() {
-            if let Some(known) = self.by_dir.get(here.absolute()) {
+            if let Some(known) = self.by_dir.get(here.absolute().as_os_str()) {
                 file = Arc::clone(known);
                 break;
             }
-            passed.push(here.absolute().to_owned());
+            passed.push(here.absolute().as_os_str().to_owned());
             let path = here.file(FILE_NAME);
             match self.files.read(&path, MAX_FILE_BYTES) {
                 Ok(bytes) => {

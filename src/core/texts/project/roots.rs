@@ -5,6 +5,7 @@
 //! unless another root calls it as a local module, however many calls are between.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -164,8 +165,8 @@ struct RootWalk<'s, 'p> {
     projects: &'s mut Projects<'p>,
     texts: &'s mut Texts,
     ignores: Ignores,
-    /// The absolute paths of the directories that were walked through.
-    paths: BTreeSet<PathBuf>,
+    /// The absolute paths of the directories that were walked through, as bytes: parts take ten times as long to compare.
+    paths: BTreeSet<OsString>,
     /// The same directories, in their order.
     visited: Vec<VisitedDirectory>,
     /// Number of directories that were listed.
@@ -203,7 +204,7 @@ impl<'s> RootWalk<'s, '_> {
             return;
         }
         // Two directories that were typed may lie in each other.
-        if self.paths.contains(place.absolute()) {
+        if self.paths.contains(place.absolute().as_os_str()) {
             return;
         }
         self.listed += 1;
@@ -265,7 +266,7 @@ impl<'s> RootWalk<'s, '_> {
             dirs.extend(tops.iter().flat_map(|top| (git.tracked)(top.shown())));
         }
         for dir in dirs {
-            if self.paths.contains(&dir) {
+            if self.paths.contains(dir.as_os_str()) {
                 continue;
             }
             let place = tops.iter().find_map(|top| top.below(&dir));
@@ -284,7 +285,7 @@ impl<'s> RootWalk<'s, '_> {
                 .iter()
                 .any(|ending| name.ends_with(ending.as_bytes()))
         };
-        self.paths.insert(place.absolute().to_owned());
+        self.paths.insert(place.absolute().into());
         self.visited.push(VisitedDirectory {
             place: place.clone(),
             file: self.projects.of(place, self.texts),
