@@ -44,18 +44,21 @@ pub enum Outcome {
 }
 
 /// The predicted outcome of one route.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Prediction {
-    /// The command and the source of its packages.
+    /// The route of the package.
     pub route: Route,
-    /// The outcome that is most likely.
+    /// The outcome for the user.
     pub outcome: Outcome,
-    /// The title of the warning or error that the program prints, if there is one; `…` replaces words that
-    /// depend on the provider, and others may follow.
+    /// The title of the warning or error that the program prints, if it prints one.
+    // `…` replaces words that depend on the provider, and others may follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Cow<'static, str>>,
-    /// The package is compared with nothing.
+    /// Nothing is recorded that the package could be compared with.
     pub unchecked: bool,
-    /// The outcome depends on something unknown, so that it could be different.
+    /// Not certain, because the platforms of the recorded hashes, the statements of the registry, or other
+    /// requirements are unknown; too few hashes count as missing.
     pub assumed: bool,
 }
 

@@ -20,18 +20,9 @@ pub struct MatrixRow {
     pub provider: Option<ProviderAddr>,
     /// The platform, as in `linux_amd64`.
     pub platform: Platform,
-    /// The route of the package.
-    pub route: Route,
-    /// The outcome for the user.
-    pub outcome: Outcome,
-    /// The title of the warning or error that the program prints, if it prints one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// Nothing is recorded that the package could be compared with.
-    pub unchecked: bool,
-    /// Not certain, because the platforms of the recorded hashes, the statements of the registry, or other
-    /// requirements are unknown; too few hashes count as missing.
-    pub assumed: bool,
+    /// The outcome by one route.
+    #[serde(flatten)]
+    pub prediction: Prediction,
 }
 
 impl MatrixRow {
@@ -55,11 +46,7 @@ impl MatrixRow {
         Self {
             provider: provider.cloned(),
             platform: platform.clone(),
-            route: prediction.route,
-            outcome: prediction.outcome,
-            title: prediction.title.as_deref().map(str::to_owned),
-            unchecked: prediction.unchecked,
-            assumed: prediction.assumed,
+            prediction: prediction.clone(),
         }
     }
 }
