@@ -29,10 +29,6 @@ fn audit(lab: &Lab, more: &[&str]) -> Outcome {
     lab.run(&args)
 }
 
-fn json(outcome: &Outcome) -> Value {
-    serde_json::from_str(&outcome.stdout).unwrap()
-}
-
 #[test]
 fn roots_fold_to_one_advisory() {
     let lab = Lab::new();
@@ -71,7 +67,7 @@ fn the_configuration_decides_before_the_recorded_constraints() {
          version = \"< 5.5.0\"\n    }\n  }\n}\n",
     );
     let outcome = audit(&lab, &["--format", "json"]).exits(1);
-    let advisory = &json(&outcome)["roots"][0]["providers"][0]["advisories"][0];
+    let advisory = &outcome.json()["roots"][0]["providers"][0]["advisories"][0];
     assert_eq!(
         advisory["excluded_by"], "the constraint < 5.5.0 (main.tf:5)",
         "{advisory}"
@@ -198,7 +194,7 @@ fn sarif_has_each_advisory_as_a_rule() {
         lock_of(&[("acme/custom", "5.4.0", ""), ("acme/all", "1.0.0", "")]),
     );
     let outcome = audit(&lab, &["--format", "sarif"]).exits(1);
-    let log = json(&outcome);
+    let log = outcome.json();
     let run = &log["runs"][0];
     let rules: Vec<&Value> = run["tool"]["driver"]["rules"]
         .as_array()

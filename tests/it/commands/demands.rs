@@ -1,15 +1,11 @@
 //! What a project file demands of packages, and `lock` enforces.
 
 use super::registry::{DEMO, lock, steady, with_registry};
+use super::upstream::pin;
 use super::*;
 use crate::registry::{Origin, Registry, TestKey};
 
 const ONE: [&str; 2] = ["--platform", "linux_amd64"];
-
-fn pin(lab: &Lab, key: &str) {
-    let provider = format!("provider \"acme/demo\" {{ key_id = \"{key}\" }}");
-    lab.write(".lockctl.hcl", format!("policy {{\n  {provider}\n}}\n"));
-}
 
 fn zips(registry: &Registry) -> usize {
     let entries = registry.entries().into_iter();

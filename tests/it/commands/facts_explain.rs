@@ -23,17 +23,6 @@ fn verify(lab: &Lab, platforms: &str, more: &[&str]) -> Outcome {
     lab.run(&[&first, more].concat())
 }
 
-/// Returns the rules of the findings in a JSON result.
-fn rules(outcome: &Outcome) -> Vec<String> {
-    let json = outcome.json();
-    let findings = json["roots"][0]["findings"].as_array().unwrap().iter();
-    let mut rules: Vec<String> = findings
-        .map(|one| one["rule"].as_str().unwrap().to_owned())
-        .collect();
-    rules.sort();
-    rules
-}
-
 /// Verifies with and without facts, and compares the rules of the findings and the exit codes.
 #[track_caller]
 fn check(lab: &Lab, platforms: &str, with: (&[&str], u8), without: (&[&str], u8)) {

@@ -50,17 +50,6 @@ fn write(lab: &Lab, text: String) {
     assert_exit(&lab.run(&["fmt"]), 0);
 }
 
-/// Returns the rules of the findings in a JSON result, sorted.
-fn rules(outcome: &Outcome) -> Vec<String> {
-    let json = outcome.json();
-    let findings = json["roots"][0]["findings"].as_array().unwrap().iter();
-    let mut rules: Vec<String> = findings
-        .map(|one| one["rule"].as_str().unwrap().to_owned())
-        .collect();
-    rules.sort();
-    rules
-}
-
 #[test]
 fn verify_finds_a_forged_h1_and_the_package_that_has_it() {
     let (registry, lab, forged, own) = altered();

@@ -171,3 +171,14 @@ fn words(line: &str) -> Vec<&str> {
 fn assert_exit(outcome: &Outcome, code: u8) {
     assert_eq!(outcome.code, code, "{outcome:#?}");
 }
+
+/// Returns the rules of the findings in a JSON result, sorted.
+fn rules(outcome: &Outcome) -> Vec<String> {
+    let json = outcome.json();
+    let findings = json["roots"][0]["findings"].as_array().unwrap().iter();
+    let mut rules: Vec<String> = findings
+        .map(|one| one["rule"].as_str().unwrap().to_owned())
+        .collect();
+    rules.sort();
+    rules
+}

@@ -17,7 +17,7 @@ fn installed() -> Lab {
     lab
 }
 
-fn verify(lab: &Lab, more: &[&str]) -> Outcome {
+pub(super) fn verify(lab: &Lab, more: &[&str]) -> Outcome {
     lab.run(&[&["verify", "--only", "packages"], BOTH, more].concat())
 }
 

@@ -16,7 +16,7 @@ use crate::zips::{Entry, Zip};
 const INSTALLED: &str = ".terraform/providers/example.com/t/x/1.1.0/linux_amd64";
 const PROGRAM: &str = "terraform-provider-x_v1.1.0";
 
-fn verify(lab: &Lab, more: &[&str]) -> Outcome {
+pub(super) fn verify(lab: &Lab, more: &[&str]) -> Outcome {
     lab.run(&[&["verify", "--only", "packages"], more].concat())
 }
 

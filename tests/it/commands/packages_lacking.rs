@@ -1,10 +1,7 @@
 //! `verify`: packages whose hash the lock file may lack, and those that it contradicts.
 
+use super::packages::verify;
 use super::*;
-
-fn verify(lab: &Lab, more: &[&str]) -> Outcome {
-    lab.run(&[&["verify", "--only", "packages"], BOTH, more].concat())
-}
 
 /// A lock file that another platform wrote: its `h1:`, and the signed list of the release.
 fn locked_elsewhere() -> Lab {

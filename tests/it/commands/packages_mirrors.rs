@@ -1,14 +1,11 @@
 //! `verify`: findings on mirrors and the matrix agree, and so do both and the program.
 
+use super::packages_hostile::verify;
 use super::*;
 use crate::zips::{Entry, Zip};
 
 const ZIP: &str = "example.com/t/x/terraform-provider-x_1.1.0_linux_amd64.zip";
 const LINUX: &[&str] = &["--platform", "linux_amd64"];
-
-fn verify(lab: &Lab, more: &[&str]) -> Outcome {
-    lab.run(&[&["verify", "--only", "packages"], more].concat())
-}
 
 /// A zip with one file and an entry for a directory, which makes two `h1:`.
 fn odd() -> Vec<u8> {

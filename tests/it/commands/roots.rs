@@ -18,17 +18,9 @@ fn repository() -> Lab {
     lab
 }
 
-fn lock(lab: &Lab, more: &[&str]) -> Outcome {
-    lab.run(&[&["lock", "--fs-mirror", "mirror"], more].concat())
-}
-
-fn json(outcome: &Outcome) -> Value {
-    serde_json::from_str(&outcome.stdout).unwrap()
-}
-
 /// Lists the roots with how they came out.
 fn statuses(outcome: &Outcome) -> Vec<String> {
-    let document = json(outcome);
+    let document = outcome.json();
     let roots = document["roots"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     roots
@@ -76,7 +68,7 @@ error[lock-missing]: There is no live/b/.terraform.lock.hcl
 "#]]);
     let outcome = lab.run(&["verify", "-r", "--format", "json"]).exits(1);
     assert_eq!(statuses(&outcome), ["live/a clean", "live/b findings"]);
-    let document = json(&outcome);
+    let document = outcome.json();
     assert_eq!(document["not_locked"], serde_json::json!(["tried"]));
     assert_eq!(document["summary"]["not_locked"], 1);
     assert_eq!(document["summary"]["roots"], 2);
@@ -115,7 +107,7 @@ fn typed_roots_keep_their_order_and_count_once() {
     let typed = words("live/b live/a ./live/b/ live/a/../a live/b/.terraform.lock.hcl");
     let outcome = lock(&lab, &[&typed[..], &["--format", "json"]].concat()).exits(0);
     assert_eq!(statuses(&outcome), ["live/b clean", "live/a clean"]);
-    assert_eq!(json(&outcome)["summary"].get("not_locked"), None);
+    assert_eq!(outcome.json()["summary"].get("not_locked"), None);
     let outcome = lab.run(&["verify", "live/b", "nowhere", "live/a"]).exits(2);
     outcome.stderr_eq(str![[r#"
 error: nowhere: nowhere cannot be read
@@ -198,7 +190,7 @@ fn a_lock_file_without_configuration_stops_no_question_about_all_roots() {
         );
     }
     let outcome = lab.run(&["tree", "-r", "--format", "json"]).exits(0);
-    let document = json(&outcome);
+    let document = outcome.json();
     let rule = &document["roots"][2]["findings"][0]["rule"];
     assert_eq!(rule, "module-not-visible", "{document}");
     // Whoever names the directory asks about nothing else.

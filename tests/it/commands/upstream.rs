@@ -20,7 +20,7 @@ fn verify(lab: &Lab, more: &[&str]) -> Outcome {
 }
 
 /// Puts a project file there that pins a key.
-fn pin(lab: &Lab, key: &str) {
+pub(super) fn pin(lab: &Lab, key: &str) {
     let provider = format!("provider \"acme/demo\" {{ key_id = \"{key}\" }}");
     lab.write(".lockctl.hcl", format!("policy {{\n  {provider}\n}}\n"));
 }
