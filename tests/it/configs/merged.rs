@@ -81,16 +81,16 @@ fn sites(module: &MergedModule, origin: RequirementOrigin) -> Vec<SourcePlace> {
                 .iter()
                 .filter(|block| block.kind == "provider")
             {
-                let version = block.body.attributes.get("version");
+                let version = block.body.attribute("version");
                 let version = version.filter(|one| one.written.value.kind != ExprKind::Null);
                 found.push(version.map_or(block.header, MergedAttribute::value_place));
             }
         }
         RequirementOrigin::Implied => {
             for block in &module.blocks {
-                let data = block.body.blocks.get("data");
-                let data = data.filter(|_| block.kind == "check");
-                found.extend(data.into_iter().flatten().map(implied));
+                let nested = block.body.blocks();
+                let data = nested.filter(|nested| block.kind == "check" && nested.kind == "data");
+                found.extend(data.map(implied));
                 found.push(implied(block));
             }
         }
@@ -120,10 +120,9 @@ fn version_of_entry(entry: &MergedAttribute) -> SourcePlace {
 
 /// Finds what says which provider manages a block: an argument, or its type.
 fn implied(block: &MergedBlock) -> SourcePlace {
-    let arguments = &block.body.attributes;
     let says = match &*block.kind {
-        "import" => arguments.get("to"),
-        _ => arguments.get("provider"),
+        "import" => block.body.attribute("to"),
+        _ => block.body.attribute("provider"),
     };
     match (says, block.labels.first()) {
         (Some(argument), _) => argument.value_place(),

@@ -238,7 +238,7 @@ impl Content {
 
 /// Writes the blocks in which a content is generated as a list of objects; `None` if one is not expanded.
 fn generated<'b>(
-    blocks: impl Iterator<Item = &'b EffectiveBlock>,
+    blocks: impl Iterator<Item = &'b EffectiveBlock<'b>>,
     content: &Content,
 ) -> Option<String> {
     let mut out = String::from("[\n");
@@ -286,10 +286,12 @@ pub(super) fn compare(program: &Terraform, lab: &Lab, number: u64) -> Result<End
         &format!("{dir}/ours/main.tf"),
         format!("{DECLARATIONS}{resource}"),
     );
-    let module = expanded(&lab.path(&format!("{dir}/ours")), program);
-    let block = module.blocks.iter().find(|block| block.kind == "resource");
-    let block = block.unwrap();
-    let got = generated(block.blocks(), &content);
+    let root = lab.path(&format!("{dir}/ours"));
+    let (got, remarks) = with_expanded(&root, program, |module| {
+        let block = module.blocks.iter().find(|block| block.kind == "resource");
+        let block = block.unwrap();
+        (generated(block.blocks(), &content), remarks(block))
+    });
     let shown = got.as_deref().unwrap_or("null");
     lab.write(
         &format!("{dir}/theirs/terraform.tfvars"),
@@ -312,7 +314,7 @@ pub(super) fn compare(program: &Terraform, lab: &Lab, number: u64) -> Result<End
         return Ok(End::Refused);
     }
     if got.is_none() {
-        let reason = remarks(block).join("; ");
+        let reason = remarks.join("; ");
         return Ok(End::Kept(reason));
     }
     let json = program.succeeds(lab, &theirs, &["show", "-json", "plan"]);
@@ -348,19 +350,26 @@ pub(super) fn difference(at: &str, wanted: &Value, got: &Value) -> Vec<String> {
         .collect()
 }
 
-fn expanded(root: &Path, program: &Terraform) -> EffectiveModule {
+/// Expands a root, and hands the module to `work`.
+fn with_expanded<T>(
+    root: &Path,
+    program: &Terraform,
+    work: impl FnOnce(&EffectiveModule<'_>) -> T,
+) -> T {
     let settings = Settings::new(program.rules);
     let mut texts = Texts::default();
     let loaded = config::load(&RealDisk, &mut texts, root, &settings);
     let modules = &loaded.modules;
-    let module = effective::effective(&modules[0], &texts, program.rules);
+    let read = texts.clone();
+    let merged = modules[0].merged(&read, program.rules);
+    let module = effective::effective(&modules[0].files, &merged, &read, program.rules);
     config::with_planned(&RealDisk, &mut texts, root, &settings, modules, |values| {
         values.enter(0);
-        effective::expand(module, values)
+        work(&effective::expand(module, values))
     })
 }
 
-fn remarks(block: &EffectiveBlock) -> Vec<String> {
+fn remarks(block: &EffectiveBlock<'_>) -> Vec<String> {
     let nested = block.blocks().flat_map(remarks);
     block.remarks.iter().cloned().chain(nested).collect()
 }

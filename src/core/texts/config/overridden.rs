@@ -79,7 +79,7 @@ impl OverriddenPlaces {
         for block in &module.blocks {
             self.block(block, stated);
             // A check holds a data source of the module.
-            for data in block.body.blocks.get("data").into_iter().flatten() {
+            for data in block.body.blocks().filter(|nested| nested.kind == "data") {
                 self.block(data, stated);
             }
         }
@@ -87,7 +87,7 @@ impl OverriddenPlaces {
 
     fn block(&mut self, block: &MergedBlock, stated: &StatedConstraints) {
         for argument in ["provider", "version"] {
-            let Some(argument) = block.body.attributes.get(argument) else {
+            let Some(argument) = block.body.attribute(argument) else {
                 continue;
             };
             // What the base does not say is added to it.

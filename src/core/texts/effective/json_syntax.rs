@@ -2,7 +2,7 @@
 //!
 //! In JSON every expression is a string, and the place of the string decides what it means.
 
-use crate::diag::FileId;
+use crate::diag::{FileId, Span};
 use crate::effective::literal::{key, push_escaped, quoted};
 use crate::flavor::Flavor;
 use crate::hcl;
@@ -60,10 +60,27 @@ pub(super) fn meaning(path: &[&str], name: &str, flavor: Flavor) -> StringMeanin
     }
 }
 
+/// Returns the name of a member, with its place.
+pub(super) fn key_of(item: &ObjectItem) -> Option<(&str, Span)> {
+    match &item.key {
+        ObjectKey::Expr(Expr {
+            kind: ExprKind::String(name),
+            span,
+        }) => Some((name, *span)),
+        _ => None,
+    }
+}
+
 /// Writes a value of a JSON file as an expression of native syntax.
 pub(super) fn native(file: FileId, value: &Expr, meaning: StringMeaning) -> String {
     match &value.kind {
-        ExprKind::String(text) => string(file, text, value, meaning),
+        ExprKind::String(text) => match meaning {
+            StringMeaning::Expression if hcl::expression(file, text, value.span).is_ok() => {
+                text.to_owned()
+            }
+            StringMeaning::Template if is_template(text) => template_value(file, text, value),
+            _ => quoted(text),
+        },
         ExprKind::Tuple(items) => {
             let items: Vec<String> = items
                 .iter()
@@ -71,47 +88,31 @@ pub(super) fn native(file: FileId, value: &Expr, meaning: StringMeaning) -> Stri
                 .collect();
             format!("[{}]", items.join(", "))
         }
-        ExprKind::Object(items) => object(file, items, meaning),
+        ExprKind::Object(items) => {
+            let mut text = String::from("{");
+            for item in items {
+                let Some((name, _)) = key_of(item) else {
+                    continue;
+                };
+                let key = match meaning {
+                    StringMeaning::Template if is_template(name) => template(name),
+                    // A provider in `providers` may be a reference with an alias.
+                    StringMeaning::Expression => name.to_owned(),
+                    _ => key(name),
+                };
+                text.push_str(&format!(
+                    "\n{key} = {}",
+                    native(file, &item.value, meaning.of_member(name))
+                ));
+            }
+            text.push_str(if items.is_empty() { "}" } else { "\n}" });
+            text
+        }
         ExprKind::Bool(truth) => truth.to_string(),
         ExprKind::Number(digits) => digits.clone(),
         ExprKind::Unary(_, number) => format!("-{}", native(file, number, meaning)),
         // JSON has no other values.
         _ => "null".to_owned(),
-    }
-}
-
-fn object(file: FileId, items: &[ObjectItem], meaning: StringMeaning) -> String {
-    let mut text = String::from("{");
-    for item in items {
-        let ObjectKey::Expr(Expr {
-            kind: ExprKind::String(name),
-            ..
-        }) = &item.key
-        else {
-            continue;
-        };
-        let key = match meaning {
-            StringMeaning::Template if is_template(name) => template(name),
-            // A provider in `providers` may be a reference with an alias.
-            StringMeaning::Expression => name.clone(),
-            _ => key(name),
-        };
-        text.push_str(&format!(
-            "\n{key} = {}",
-            native(file, &item.value, meaning.of_member(name))
-        ));
-    }
-    text.push_str(if items.is_empty() { "}" } else { "\n}" });
-    text
-}
-
-fn string(file: FileId, text: &str, value: &Expr, meaning: StringMeaning) -> String {
-    match meaning {
-        StringMeaning::Expression if hcl::expression(file, text, value.span).is_ok() => {
-            text.to_owned()
-        }
-        StringMeaning::Template if is_template(text) => template_value(file, text, value),
-        _ => quoted(text),
     }
 }
 

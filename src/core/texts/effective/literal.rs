@@ -42,17 +42,24 @@ pub fn literal(value: &Value) -> Option<String> {
 #[must_use]
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
+    push_quoted(&mut quoted, text);
+    quoted
+}
+
+/// Adds literal text as a quoted string.
+pub(super) fn push_quoted(quoted: &mut String, text: &str) {
+    let is_special = |c: char| c.is_control() || ['"', '\\', '$', '%'].contains(&c);
+    let (plain, mut rest) = text.split_at(text.find(is_special).unwrap_or(text.len()));
     quoted.push('"');
-    let mut rest = text;
+    quoted.push_str(plain);
     while let Some(c) = rest.chars().next() {
         if rest.starts_with("${") || rest.starts_with("%{") {
             quoted.push(c);
         }
-        push_escaped(&mut quoted, c);
+        push_escaped(quoted, c);
         rest = &rest[c.len_utf8()..];
     }
     quoted.push('"');
-    quoted
 }
 
 /// Adds a character of a quoted string.

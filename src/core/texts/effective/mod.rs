@@ -15,10 +15,10 @@ mod overridden;
 mod tf_json;
 mod variables;
 
-pub use build::{declared, effective};
+pub use build::effective;
 pub use expand::{MAX_GENERATED_BLOCKS, MAX_GENERATED_BYTES, expand};
 pub use literal::{literal, quoted};
 pub use module::{EffectiveAttribute, EffectiveBlock, EffectiveItem, EffectiveModule};
 pub use native::{Places, native};
-pub use overridden::{ComparedLine, compare, overridden};
+pub use overridden::{compare, overridden};
 pub use tf_json::tf_json;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::diag::Texts;
-use crate::effective::literal::quoted;
+use crate::effective::literal::push_quoted;
 use crate::effective::module::{EffectiveBlock, EffectiveItem, EffectiveModule};
 use crate::hcl;
 use crate::module_config::SourcePlace;
@@ -18,39 +18,37 @@ pub enum Places {
     Hidden,
 }
 
-/// Prints a module; the blocks of it alone are a configuration of the same meaning.
-#[must_use]
-pub fn native(module: &EffectiveModule, places: Places, texts: &Texts) -> String {
+/// Adds the text of a module; the blocks of it alone are a configuration of the same meaning.
+pub fn native(printed: &mut String, module: &EffectiveModule<'_>, places: Places, texts: &Texts) {
     let mut text = String::new();
-    // On several threads it takes longer: most of the time is that of the allocator.
-    for block in &module.blocks {
-        if !text.is_empty() {
-            text.push('\n');
+    for (index, block) in module.blocks.iter().enumerate() {
+        if index > 0 {
+            printed.push('\n');
         }
         if places == Places::Shown {
             let _ = writeln!(text, "# {}", origin(block, texts));
         }
         push_block(&mut text, block, places, None);
+        // Block by block, as the text of a large module does not stay in the caches of a processor.
+        printed.push_str(&hcl::format(&text));
+        text.clear();
     }
-    hcl::format(&text)
 }
 
-/// Prints a block of the top level, or the same as if it were one.
-#[must_use]
-pub(super) fn block_text(block: &EffectiveBlock, places: Places) -> String {
-    let mut text = String::new();
-    push_block(&mut text, block, places, None);
-    hcl::format(&text)
-}
-
-fn push_block(text: &mut String, block: &EffectiveBlock, places: Places, parent: Option<&str>) {
+/// Adds a block as it is before it is formatted.
+pub(super) fn push_block(
+    text: &mut String,
+    block: &EffectiveBlock<'_>,
+    places: Places,
+    parent: Option<&str>,
+) {
     if places == Places::Shown {
         for remark in &block.remarks {
             // A remark may name what a stranger wrote.
             let _ = writeln!(text, "# {}", remark.replace(char::is_control, " "));
         }
     }
-    text.push_str(&header(block));
+    push_header(text, block);
     text.push_str(" {");
     let is_type = |name: &str| parent.is_none() && block.kind == "variable" && name == "type";
     let mut before = None;
@@ -73,7 +71,9 @@ fn push_block(text: &mut String, block: &EffectiveBlock, places: Places, parent:
                     text if is_type(&attribute.name) => Cow::Borrowed(text),
                     text => hcl::unquoted(text),
                 };
-                let _ = write!(text, "{} = {value}", attribute.name);
+                text.push_str(&attribute.name);
+                text.push_str(" = ");
+                text.push_str(&value);
             }
             EffectiveItem::Block(nested) => push_block(text, nested, places, Some(&block.kind)),
         }
@@ -87,17 +87,17 @@ fn push_block(text: &mut String, block: &EffectiveBlock, places: Places, parent:
     }
 }
 
-/// Writes the type and the labels of a block.
-pub(super) fn header(block: &EffectiveBlock) -> String {
-    let mut header = block.kind.clone();
+/// Adds the type and the labels of a block.
+pub(super) fn push_header(text: &mut String, block: &EffectiveBlock<'_>) {
+    text.push_str(&block.kind);
     for label in &block.labels {
-        let _ = write!(header, " {}", quoted(label));
+        text.push(' ');
+        push_quoted(text, label);
     }
-    header
 }
 
 /// Names the place of a block, and the places of what comes from other files.
-pub(super) fn origin(block: &EffectiveBlock, texts: &Texts) -> String {
+pub(super) fn origin(block: &EffectiveBlock<'_>, texts: &Texts) -> String {
     let mut origin = place_text(block.origin, texts);
     let mut others = Vec::new();
     collect_others(block, block.origin, &mut Vec::new(), &mut others);
@@ -109,16 +109,13 @@ pub(super) fn origin(block: &EffectiveBlock, texts: &Texts) -> String {
 
 /// Collects what is not of the file of the block around it, each with the names of the blocks that it is in.
 fn collect_others<'b>(
-    block: &'b EffectiveBlock,
+    block: &'b EffectiveBlock<'_>,
     around: SourcePlace,
     path: &mut Vec<&'b str>,
     others: &mut Vec<(String, SourcePlace)>,
 ) {
     for item in &block.items {
-        let (name, place) = match item {
-            EffectiveItem::Attribute(attribute) => (&attribute.name, attribute.origin),
-            EffectiveItem::Block(block) => (&block.kind, block.origin),
-        };
+        let (name, place) = (item.name(), item.origin());
         path.push(name);
         if place.file != around.file {
             let other = (path.join("."), place);
@@ -136,7 +133,10 @@ fn collect_others<'b>(
 
 pub(super) fn place_text(place: SourcePlace, texts: &Texts) -> String {
     let line = texts.position(place.file, place.span.start).line;
+    let name = texts.name(place.file);
     // The name of a file may hold anything.
-    let name = texts.name(place.file).replace(char::is_control, "?");
+    if name.contains(char::is_control) {
+        return format!("{}:{line}", name.replace(char::is_control, "?"));
+    }
     format!("{name}:{line}")
 }

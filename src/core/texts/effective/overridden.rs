@@ -1,48 +1,56 @@
 //! The part of a module that override files change: as a comparison of the module without them and with them, and as
 //! findings.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::config::Loaded;
 use crate::diag::{Diagnostic, FileId, MAX_PROBLEMS, Texts, named, rules};
 use crate::effective::build::effective;
 use crate::effective::module::{EffectiveBlock, EffectiveItem, EffectiveModule};
-use crate::effective::native::{Places, block_text, header, place_text};
+use crate::effective::native::{Places, place_text, push_block, push_header};
 use crate::flavor::Flavor;
 use crate::hcl;
-use crate::module_config::SourcePlace;
+use crate::module_config::merge;
+use crate::module_config::{ModuleFile, SourcePlace};
 
-/// A line of the comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ComparedLine {
-    /// `-` for what override files take away, `+` for what they set, a space for the blocks around.
-    pub sign: char,
-    /// The line, with the place of what begins there.
-    pub text: String,
-}
-
-/// Compares a module without its override files and with them; empty if they change nothing.
+/// Compares a module with what its files say that override nothing; empty if override files change nothing.
+///
+/// A line starts with `-` for what override files take away, with `+` for what they set, with a space for the blocks
+/// around; the place of what begins there follows.
 #[must_use]
 pub fn compare(
-    base: &EffectiveModule,
-    module: &EffectiveModule,
+    files: &[ModuleFile],
+    module: &EffectiveModule<'_>,
     texts: &Texts,
-) -> Vec<ComparedLine> {
+    flavor: Flavor,
+) -> String {
+    let primary: Vec<ModuleFile> = files
+        .iter()
+        .copied()
+        .filter(|file| !file.is_override())
+        .collect();
     let mut lines = ComparedLines {
-        lines: Vec::new(),
+        lines: String::new(),
         texts,
     };
-    let blocks = |module: &EffectiveModule| -> Vec<EffectiveItem> {
-        module
-            .blocks
-            .iter()
-            .cloned()
-            .map(EffectiveItem::Block)
-            .collect()
-    };
-    lines.items(&blocks(base), &blocks(module), 0);
+    if primary.len() < files.len() {
+        let merged = merge::merge(&primary, texts, flavor);
+        let base = effective(&primary, &merged, texts, flavor);
+        lines.items(&items(&base), &items(module), 0);
+    }
     lines.lines
+}
+
+fn items<'m>(module: &EffectiveModule<'m>) -> Vec<EffectiveItem<'m>> {
+    module
+        .blocks
+        .iter()
+        .cloned()
+        .map(EffectiveItem::Block)
+        .collect()
 }
 
 /// Finds the blocks of a root and of its local modules that override files change or add.
@@ -63,11 +71,13 @@ pub fn overridden(loaded: &Loaded, texts: &Texts, flavor: Flavor) -> Vec<Diagnos
         if !is_new || files.is_empty() {
             continue;
         }
-        for block in &effective(node, texts, flavor).blocks {
-            let Some(place) = first_in(block, &files) else {
+        let merged = node.merged(texts, flavor);
+        for block in effective(&node.files, &merged, texts, flavor).blocks {
+            let Some(place) = first_in(&block, &files) else {
                 continue;
             };
-            let header = header(block);
+            let mut header = String::new();
+            push_header(&mut header, &block);
             let rule = named(rules::OVERRIDDEN);
             let diagnostic = if files.contains(&block.origin.file) {
                 rule.diagnostic(format!("{header} is in an override file only"))
@@ -90,25 +100,24 @@ pub fn overridden(loaded: &Loaded, texts: &Texts, flavor: Flavor) -> Vec<Diagnos
 }
 
 /// Returns the first place in a block that is in one of some files.
-fn first_in(block: &EffectiveBlock, files: &BTreeSet<FileId>) -> Option<SourcePlace> {
-    let own = Some(block.origin).filter(|place| files.contains(&place.file));
+fn first_in(block: &EffectiveBlock<'_>, files: &BTreeSet<FileId>) -> Option<SourcePlace> {
+    let is_wanted = |place: &SourcePlace| files.contains(&place.file);
+    let own = Some(block.origin).filter(is_wanted);
     own.or_else(|| {
         block.items.iter().find_map(|item| match item {
-            EffectiveItem::Attribute(attribute) => {
-                Some(attribute.origin).filter(|place| files.contains(&place.file))
-            }
+            EffectiveItem::Attribute(attribute) => Some(attribute.origin).filter(is_wanted),
             EffectiveItem::Block(nested) => first_in(nested, files),
         })
     })
 }
 
 struct ComparedLines<'a> {
-    lines: Vec<ComparedLine>,
+    lines: String,
     texts: &'a Texts,
 }
 
 impl ComparedLines<'_> {
-    fn items(&mut self, base: &[EffectiveItem], items: &[EffectiveItem], depth: usize) {
+    fn items(&mut self, base: &[EffectiveItem<'_>], items: &[EffectiveItem<'_>], depth: usize) {
         let mut left: BTreeMap<ItemKey<'_>, VecDeque<usize>> = BTreeMap::new();
         for (index, item) in base.iter().enumerate() {
             left.entry(key(item)).or_default().push_back(index);
@@ -139,30 +148,31 @@ impl ComparedLines<'_> {
     }
 
     /// Adds a block that is there before and after, if anything in it differs.
-    fn merged(&mut self, before: &EffectiveBlock, block: &EffectiveBlock, depth: usize) {
+    fn merged(&mut self, before: &EffectiveBlock<'_>, block: &EffectiveBlock<'_>, depth: usize) {
         let start = self.lines.len();
-        self.push(
-            ' ',
-            &format!("{} {{", header(block)),
-            Some(block.origin),
-            depth,
-        );
+        let mut opening = String::new();
+        push_header(&mut opening, block);
+        opening.push_str(" {");
+        self.push(' ', &opening, Some(block.origin), depth);
+        let inside = self.lines.len();
         self.items(&before.items, &block.items, depth + 1);
-        if self.lines.len() == start + 1 {
+        if self.lines.len() == inside {
             self.lines.truncate(start);
         } else {
             self.push(' ', "}", None, depth);
         }
     }
 
-    fn whole(&mut self, sign: char, item: &EffectiveItem, depth: usize) {
-        let text = match item {
+    fn whole(&mut self, sign: char, item: &EffectiveItem<'_>, depth: usize) {
+        let mut text = String::new();
+        match item {
             EffectiveItem::Attribute(attribute) => {
-                hcl::format(&format!("{} = {}\n", attribute.name, attribute.text))
+                text = format!("{} = {}\n", attribute.name, attribute.text);
             }
-            EffectiveItem::Block(block) => block_text(block, Places::Hidden),
-        };
-        let mut place = Some(place(item));
+            EffectiveItem::Block(block) => push_block(&mut text, block, Places::Hidden, None),
+        }
+        let text = hcl::format(&text);
+        let mut place = Some(item.origin());
         for line in text.lines() {
             self.push(sign, line, place.take(), depth);
         }
@@ -172,24 +182,17 @@ impl ComparedLines<'_> {
         let place = place.map_or_else(String::new, |place| {
             format!(" # {}", place_text(place, self.texts))
         });
-        let text = format!("{:1$}{line}{place}", "", 2 * depth);
-        self.lines.push(ComparedLine { sign, text });
+        let indent = 2 * depth;
+        let _ = writeln!(self.lines, "{sign} {:indent$}{line}{place}", "");
     }
 }
 
 /// The identity of an item: the name of an argument, or the place and the labels of a block.
-type ItemKey<'i> = (&'i str, Option<SourcePlace>, &'i [String]);
+type ItemKey<'i> = (&'i str, Option<SourcePlace>, &'i [Cow<'i, str>]);
 
-fn key(item: &EffectiveItem) -> ItemKey<'_> {
+fn key<'i>(item: &'i EffectiveItem<'i>) -> ItemKey<'i> {
     match item {
-        EffectiveItem::Attribute(attribute) => (&attribute.name, None, &[]),
-        EffectiveItem::Block(block) => (&block.kind, Some(block.origin), &block.labels),
-    }
-}
-
-fn place(item: &EffectiveItem) -> SourcePlace {
-    match item {
-        EffectiveItem::Attribute(attribute) => attribute.origin,
-        EffectiveItem::Block(block) => block.origin,
+        EffectiveItem::Attribute(_) => (item.name(), None, &[]),
+        EffectiveItem::Block(block) => (item.name(), Some(block.origin), &block.labels),
     }
 }

@@ -1,5 +1,6 @@
 //! The tree in the JSON syntax of the programs.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -43,7 +44,12 @@ impl Members {
 
 /// Prints a module in JSON syntax; the meaning of each string follows from the flavor.
 #[must_use]
-pub fn tf_json(module: &EffectiveModule, places: Places, texts: &Texts, flavor: Flavor) -> String {
+pub fn tf_json(
+    module: &EffectiveModule<'_>,
+    places: Places,
+    texts: &Texts,
+    flavor: Flavor,
+) -> String {
     let mut members = Members::default();
     for block in &module.blocks {
         let mut body = Members::default();
@@ -60,7 +66,7 @@ pub fn tf_json(module: &EffectiveModule, places: Places, texts: &Texts, flavor: 
 }
 
 /// Adds a block below its type and labels; of several with one name an array is made.
-fn insert(members: &mut Members, name: &str, labels: &[String], body: Json) {
+fn insert(members: &mut Members, name: &str, labels: &[Cow<'_, str>], body: Json) {
     match (members.get_mut(name), labels) {
         (None, []) => members.push(name.to_owned(), body),
         (None, [label, labels @ ..]) => {
@@ -79,12 +85,16 @@ fn insert(members: &mut Members, name: &str, labels: &[String], body: Json) {
     }
 }
 
-fn add_items(members: &mut Members, path: &[&str], block: &EffectiveBlock, flavor: Flavor) {
+fn add_items(members: &mut Members, path: &[&str], block: &EffectiveBlock<'_>, flavor: Flavor) {
     for item in &block.items {
         let nested = match item {
             EffectiveItem::Attribute(attribute) => {
                 let meaning = meaning(path, &attribute.name, flavor);
-                members.push(attribute.name.clone(), argument(attribute, meaning));
+                let json = match attribute.expr() {
+                    Some(expr) => value(attribute, &expr, meaning),
+                    None => Json::Text(attribute.text.to_string()),
+                };
+                members.push(attribute.name.to_string(), json);
                 continue;
             }
             EffectiveItem::Block(nested) => nested,
@@ -95,21 +105,14 @@ fn add_items(members: &mut Members, path: &[&str], block: &EffectiveBlock, flavo
         let body = Json::Object(body);
         if nested.labels.is_empty() && members.get_mut(&nested.kind).is_none() {
             // A list even of a single one: only the provider knows whether an argument of the name is meant.
-            members.push(nested.kind.clone(), Json::Array(vec![body]));
+            members.push(nested.kind.to_string(), Json::Array(vec![body]));
         } else {
             insert(members, &nested.kind, &nested.labels, body);
         }
     }
 }
 
-fn argument(attribute: &EffectiveAttribute, meaning: StringMeaning) -> Json {
-    let Some(expr) = attribute.expr() else {
-        return Json::Text(attribute.text.clone());
-    };
-    value(attribute, &expr, meaning)
-}
-
-fn value(attribute: &EffectiveAttribute, expr: &Expr, meaning: StringMeaning) -> Json {
+fn value(attribute: &EffectiveAttribute<'_>, expr: &Expr, meaning: StringMeaning) -> Json {
     let text = &attribute.text[expr.span.start..expr.span.end];
     match &expr.kind {
         ExprKind::Tuple(items) => Json::Array(
@@ -140,7 +143,16 @@ fn value(attribute: &EffectiveAttribute, expr: &Expr, meaning: StringMeaning) ->
         ExprKind::String(string) => Json::Text(string.clone()),
         _ if meaning == StringMeaning::Expression => Json::Text(text.to_owned()),
         ExprKind::Null | ExprKind::Bool(_) => Json::Verbatim(text.to_owned()),
-        ExprKind::Number(_) | ExprKind::Unary(UnaryOp::Negate, _) => number(attribute, expr, text),
+        // As it is written where JSON has such numbers, too.
+        ExprKind::Number(_) | ExprKind::Unary(UnaryOp::Negate, _) => {
+            match constant(attribute.origin.file, expr) {
+                _ if serde_json::from_str::<serde_json::Number>(text).is_ok() => {
+                    Json::Verbatim(text.to_owned())
+                }
+                Ok(value @ Value::Number(_)) => of_value(&value),
+                _ => Json::Text(interpolation(text)),
+            }
+        }
         ExprKind::Template(parts) => {
             Json::Text(template(attribute, parts).unwrap_or_else(|| interpolation(text)))
         }
@@ -148,16 +160,6 @@ fn value(attribute: &EffectiveAttribute, expr: &Expr, meaning: StringMeaning) ->
             let computed = constant(attribute.origin.file, expr).ok();
             computed.map_or_else(|| Json::Text(interpolation(text)), |value| of_value(&value))
         }
-        _ => Json::Text(interpolation(text)),
-    }
-}
-
-/// Writes a number as it is written where JSON has it, too.
-fn number(attribute: &EffectiveAttribute, expr: &Expr, text: &str) -> Json {
-    let is_json = serde_json::from_str::<serde_json::Number>(text).is_ok();
-    match constant(attribute.origin.file, expr) {
-        _ if is_json => Json::Verbatim(text.to_owned()),
-        Ok(value @ Value::Number(_)) => of_value(&value),
         _ => Json::Text(interpolation(text)),
     }
 }
@@ -179,7 +181,7 @@ fn of_value(value: &Value) -> Json {
 }
 
 /// Writes a template of text and interpolations; directives have no parts that could be printed one by one.
-fn template(attribute: &EffectiveAttribute, parts: &[TemplatePart]) -> Option<String> {
+fn template(attribute: &EffectiveAttribute<'_>, parts: &[TemplatePart]) -> Option<String> {
     let mut text = String::new();
     for part in parts {
         match part {
@@ -206,28 +208,31 @@ fn escaped(text: &str) -> String {
 }
 
 fn print(printed: &mut String, value: &Json, depth: usize) {
-    let indent = |depth: usize| format!("\n{:1$}", "", 2 * depth);
     let string = |text: &str| serde_json::Value::from(text).to_string();
-    match value {
-        Json::Text(text) => printed.push_str(&string(text)),
-        Json::Verbatim(text) => printed.push_str(text),
-        Json::Array(items) if items.is_empty() => printed.push_str("[]"),
-        Json::Object(members) if members.list.is_empty() => printed.push_str("{}"),
-        Json::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                printed.push(if at == 0 { '[' } else { ',' });
-                printed.push_str(&indent(depth + 1));
-                print(printed, item, depth + 1);
-            }
-            let _ = write!(printed, "{}]", indent(depth));
+    let ([open, close], items): ([char; 2], Vec<(Option<&str>, &Json)>) = match value {
+        Json::Text(text) => return printed.push_str(&string(text)),
+        Json::Verbatim(text) => return printed.push_str(text),
+        Json::Array(items) => (['[', ']'], items.iter().map(|item| (None, item)).collect()),
+        Json::Object(members) => (
+            ['{', '}'],
+            members
+                .list
+                .iter()
+                .map(|(name, value)| (Some(&**name), value))
+                .collect(),
+        ),
+    };
+    printed.push(open);
+    for (at, (name, value)) in items.iter().enumerate() {
+        let comma = if at == 0 { "" } else { "," };
+        let _ = write!(printed, "{comma}\n{:1$}", "", 2 * (depth + 1));
+        if let Some(name) = name {
+            let _ = write!(printed, "{}: ", string(name));
         }
-        Json::Object(members) => {
-            for (at, (name, value)) in members.list.iter().enumerate() {
-                printed.push(if at == 0 { '{' } else { ',' });
-                let _ = write!(printed, "{}{}: ", indent(depth + 1), string(name));
-                print(printed, value, depth + 1);
-            }
-            let _ = write!(printed, "{}}}", indent(depth));
-        }
+        print(printed, value, depth + 1);
     }
+    if !items.is_empty() {
+        let _ = write!(printed, "\n{:1$}", "", 2 * depth);
+    }
+    printed.push(close);
 }

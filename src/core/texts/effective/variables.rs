@@ -19,16 +19,24 @@ const OTHER_DEFAULTS: &str = "the program ignores the defaults of optional() in 
 
 /// Puts the defaults in place that override files leave to variables.
 pub(super) fn correct(
-    module: &mut EffectiveModule,
+    module: &mut EffectiveModule<'_>,
     files: &[ModuleFile],
     texts: &Texts,
     flavor: Flavor,
 ) {
-    let mut overridden: BTreeMap<String, &mut EffectiveBlock> = module
+    let is_overridden = |block: &EffectiveBlock<'_>, name| {
+        block.attribute(name).is_some_and(|attribute| {
+            !attribute.replaces.is_empty() || attribute.origin.file != block.origin.file
+        })
+    };
+    let mut overridden: BTreeMap<String, &mut EffectiveBlock<'_>> = module
         .blocks
         .iter_mut()
-        .filter(|block| block.kind == "variable" && has_overridden_type(block))
-        .filter_map(|block| Some((block.labels.first()?.clone(), block)))
+        .filter(|block| {
+            block.kind == "variable"
+                && (is_overridden(block, "type") || is_overridden(block, "default"))
+        })
+        .filter_map(|block| Some((block.labels.first()?.to_string(), block)))
         .collect();
     if overridden.is_empty() {
         return;
@@ -63,17 +71,8 @@ pub(super) fn correct(
     module.doubts.append(&mut doubts);
 }
 
-fn has_overridden_type(block: &EffectiveBlock) -> bool {
-    let is_overridden = |name| {
-        block.attribute(name).is_some_and(|attribute| {
-            !attribute.replaces.is_empty() || attribute.origin.file != block.origin.file
-        })
-    };
-    is_overridden("type") || is_overridden("default")
-}
-
 /// Writes the default that the steps come to; returns why the text means something else than the program does.
-fn correct_block(block: &mut EffectiveBlock, variable: &Variable) -> Option<&'static str> {
+fn correct_block(block: &mut EffectiveBlock<'_>, variable: &Variable) -> Option<&'static str> {
     let written_type = variable.ty.as_ref().and_then(|ty| ty.value.clone());
     let types = [&variable.filled_by, &written_type];
     let doubt = (variable.filled_by != written_type
@@ -101,7 +100,7 @@ fn correct_block(block: &mut EffectiveBlock, variable: &Variable) -> Option<&'st
     if written.is_some_and(comes_to_default) {
         return doubt;
     }
-    attribute.text = literal(&default.value)?;
+    attribute.text = literal(&default.value)?.into();
     doubt.or((!comes_to_default(default.value.clone())).then_some(OTHER_DEFAULTS))
 }
 

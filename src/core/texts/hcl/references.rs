@@ -1,6 +1,6 @@
 //! The names that expressions use.
 
-use super::tree::{Expr, ExprKind, For, ObjectKey, Step, TemplatePart, Word};
+use super::tree::{Expr, ExprKind, For, Step, TemplatePart, Word};
 use crate::diag::Span;
 
 /// A name that an expression uses, with the steps behind it as far as they are fixed.
@@ -55,35 +55,18 @@ struct ReferenceWalk<'e> {
 impl<'e> ReferenceWalk<'e> {
     fn expr(&mut self, value: &'e Expr) {
         match &value.kind {
-            ExprKind::Null | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::String(_) => {}
             ExprKind::Variable(root) => self.name(root, &[], value.span),
             ExprKind::Traversal(base, steps) => self.traversal(base, steps),
             ExprKind::Template(parts) => self.parts(parts),
-            ExprKind::Tuple(items) => items.iter().for_each(|item| self.expr(item)),
-            ExprKind::Object(items) => {
-                for item in items {
-                    // A bare word as a key is a text, and refers to nothing.
-                    if let ObjectKey::Expr(key) = &item.key {
-                        self.expr(key);
-                    }
-                    self.expr(&item.value);
+            ExprKind::For(turns) => self.turns(turns),
+            kind => {
+                if let ExprKind::Call(call) = kind {
+                    self.functions.push(&call.name);
+                }
+                for operand in value.operands() {
+                    self.expr(operand);
                 }
             }
-            ExprKind::Paren(inner) | ExprKind::Unary(_, inner) => self.expr(inner),
-            ExprKind::Call(call) => {
-                self.functions.push(&call.name);
-                call.args.iter().for_each(|argument| self.expr(argument));
-            }
-            ExprKind::Conditional(parts) => {
-                self.expr(&parts.condition);
-                self.expr(&parts.then);
-                self.expr(&parts.otherwise);
-            }
-            ExprKind::Binary(_, operands) => {
-                self.expr(&operands.0);
-                self.expr(&operands.1);
-            }
-            ExprKind::For(turns) => self.turns(turns),
         }
     }
 

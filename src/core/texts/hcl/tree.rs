@@ -239,6 +239,39 @@ pub struct TemplateFor {
     pub body: Vec<TemplatePart>,
 }
 
+impl Expr {
+    /// Lists the expressions that this one is directly made of, unless steps, a template or a `for` are around them.
+    #[must_use]
+    pub fn operands(&self) -> Vec<&Self> {
+        match &self.kind {
+            ExprKind::Null
+            | ExprKind::Bool(_)
+            | ExprKind::Number(_)
+            | ExprKind::String(_)
+            | ExprKind::Variable(_)
+            | ExprKind::Template(_)
+            | ExprKind::Traversal(..)
+            | ExprKind::For(_) => Vec::new(),
+            ExprKind::Tuple(items) => items.iter().collect(),
+            ExprKind::Object(items) => {
+                let mut operands = Vec::with_capacity(2 * items.len());
+                for item in items {
+                    // A bare word as a key is a text, and refers to nothing.
+                    if let ObjectKey::Expr(key) = &item.key {
+                        operands.push(key);
+                    }
+                    operands.push(&item.value);
+                }
+                operands
+            }
+            ExprKind::Paren(inner) | ExprKind::Unary(_, inner) => vec![inner],
+            ExprKind::Call(call) => call.args.iter().collect(),
+            ExprKind::Conditional(parts) => vec![&parts.condition, &parts.then, &parts.otherwise],
+            ExprKind::Binary(_, operands) => vec![&operands.0, &operands.1],
+        }
+    }
+}
+
 impl Body {
     /// Walks over the arguments, in source order.
     pub fn attributes(&self) -> impl Iterator<Item = &Attribute> {

@@ -20,5 +20,5 @@ pub(crate) mod syntax;
 
 pub use file::{ModuleFile, SourcePlace};
 pub use merge::merged::{
-    MergedAttribute, MergedBlock, MergedBody, MergedGroup, MergedModule, MergedSettings,
+    MergedAttribute, MergedBlock, MergedBody, MergedGroup, MergedItem, MergedModule, MergedSettings,
 };

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -11,7 +12,7 @@ use crate::diag::{Texts, counted, did_you_mean};
 use crate::driver;
 use crate::effective::{self, EffectiveModule, Places};
 use crate::flavor::{Flavor, Program};
-use crate::module_config::ModuleFile;
+use crate::module_config::{MergedModule, ModuleFile};
 use crate::report::json::{ConfiguredModuleRow, RootStatus};
 use crate::report::{CommandResult, Failure, RootDetail, RootResult};
 use crate::run::command::Command;
@@ -86,10 +87,21 @@ impl Command for ConfigArgs {
             &roots,
             true,
             |root, loaded, texts, result| {
-                let format = session.options.format;
-                let mut modules = self.modules(loaded, called, texts, root.flavor);
-                if modules.is_empty() {
+                let calls = self.modules(loaded, called);
+                if calls.is_empty() {
                     return Err(not_printed(called, loaded));
+                }
+                // Modules borrow their texts, while values of a plan add the files that give them.
+                let (read, flavor) = (texts.clone(), root.flavor);
+                let merged: Vec<Arc<MergedModule>> = calls
+                    .iter()
+                    .map(|nodes| nodes[0].1.merged(&read, flavor))
+                    .collect();
+                let mut modules = Vec::new();
+                for (nodes, merged) in calls.into_iter().zip(&merged) {
+                    let files = &nodes[0].1.files;
+                    let module = effective::effective(files, merged, &read, flavor);
+                    modules.push(PrintedModule { nodes, module });
                 }
                 if self.expand {
                     let reading = user_modules.reading();
@@ -97,8 +109,9 @@ impl Command for ConfigArgs {
                     modules = root
                         .with_planned(&reading, texts, nodes, |values| expanded(modules, values));
                 }
-                let (printed, rows) = self.print(&modules, texts, root.flavor, format, result);
-                document.push_str(&printed);
+                let format = session.options.format;
+                let (printed, rows) = self.print(&modules, &read, flavor, format, result);
+                document = printed;
                 result.detail = RootDetail::Configuration(rows);
                 if self.recursive {
                     let unseen = UnseenParts::new(loaded, &self.configuration, session.options);
@@ -132,24 +145,25 @@ impl ConfigArgs {
     fn called(&self, session: &Session<'_>) -> Option<&str> {
         let typed = self.module.as_deref()?;
         let call = typed.to_str().filter(|text| text.starts_with("module."))?;
-        let is_there = session
-            .world
-            .disk
-            .list(&session.options.below(typed))
-            .is_ok();
-        (!is_there).then_some(call)
+        let dir = session.options.below(typed);
+        session.world.disk.list(&dir).is_err().then_some(call)
     }
 
     /// Prints the modules of a root, and describes them for JSON.
     fn print(
         &self,
-        modules: &[PrintedModule<'_>],
+        modules: &[PrintedModule<'_, '_>],
         texts: &Texts,
         flavor: Flavor,
         format: Format,
         result: &mut RootResult,
     ) -> (String, Vec<ConfiguredModuleRow>) {
         let (mut printed, mut rows, mut changed) = (String::new(), Vec::new(), 0);
+        let places = if self.no_places {
+            Places::Hidden
+        } else {
+            Places::Shown
+        };
         for PrintedModule { nodes, module } in modules {
             let (_, node) = nodes[0];
             // JSON leaves open what JSON left open.
@@ -165,23 +179,25 @@ impl ConfigArgs {
                 let more = counted(doubts.len() - MAX_DOUBTS, "more name");
                 result.warn(format!("{more} of {} are in doubt", dir_text(node)));
             }
-            let text = if self.overridden || self.check {
-                let comparison = overridden(node, module, texts, flavor);
-                changed += usize::from(!comparison.is_empty());
-                comparison
-            } else if format == Format::Json {
-                String::new()
-            } else if format == Format::TfJson {
-                effective::tf_json(module, self.places(), texts, flavor)
-            } else {
-                let text = effective::native(module, self.places(), texts);
-                file_name(&node.files, module, flavor) + &text
-            };
-            if self.recursive && !text.is_empty() {
+            let end = printed.len();
+            if self.recursive {
                 printed.push_str(if printed.is_empty() { "" } else { "\n" });
                 printed.push_str(&heading(nodes, texts));
             }
-            printed.push_str(&text);
+            let start = printed.len();
+            if self.overridden || self.check {
+                let comparison = effective::compare(&node.files, module, texts, flavor);
+                changed += usize::from(!comparison.is_empty());
+                printed.push_str(&comparison);
+            } else if format == Format::TfJson {
+                printed += &effective::tf_json(module, places, texts, flavor);
+            } else if format != Format::Json {
+                printed.push_str(file_name(&node.files, module, flavor));
+                effective::native(&mut printed, module, places, texts);
+            }
+            if printed.len() == start {
+                printed.truncate(end);
+            }
             // The places of all arguments of a large module take as long as its text.
             if format == Format::Json {
                 let (path, dir) = (node.path.to_string(), dir_text(node));
@@ -196,23 +212,14 @@ impl ConfigArgs {
         (printed, rows)
     }
 
-    fn places(&self) -> Places {
-        if self.no_places {
-            Places::Hidden
-        } else {
-            Places::Shown
-        }
-    }
-
-    /// Chooses the modules to print: the root, or a call of it. Calls that share a module are one element.
+    /// Chooses the modules to print: the root, or a call of it. Calls that share a module are one element, each with
+    /// its index among the modules of the root.
     fn modules<'l>(
         &self,
         loaded: &'l Loaded,
         called: Option<&str>,
-        texts: &Texts,
-        flavor: Flavor,
-    ) -> Vec<PrintedModule<'l>> {
-        let mut modules: Vec<PrintedModule<'_>> = Vec::new();
+    ) -> Vec<Vec<(usize, &'l ModuleNode)>> {
+        let mut modules: Vec<Vec<(usize, &ModuleNode)>> = Vec::new();
         let mut by_dir = BTreeMap::new();
         let start = called.unwrap_or_default();
         for (at, node) in loaded.modules.iter().enumerate() {
@@ -228,12 +235,9 @@ impl ConfigArgs {
             let new = modules.len();
             let index = *by_dir.entry(node.dir.as_deref()).or_insert(new);
             if index == new {
-                modules.push(PrintedModule {
-                    nodes: Vec::new(),
-                    module: effective::effective(node, texts, flavor),
-                });
+                modules.push(Vec::new());
             }
-            modules[index].nodes.push((at, node));
+            modules[index].push((at, node));
         }
         modules
     }
@@ -262,20 +266,20 @@ fn not_printed(called: Option<&str>, loaded: &Loaded) -> Failure {
 }
 
 /// A module to print.
-struct PrintedModule<'l> {
+struct PrintedModule<'l, 'm> {
     /// The calls of it, with their indexes among the modules of the root.
     nodes: Vec<(usize, &'l ModuleNode)>,
-    module: EffectiveModule,
+    module: EffectiveModule<'m>,
 }
 
 /// Expands modules by the values of each call. Calls by which a module becomes the same stay one element.
-fn expanded<'l>(
-    modules: Vec<PrintedModule<'l>>,
+fn expanded<'l, 'm>(
+    modules: Vec<PrintedModule<'l, 'm>>,
     values: &mut PlannedValues<'_>,
-) -> Vec<PrintedModule<'l>> {
+) -> Vec<PrintedModule<'l, 'm>> {
     let mut all = Vec::new();
     for PrintedModule { nodes, module } in modules {
-        let mut different: Vec<PrintedModule<'_>> = Vec::new();
+        let mut different: Vec<PrintedModule<'_, '_>> = Vec::new();
         for (index, node) in nodes {
             values.enter(index);
             let module = effective::expand(module.clone(), values);
@@ -292,35 +296,17 @@ fn expanded<'l>(
     all
 }
 
-/// Compares a module with what its files say that override nothing.
-fn overridden(
-    node: &ModuleNode,
-    module: &EffectiveModule,
-    texts: &Texts,
-    flavor: Flavor,
-) -> String {
-    if !node.files.iter().any(|file| file.is_override()) {
-        return String::new();
-    }
-    let base = effective::declared(node, texts, flavor);
-    effective::compare(&base, module, texts)
-        .iter()
-        .map(|line| format!("{} {}\n", line.sign, line.text))
-        .collect()
-}
-
 /// Says how the file must be named where its name decides what it means: OpenTofu reads `required_version` only in
 /// files of its own.
-fn file_name(files: &[ModuleFile], module: &EffectiveModule, flavor: Flavor) -> String {
+fn file_name(files: &[ModuleFile], module: &EffectiveModule<'_>, flavor: Flavor) -> &'static str {
     let has_version = module
         .blocks
         .iter()
         .any(|block| block.kind == "terraform" && block.attribute("required_version").is_some());
     if flavor.program() == Program::OpenTofu && has_version && !files.is_empty() {
         "# Save this as main.tofu: OpenTofu reads required_version in .tofu files only.\n\n"
-            .to_owned()
     } else {
-        String::new()
+        ""
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Overridden;
 use crate::diag::Texts;
-use crate::effective::{EffectiveAttribute, EffectiveBlock, EffectiveItem, EffectiveModule};
+use crate::effective::{EffectiveAttribute, EffectiveBlock, EffectiveModule};
 use crate::module_config::SourcePlace;
 
 /// A module with all its blocks, after its override files were applied.
@@ -68,7 +68,7 @@ pub struct ConfiguredArgumentRow {
 impl ConfiguredModuleRow {
     /// Resolves the places of a module.
     #[must_use]
-    pub fn of(module: String, dir: String, effective: &EffectiveModule, texts: &Texts) -> Self {
+    pub fn of(module: String, dir: String, effective: &EffectiveModule<'_>, texts: &Texts) -> Self {
         Self {
             module,
             dir,
@@ -82,13 +82,13 @@ impl ConfiguredModuleRow {
 }
 
 impl ConfiguredBlockRow {
-    fn of(block: &EffectiveBlock, texts: &Texts) -> Self {
+    fn of(block: &EffectiveBlock<'_>, texts: &Texts) -> Self {
         let Overridden {
             file, line, column, ..
         } = place(block.origin, texts);
         Self {
-            kind: block.kind.clone(),
-            labels: block.labels.clone(),
+            kind: block.kind.to_string(),
+            labels: block.labels.iter().map(ToString::to_string).collect(),
             file,
             line,
             column,
@@ -98,25 +98,21 @@ impl ConfiguredBlockRow {
                 .map(|attribute| ConfiguredArgumentRow::of(attribute, texts))
                 .collect(),
             blocks: block
-                .items
-                .iter()
-                .filter_map(|item| match item {
-                    EffectiveItem::Block(nested) => Some(Self::of(nested, texts)),
-                    EffectiveItem::Attribute(_) => None,
-                })
+                .blocks()
+                .map(|nested| Self::of(nested, texts))
                 .collect(),
         }
     }
 }
 
 impl ConfiguredArgumentRow {
-    fn of(attribute: &EffectiveAttribute, texts: &Texts) -> Self {
+    fn of(attribute: &EffectiveAttribute<'_>, texts: &Texts) -> Self {
         let Overridden {
             file, line, column, ..
         } = place(attribute.origin, texts);
         Self {
-            name: attribute.name.clone(),
-            value: attribute.text.clone(),
+            name: attribute.name.to_string(),
+            value: attribute.text.to_string(),
             file,
             line,
             column,

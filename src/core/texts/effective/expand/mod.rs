@@ -8,6 +8,7 @@ mod substitute;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::config::{ExtraNames, PlannedValues, UnknownReason};
 use crate::effective::module::{
     EffectiveAttribute, EffectiveBlock, EffectiveItem, EffectiveModule,
 };
-use crate::expr::{Marks, Number, Type, Typed};
+use crate::expr::{Number, Type, Typed};
 use crate::hcl::references::is_identifier;
 use crate::hcl::tree::{Expr, ExprKind};
 use crate::module_config::SourcePlace;
@@ -33,7 +34,10 @@ const MAX_ATTEMPTS: usize = 10 * MAX_GENERATED_BLOCKS;
 
 /// Replaces `dynamic` blocks by the blocks that they generate; `values` are those of the module.
 #[must_use]
-pub fn expand(module: EffectiveModule, values: &mut PlannedValues<'_>) -> EffectiveModule {
+pub fn expand<'m>(
+    module: EffectiveModule<'m>,
+    values: &mut PlannedValues<'_>,
+) -> EffectiveModule<'m> {
     let mut expansion = Expansion {
         values,
         blocks_left: MAX_GENERATED_BLOCKS,
@@ -77,7 +81,7 @@ struct Expansion<'v, 'a> {
 
 impl Expansion<'_, '_> {
     /// Expands the contents of a block of the module.
-    fn top(&mut self, block: EffectiveBlock) -> EffectiveBlock {
+    fn top<'m>(&mut self, block: EffectiveBlock<'m>) -> EffectiveBlock<'m> {
         // No `dynamic` block generates the program's own blocks.
         let own: &[&str] = match &*block.kind {
             "resource" => &["connection", "lifecycle", "provisioner"],
@@ -93,7 +97,7 @@ impl Expansion<'_, '_> {
                     items.push(EffectiveItem::Block(self.top(data)));
                 }
                 EffectiveItem::Block(nested) if !own.contains(&&*nested.kind) => {
-                    let generated = nested.labels.first().map_or("", String::as_str);
+                    let generated = nested.labels.first().map_or("", |label| &**label);
                     let expanded = if own.contains(&generated) && nested.kind == "dynamic" {
                         Err(format!("{generated} is no block of the provider").into())
                     } else {
@@ -116,11 +120,11 @@ impl Expansion<'_, '_> {
     ///
     /// # Errors
     /// The reason why an iterator in it cannot be replaced.
-    fn block(
+    fn block<'m>(
         &mut self,
-        block: &EffectiveBlock,
+        block: &EffectiveBlock<'m>,
         iterators: &ExtraNames,
-    ) -> Result<Vec<EffectiveBlock>, Stays> {
+    ) -> Result<Vec<EffectiveBlock<'m>>, Stays> {
         let is_generated = iterators.values().any(Option::is_some);
         if block.kind != "dynamic" {
             self.spend(usize::from(is_generated), 0)?;
@@ -150,12 +154,12 @@ impl Expansion<'_, '_> {
     }
 
     /// Makes the contents of a block. A `dynamic` block has an iterator of its own in all but `for_each`.
-    fn items(
+    fn items<'m>(
         &mut self,
-        block: &EffectiveBlock,
+        block: &EffectiveBlock<'m>,
         iterators: &ExtraNames,
         inside: &ExtraNames,
-    ) -> Result<Vec<EffectiveItem>, Stays> {
+    ) -> Result<Vec<EffectiveItem<'m>>, Stays> {
         let is_dynamic = block.kind == "dynamic";
         let mut items = Vec::new();
         for item in &block.items {
@@ -181,11 +185,11 @@ impl Expansion<'_, '_> {
     }
 
     /// Returns the expression of an argument without the iterators that have a value.
-    fn text(
+    fn text<'m>(
         &mut self,
-        attribute: &EffectiveAttribute,
+        attribute: &EffectiveAttribute<'m>,
         iterators: &ExtraNames,
-    ) -> Result<String, Stays> {
+    ) -> Result<Cow<'m, str>, Stays> {
         if iterators.values().all(Option::is_none) {
             return Ok(attribute.text.clone());
         }
@@ -204,13 +208,13 @@ impl Expansion<'_, '_> {
             return Err(Stays::TooMuch(substitute::too_large()));
         }
         let text = text?;
-        let item = size_of::<EffectiveItem>() + attribute.name.len();
+        let item = size_of::<EffectiveItem<'_>>() + attribute.name.len();
         self.spend(0, item + text.len())?;
-        Ok(text)
+        Ok(text.into())
     }
 
     /// Parses an argument, once for all blocks that are generated from it.
-    fn expr(&mut self, attribute: &EffectiveAttribute) -> Result<Rc<Expr>, Stays> {
+    fn expr(&mut self, attribute: &EffectiveAttribute<'_>) -> Result<Rc<Expr>, Stays> {
         let parsed = self.parsed.entry(attribute.origin);
         let expr = parsed
             .or_insert_with(|| attribute.expr().map(Rc::new))
@@ -239,15 +243,15 @@ impl Expansion<'_, '_> {
     }
 
     /// Generates the blocks of a `dynamic` block.
-    fn generated(
+    fn generated<'m>(
         &mut self,
-        block: &EffectiveBlock,
+        block: &EffectiveBlock<'m>,
         iterators: &ExtraNames,
-    ) -> Result<Vec<EffectiveBlock>, Stays> {
+    ) -> Result<Vec<EffectiveBlock<'m>>, Stays> {
         let [kind] = &*block.labels else {
             return Err("it has no label".into());
         };
-        let contents: Vec<&EffectiveBlock> = block
+        let contents: Vec<&EffectiveBlock<'_>> = block
             .blocks()
             .filter(|nested| nested.kind == "content")
             .collect();
@@ -264,69 +268,62 @@ impl Expansion<'_, '_> {
             let mut inside = iterators.clone();
             inside.insert(name.clone(), Some(Arc::new(Typed::object(symbol))));
             let labels = match block.attribute("labels") {
-                Some(labels) => self.labels(labels, &inside)?,
+                Some(labels) => self
+                    .value(labels, &inside)?
+                    .into_items()
+                    .ok_or("labels is no list")?
+                    .into_iter()
+                    .map(|item| item.value.to_text().map(Cow::Owned))
+                    .collect::<Option<Vec<Cow<'_, str>>>>()
+                    .ok_or("a label is no text that may be shown")?,
                 None => Vec::new(),
             };
             blocks.push(EffectiveBlock {
-                kind: kind.clone(),
                 labels,
-                origin: block.origin,
                 items: self.items(content, &inside, &inside)?,
-                remarks: Vec::new(),
+                ..EffectiveBlock::new(kind.clone(), block.origin)
             });
         }
         Ok(blocks)
     }
 
-    fn labels(
-        &mut self,
-        labels: &EffectiveAttribute,
-        iterators: &ExtraNames,
-    ) -> Result<Vec<String>, Stays> {
-        let labels = self.value(labels, iterators)?;
-        let items = labels.into_items().ok_or("labels is no list")?;
-        let text = |item: Typed| item.value.to_text();
-        let texts: Option<Vec<String>> = items.into_iter().map(text).collect();
-        Ok(texts.ok_or("a label is no text that may be shown")?)
-    }
-
     /// Computes an argument of a `dynamic` block, which must not be secret as a whole.
     fn value(
         &mut self,
-        attribute: &EffectiveAttribute,
+        attribute: &EffectiveAttribute<'_>,
         iterators: &ExtraNames,
     ) -> Result<Typed, Stays> {
         let expr = self.expr(attribute)?;
         let value = self
             .values
             .evaluate(attribute.origin.file, &expr, iterators)?;
-        match value.unmarked() {
-            (value, marks) if marks.is_none() => Ok(value),
-            (
-                _,
-                Marks {
-                    sensitive: true, ..
-                },
-            ) => Err(format!("{} is sensitive", attribute.name).into()),
-            _ => Err(format!("{} is ephemeral", attribute.name).into()),
+        let (value, marks) = value.unmarked();
+        if marks.is_none() {
+            return Ok(value);
         }
+        let kind = if marks.sensitive {
+            "sensitive"
+        } else {
+            "ephemeral"
+        };
+        Err(format!("{} is {kind}", attribute.name).into())
     }
 }
 
 /// Returns a block with the reason why it is not expanded.
-fn kept(mut block: EffectiveBlock, reason: &str) -> EffectiveBlock {
+fn kept<'m>(mut block: EffectiveBlock<'m>, reason: &str) -> EffectiveBlock<'m> {
     block.remarks.push(format!("not expanded: {reason}"));
     block
 }
 
 /// Returns the name of the current element in a `dynamic` block.
-fn iterator_of(block: &EffectiveBlock) -> Option<String> {
+fn iterator_of(block: &EffectiveBlock<'_>) -> Option<String> {
     match block.attribute("iterator") {
         Some(iterator) => match iterator.expr()?.kind {
             ExprKind::Variable(name) => Some(name),
             _ => None,
         },
-        None => block.labels.first().cloned(),
+        None => block.labels.first().map(ToString::to_string),
     }
     .filter(|name| is_identifier(name))
 }
@@ -346,14 +343,15 @@ fn elements(value: Typed) -> Result<Vec<(Typed, Typed)>, Stays> {
             .collect());
     }
     let items = value.into_items().ok_or("for_each is no collection")?;
-    let mut elements = Vec::new();
-    for (index, item) in (0_u32..).zip(items) {
-        let key = if is_set {
+    let key = |index: u32, item: &Typed| {
+        if is_set {
             item.clone()
         } else {
             Typed::number(Number::from(index))
-        };
-        elements.push((key, item));
-    }
-    Ok(elements)
+        }
+    };
+    Ok((0_u32..)
+        .zip(items)
+        .map(|(index, item)| (key(index, &item), item))
+        .collect())
 }

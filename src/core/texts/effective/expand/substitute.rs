@@ -6,7 +6,7 @@ use crate::effective::expand::MAX_GENERATED_BYTES;
 use crate::effective::literal::literal;
 use crate::expr::{Type, Typed};
 use crate::hcl::references;
-use crate::hcl::tree::{Expr, ExprKind, ObjectKey, Step, TemplatePart};
+use crate::hcl::tree::{Expr, ExprKind, Step, TemplatePart};
 
 /// The text of a value that must not be shown. It is no valid expression, so the programs refuse it.
 const SENSITIVE: &str = "(sensitive)";
@@ -84,38 +84,12 @@ impl Substitution<'_, '_, '_> {
     fn parts(&mut self, expr: &Expr, hidden: &[&str]) -> Result<(), UnknownReason> {
         let inside = PartRole::Inside;
         match &expr.kind {
-            ExprKind::Null | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::String(_) => {
-                Ok(())
-            }
             ExprKind::Variable(_) => self.traversal(expr, &[], hidden),
             ExprKind::Template(parts) => {
                 let template = &self.text[expr.span.start..expr.span.end];
                 self.template(parts, template, hidden)
             }
-            ExprKind::Tuple(items) => items
-                .iter()
-                .try_for_each(|item| self.expr(item, inside, hidden)),
-            ExprKind::Object(items) => items.iter().try_for_each(|item| {
-                if let ObjectKey::Expr(key) = &item.key {
-                    self.expr(key, inside, hidden)?;
-                }
-                self.expr(&item.value, inside, hidden)
-            }),
-            ExprKind::Paren(inner) | ExprKind::Unary(_, inner) => self.expr(inner, inside, hidden),
             ExprKind::Traversal(base, steps) => self.traversal(base, steps, hidden),
-            ExprKind::Call(call) => call
-                .args
-                .iter()
-                .try_for_each(|argument| self.expr(argument, inside, hidden)),
-            ExprKind::Conditional(conditional) => {
-                self.expr(&conditional.condition, inside, hidden)?;
-                self.expr(&conditional.then, inside, hidden)?;
-                self.expr(&conditional.otherwise, inside, hidden)
-            }
-            ExprKind::Binary(_, operands) => {
-                self.expr(&operands.0, inside, hidden)?;
-                self.expr(&operands.1, inside, hidden)
-            }
             ExprKind::For(turns) => {
                 self.expr(&turns.collection, inside, hidden)?;
                 let hidden = names(hidden, turns.key_name.as_deref(), &turns.value_name);
@@ -129,6 +103,10 @@ impl Substitution<'_, '_, '_> {
                     .flatten()
                     .try_for_each(|part| self.expr(part, inside, &hidden))
             }
+            _ => expr
+                .operands()
+                .into_iter()
+                .try_for_each(|operand| self.expr(operand, inside, hidden)),
         }
     }
 

@@ -95,7 +95,7 @@ pub(crate) static PROVIDER: Schema = open(
         // OpenTofu's, and not merged (config rules 3.12, 10.1).
         any("for_each").kept(),
     ],
-    &[block(ESCAPE, &[], &ANY)],
+    &[block(ESCAPE, &[], &ANY).merged()],
 );
 
 pub(crate) static VARIABLE: Schema = strict(
@@ -150,7 +150,7 @@ pub(crate) static CALL: Schema = open(
         any("providers").effect(|_| Effect::ReplacesUnlessEmpty),
     ],
     &[
-        block(ESCAPE, &[], &ANY),
+        block(ESCAPE, &[], &ANY).merged(),
         block("lifecycle", &[], &ANY)
             .known_to(Flavor::is_opentofu)
             .kept(),
@@ -169,7 +169,7 @@ static RESOURCE: Schema = open(
     COMMON,
     &[
         block("lifecycle", &[], &LIFECYCLE).merged(),
-        block(ESCAPE, &[], &ANY),
+        block(ESCAPE, &[], &ANY).merged(),
         block("connection", &[], &ANY),
         // One in an override file replaces all of the base (config rules 3.10).
         block("provisioner", &["type"], &ANY),
@@ -181,7 +181,7 @@ static DATA: Schema = open(
     COMMON,
     &[
         block("lifecycle", &[], &LIFECYCLE).kept(),
-        block(ESCAPE, &[], &ANY),
+        block(ESCAPE, &[], &ANY).merged(),
     ],
 );
 

@@ -1,14 +1,14 @@
 //! The merging itself: blocks that declare something, and what stands in them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
-use crate::diag::FileId;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body, Item};
-use crate::module_config::file::SourcePlace;
+use crate::module_config::file::{ModuleFile, SourcePlace, Syntax};
 use crate::module_config::language::{Merging, Schema};
 use crate::module_config::merge::effects;
-use crate::module_config::merge::merged::{MergedAttribute, MergedBlock, MergedBody};
+use crate::module_config::merge::merged::{MergedAttribute, MergedBlock, MergedBody, MergedItem};
 
 /// Merges a block into the one that it overrides.
 pub(super) fn merge_block(
@@ -17,58 +17,66 @@ pub(super) fn merge_block(
     schema: &Schema,
     flavor: Flavor,
 ) {
-    for argument in given.body.attributes.into_list() {
+    let mut given_blocks: BTreeMap<String, Vec<MergedBlock>> = BTreeMap::new();
+    for item in given.body.into_items() {
+        let argument = match item {
+            MergedItem::Attribute(argument) => argument,
+            MergedItem::Block(block) => {
+                let kind = block.made_kind().to_owned();
+                given_blocks.entry(kind).or_default().push(block);
+                continue;
+            }
+        };
         let name = &argument.written.name.text;
         let effect = schema.effect(name, flavor);
-        if effects::counts(effect, base.body.attributes.get(name), &argument) {
+        if effects::counts(effect, base.body.attribute_mut(name).as_deref(), &argument) {
             // A name means one thing: in JSON, blocks may look like an argument.
             if !schema.has_block(name) {
-                base.body.blocks.remove(name);
+                base.body.take_blocks(name);
             }
-            set(&mut base.body, argument);
+            match base.body.attribute_mut(name) {
+                Some(base) => replace(base, argument),
+                None => base.body.push(MergedItem::Attribute(argument)),
+            }
         }
     }
     // Nested blocks replace all blocks of their type, wherever these stand (config rules 3.3); only the
     // program's own blocks, as `lifecycle`, are merged argument by argument (config rules 3.10).
-    for (kind, blocks) in given.body.blocks {
+    for (kind, blocks) in given_blocks {
         let block_type = schema.block(&kind, flavor);
         let merging = block_type.map_or(Merging::Replaces, |block_type| block_type.merging);
-        match (merging, block_type) {
+        let merged = match (merging, block_type) {
             (Merging::Merges, Some(block_type)) => {
-                let mut merged = base.body.blocks.remove(&kind).unwrap_or_default();
+                let mut merged = base.body.take_blocks(&kind);
                 // A second block of the kind is a fault of its file, which is reported there.
                 if let Some(block) = blocks.into_iter().next() {
                     merge_nested(&mut merged, |_| true, block, block_type.body, flavor);
                 }
-                if !merged.is_empty() {
-                    base.body.blocks.insert(kind, merged);
-                }
+                merged
             }
             (Merging::MergesByLabels, Some(block_type)) => {
-                let mut merged = base.body.blocks.remove(&kind).unwrap_or_default();
+                let mut merged = base.body.take_blocks(&kind);
                 for block in blocks {
                     let labels = label_texts(&block);
                     let is_like = |base: &MergedBlock| label_texts(base) == labels;
                     merge_nested(&mut merged, is_like, block, block_type.body, flavor);
                 }
-                if !merged.is_empty() {
-                    base.body.blocks.insert(kind, merged);
-                }
+                merged
             }
-            (Merging::Stays, _) => {}
+            (Merging::Stays, _) => continue,
             _ => {
                 // As above: JSON of the base may have written the blocks as an argument.
                 if !schema.has_argument(&kind) {
-                    base.body.attributes.remove(&kind);
+                    base.body.remove_attribute(&kind);
                 }
-                base.body.blocks.insert(kind, blocks);
+                base.body.take_blocks(&kind);
+                blocks
             }
+        };
+        for block in merged {
+            base.body.push(MergedItem::Block(block));
         }
     }
-    for argument in given.escaped.attributes.into_list() {
-        set(&mut base.escaped, argument);
-    }
-    base.escaped.blocks.extend(given.escaped.blocks);
 }
 
 /// Merges a nested block into its like; without one, the block itself is added, as far as it counts.
@@ -89,7 +97,6 @@ fn merge_nested(
         labels: given.labels.clone(),
         header: given.header,
         body: MergedBody::default(),
-        escaped: MergedBody::default(),
     };
     let has_labels = !new.labels.is_empty();
     merge_block(&mut new, given, schema, flavor);
@@ -106,13 +113,6 @@ pub(super) fn label_texts(block: &MergedBlock) -> Vec<String> {
         .collect()
 }
 
-fn set(body: &mut MergedBody, argument: MergedAttribute) {
-    match body.attributes.get_mut(&argument.written.name.text) {
-        Some(base) => replace(base, argument),
-        None => body.attributes.add(argument),
-    }
-}
-
 /// Puts an argument in the place of another one.
 pub(super) fn replace(base: &mut MergedAttribute, argument: MergedAttribute) {
     let mut replaces = mem::take(&mut base.replaces);
@@ -125,41 +125,36 @@ pub(super) fn replace(base: &mut MergedAttribute, argument: MergedAttribute) {
 }
 
 /// Takes a nested block over as it is written.
-pub(super) fn decode(file: FileId, block: Block) -> MergedBlock {
+pub(super) fn decode(file: ModuleFile, block: Block) -> MergedBlock {
     MergedBlock {
         kind: block.kind.text,
         labels: block.labels,
         header: SourcePlace {
-            file,
+            file: file.id,
             span: block.header,
         },
         body: decode_body(file, block.body),
-        escaped: MergedBody::default(),
     }
 }
 
 /// Takes the arguments and blocks of a body; of several arguments with one name the first counts.
-pub(super) fn decode_body(file: FileId, body: Body) -> MergedBody {
-    let mut merged = MergedBody::default();
-    for item in body.items {
-        match item {
-            Item::Attribute(written) => {
-                merged.attributes.add(MergedAttribute {
-                    file,
-                    written,
-                    replaces: Vec::new(),
-                });
+pub(super) fn decode_body(file: ModuleFile, body: Body) -> MergedBody {
+    let mut names = BTreeSet::new();
+    body.items
+        .into_iter()
+        .filter_map(|item| match item {
+            // Native syntax has no two of one name.
+            Item::Attribute(written)
+                if file.syntax == Syntax::Json && !names.insert(written.name.text.clone()) =>
+            {
+                None
             }
-            Item::Block(block) => {
-                // `dynamic "x"` generates blocks `x`, and is overridden together with them (config rules 3.3).
-                let kind = match (&*block.kind.text, &*block.labels) {
-                    ("dynamic", [made]) => made.text.clone(),
-                    (kind, _) => kind.to_owned(),
-                };
-                let blocks = merged.blocks.entry(kind).or_default();
-                blocks.push(decode(file, block));
-            }
-        }
-    }
-    merged
+            Item::Attribute(written) => Some(MergedItem::Attribute(MergedAttribute {
+                file: file.id,
+                written,
+                replaces: Vec::new(),
+            })),
+            Item::Block(block) => Some(MergedItem::Block(decode(file, block))),
+        })
+        .collect()
 }

@@ -11,20 +11,16 @@ use crate::module_config::file::SourcePlace;
 pub struct MergedModule {
     /// The settings of its `terraform` blocks, merged one by one.
     pub settings: MergedSettings,
-    /// Its local values by name, whichever `locals` blocks they stand in.
-    pub locals: BTreeMap<String, MergedAttribute>,
-    /// All other blocks: in the order of the files and of their places there, then what only
-    /// override files have. The first of several that declare the same counts.
+    /// All other blocks: in the order of the files and of their places there, then what only override files have.
+    /// Override files change the first of several that declare the same.
     pub blocks: Vec<MergedBlock>,
-    /// The `terraform` and `locals` blocks of the files that declare, in their order.
+    /// The `terraform` blocks of the files that declare, in their order.
     pub groups: Vec<MergedGroup>,
 }
 
-/// A block of settings or of local values, which are merged one by one.
+/// A block of settings, which are merged one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MergedGroup {
-    /// The type of the block: `terraform` or `locals`.
-    pub kind: &'static str,
     /// The header of the block.
     pub header: SourcePlace,
     /// The bytes of the whole block.
@@ -57,30 +53,34 @@ pub struct MergedBlock {
     pub labels: Vec<Word>,
     /// The header of the block that all others override.
     pub header: SourcePlace,
-    /// Its arguments and blocks, with those in a block `_` unless the program would take them for its own.
+    /// Its arguments and blocks. A block `_` in it has only those that the program would take for its own.
     pub body: MergedBody,
-    /// The arguments and blocks in a block `_` that the program would take for its own.
-    pub escaped: MergedBody,
 }
 
-/// The arguments and blocks of a block.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The arguments and blocks of a block, in the order of their files and places.
+#[derive(Clone, Debug, Default)]
 pub struct MergedBody {
-    /// The arguments, of which no two have one name.
-    pub attributes: MergedAttributes,
-    /// The nested blocks by type, each list in their order; a `dynamic` block stands among those
-    /// that it makes.
-    pub blocks: BTreeMap<String, Vec<MergedBlock>>,
+    /// `None` takes the place of an item that was removed, so that indexes stay.
+    items: Vec<Option<MergedItem>>,
+    /// Made when an override file first changes the body. No file changes most bodies, and an index for each of them
+    /// takes more time than reading it.
+    indexes: Option<Box<ItemIndexes>>,
 }
 
-/// Arguments in their order, each found by its name.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MergedAttributes {
-    /// `None` takes the place of an argument that was removed, so that indexes stay.
-    list: Vec<Option<MergedAttribute>>,
-    /// The index of each by name; empty while they are few. Most bodies are small, and a map for each of them takes
-    /// more time than reading it.
-    indexes: BTreeMap<String, usize>,
+/// The indexes of arguments by name, and of blocks by the type that they are overridden with.
+#[derive(Clone, Debug, Default)]
+struct ItemIndexes {
+    attributes: BTreeMap<String, usize>,
+    blocks: BTreeMap<String, Vec<usize>>,
+}
+
+/// An argument or a nested block.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MergedItem {
+    /// An argument; no two of a body have one name.
+    Attribute(MergedAttribute),
+    /// A block inside the block.
+    Block(MergedBlock),
 }
 
 /// An argument with where it comes from.
@@ -114,74 +114,147 @@ impl MergedAttribute {
     }
 }
 
-impl MergedAttributes {
-    /// Maximum number of arguments that are looked at one by one.
-    const FEW: usize = 12;
-
-    fn index(&self, name: &str) -> Option<usize> {
-        if self.list.len() > Self::FEW {
-            return self.indexes.get(name).copied();
-        }
-        self.list.iter().position(|argument| {
-            argument
-                .as_ref()
-                .is_some_and(|argument| argument.written.name.text == name)
-        })
-    }
-
-    /// Finds the argument of a name; of many arguments without looking at each.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&MergedAttribute> {
-        self.list.get(self.index(name)?)?.as_ref()
-    }
-
-    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut MergedAttribute> {
-        let index = self.index(name)?;
-        self.list.get_mut(index)?.as_mut()
-    }
-
-    /// Adds an argument, unless there is one of its name.
-    pub(crate) fn add(&mut self, argument: MergedAttribute) {
-        if self.get(&argument.written.name.text).is_some() {
-            return;
-        }
-        self.list.push(Some(argument));
-        // The first of these is that of the first argument after a few: they all get one.
-        let first = match self.list.len() {
-            ..=Self::FEW => return,
-            len if len == Self::FEW + 1 => 0,
-            len => len - 1,
-        };
-        for (index, argument) in self.list.iter().enumerate().skip(first) {
-            if let Some(argument) = argument {
-                let name = argument.written.name.text.clone();
-                self.indexes.insert(name, index);
-            }
+impl MergedBlock {
+    /// Returns the type of the blocks that this one is overridden together with: `dynamic "x"` makes blocks `x`
+    /// (config rules 3.3).
+    pub(super) fn made_kind(&self) -> &str {
+        match (&*self.kind, &*self.labels) {
+            ("dynamic", [made]) => &made.text,
+            (kind, _) => kind,
         }
     }
+}
 
-    pub(crate) fn remove(&mut self, name: &str) {
-        if let Some(index) = self.index(name) {
-            self.list[index] = None;
-            self.indexes.remove(name);
+impl PartialEq for MergedBody {
+    fn eq(&self, other: &Self) -> bool {
+        self.items().eq(other.items())
+    }
+}
+
+impl FromIterator<MergedItem> for MergedBody {
+    fn from_iter<T: IntoIterator<Item = MergedItem>>(items: T) -> Self {
+        Self {
+            items: items.into_iter().map(Some).collect(),
+            indexes: None,
         }
-    }
-
-    /// Walks over the arguments, in their order.
-    pub fn iter(&self) -> impl Iterator<Item = &MergedAttribute> {
-        self.list.iter().flatten()
-    }
-
-    /// Takes the arguments out, in their order.
-    pub(crate) fn into_list(self) -> impl Iterator<Item = MergedAttribute> {
-        self.list.into_iter().flatten()
     }
 }
 
 impl MergedBody {
-    /// Returns whether nothing stands there.
+    /// Walks over all that is in it.
+    pub fn items(&self) -> impl Iterator<Item = &MergedItem> {
+        self.items.iter().flatten()
+    }
+
+    /// Walks over the arguments.
+    pub fn attributes(&self) -> impl Iterator<Item = &MergedAttribute> {
+        self.items().filter_map(|item| match item {
+            MergedItem::Attribute(argument) => Some(argument),
+            MergedItem::Block(_) => None,
+        })
+    }
+
+    /// Walks over the nested blocks.
+    pub fn blocks(&self) -> impl Iterator<Item = &MergedBlock> {
+        self.items().filter_map(|item| match item {
+            MergedItem::Attribute(_) => None,
+            MergedItem::Block(block) => Some(block),
+        })
+    }
+
+    /// Finds the argument of a name.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&MergedAttribute> {
+        self.attributes()
+            .find(|argument| argument.written.name.text == name)
+    }
+
+    /// Returns whether nothing is in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.attributes.iter().next().is_none() && self.blocks.is_empty()
+        self.items().next().is_none()
+    }
+
+    /// Takes all out of it.
+    pub(super) fn into_items(self) -> impl Iterator<Item = MergedItem> {
+        self.items.into_iter().flatten()
+    }
+
+    /// Takes the arguments out of it.
+    pub(super) fn into_attributes(self) -> impl Iterator<Item = MergedAttribute> {
+        self.into_items().filter_map(|item| match item {
+            MergedItem::Attribute(argument) => Some(argument),
+            MergedItem::Block(_) => None,
+        })
+    }
+
+    pub(super) fn push(&mut self, item: MergedItem) {
+        if let Some(indexes) = &mut self.indexes {
+            indexes.add(&item, self.items.len());
+        }
+        self.items.push(Some(item));
+    }
+
+    /// Finds the argument of a name; of many without looking at each.
+    pub(super) fn attribute_mut(&mut self, name: &str) -> Option<&mut MergedAttribute> {
+        let index = *self.indexes().attributes.get(name)?;
+        match self.items[index].as_mut()? {
+            MergedItem::Attribute(argument) => Some(argument),
+            MergedItem::Block(_) => None,
+        }
+    }
+
+    /// Finds the first block of a type; of many without looking at each.
+    pub(super) fn block_mut(&mut self, kind: &str) -> Option<&mut MergedBlock> {
+        let index = *self.indexes().blocks.get(kind)?.first()?;
+        match self.items[index].as_mut()? {
+            MergedItem::Attribute(_) => None,
+            MergedItem::Block(block) => Some(block),
+        }
+    }
+
+    pub(super) fn remove_attribute(&mut self, name: &str) {
+        if let Some(index) = self.indexes().attributes.remove(name) {
+            self.items[index] = None;
+        }
+    }
+
+    /// Takes out the blocks of a type, with the `dynamic` blocks that make such.
+    pub(super) fn take_blocks(&mut self, kind: &str) -> Vec<MergedBlock> {
+        let indexes = self.indexes().blocks.remove(kind).unwrap_or_default();
+        indexes
+            .into_iter()
+            .filter_map(|index| match self.items[index].take()? {
+                MergedItem::Attribute(_) => None,
+                MergedItem::Block(block) => Some(block),
+            })
+            .collect()
+    }
+
+    fn indexes(&mut self) -> &mut ItemIndexes {
+        self.indexes.get_or_insert_with(|| {
+            let mut indexes = ItemIndexes::default();
+            for (index, item) in self.items.iter().enumerate() {
+                if let Some(item) = item {
+                    indexes.add(item, index);
+                }
+            }
+            Box::new(indexes)
+        })
+    }
+}
+
+impl ItemIndexes {
+    fn add(&mut self, item: &MergedItem, index: usize) {
+        match item {
+            MergedItem::Attribute(argument) => {
+                let name = argument.written.name.text.clone();
+                self.attributes.insert(name, index);
+            }
+            MergedItem::Block(block) => {
+                let kind = block.made_kind().to_owned();
+                self.blocks.entry(kind).or_default().push(index);
+            }
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! The merging of whole modules: which block overrides which.
 
 use std::collections::BTreeMap;
+use std::mem;
 
-use crate::diag::FileId;
 use crate::expr;
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body, Item};
@@ -11,7 +11,7 @@ use crate::module_config::language::{self, ESCAPE};
 use crate::module_config::merge::bodies::{decode, decode_body, label_texts, merge_block, replace};
 use crate::module_config::merge::effects;
 use crate::module_config::merge::merged::{
-    MergedAttribute, MergedBlock, MergedGroup, MergedModule,
+    MergedBlock, MergedBody, MergedGroup, MergedItem, MergedModule,
 };
 use crate::module_config::merge::settings::SettingsMerge;
 use crate::module_config::merge::standing::EffectivePlaces;
@@ -20,14 +20,13 @@ use crate::module_config::merge::standing::EffectivePlaces;
 pub(crate) struct ModuleMerge {
     flavor: Flavor,
     settings: SettingsMerge,
-    locals: BTreeMap<String, MergedAttribute>,
     blocks: Vec<MergedBlock>,
     groups: Vec<MergedGroup>,
-    /// The index of each declared block.
-    known: BTreeMap<BlockKey, BlockIndex>,
+    /// The index of each declared block, from the first block of an override file on.
+    known: Option<BTreeMap<BlockKey, BlockIndex>>,
 }
 
-/// The identity of a block: its type with its labels, and with the alias of a provider.
+/// The identity of a block: its type with its labels, and with the alias of a provider. A local value has one, too.
 type BlockKey = (String, Vec<String>);
 
 #[derive(Clone, Copy)]
@@ -44,10 +43,9 @@ impl ModuleMerge {
         let mut merge = Self {
             flavor,
             settings: SettingsMerge::default(),
-            locals: BTreeMap::new(),
             blocks: Vec::new(),
             groups: Vec::new(),
-            known: BTreeMap::new(),
+            known: None,
         };
         for (file, body) in files {
             merge.file(file, body);
@@ -66,7 +64,6 @@ impl ModuleMerge {
     pub(crate) fn into_merged(self) -> MergedModule {
         MergedModule {
             settings: self.settings.into_merged(self.flavor),
-            locals: self.locals,
             blocks: self.blocks,
             groups: self.groups,
         }
@@ -83,72 +80,70 @@ impl ModuleMerge {
             if !is_known {
                 continue;
             }
-            if !file.is_override()
-                && let Some(kind) = ["terraform", "locals"]
-                    .into_iter()
-                    .find(|kind| *kind == block.kind.text)
-            {
-                let (file, span) = (file.id, block.header);
-                self.groups.push(MergedGroup {
-                    kind,
-                    header: SourcePlace { file, span },
-                    span: block.span,
-                });
-            }
             match (&*block.kind.text, file.is_override()) {
-                ("terraform", _) => self.settings.block(block),
-                ("locals", is_override) => self.locals(file.id, block.body, is_override),
-                (_, false) => self.declare(file.id, block),
-                (_, true) => self.override_block(file.id, block),
+                ("terraform", is_override) => {
+                    if !is_override {
+                        let (file, span) = (file.id, block.header);
+                        self.groups.push(MergedGroup {
+                            header: SourcePlace { file, span },
+                            span: block.span,
+                        });
+                    }
+                    self.settings.block(block);
+                }
+                ("required_providers", false) => {}
+                (_, false) => self.blocks.push(declared(file, block, self.flavor)),
+                ("locals", true) => {
+                    for value in decode_body(file, block.body).into_attributes() {
+                        let name = value.written.name.text.clone();
+                        let key = ("locals".to_owned(), vec![name]);
+                        // An override without a base is reported by `overrides`.
+                        if let Some(BlockIndex::Block(at)) = self.known().get(&key).copied()
+                            && let Some(base) = self.blocks[at].body.attribute_mut(&key.1[0])
+                        {
+                            replace(base, value);
+                        }
+                    }
+                }
+                (_, true) => self.override_block(file, block),
             }
         }
         self.settings.finish();
     }
 
-    fn locals(&mut self, file: FileId, body: Body, is_override: bool) {
-        for value in decode_body(file, body).attributes.into_list() {
-            let name = &value.written.name.text;
-            match self.locals.get_mut(name) {
-                Some(base) if is_override => replace(base, value),
-                None if !is_override => drop(self.locals.insert(name.clone(), value)),
-                // A second declaration, or an override without a base: `overrides` and `duplicates`
-                // report these.
-                _ => {}
+    /// Indexes the blocks of the files that declare. The first of several that declare the same is overridden.
+    fn known(&mut self) -> &mut BTreeMap<BlockKey, BlockIndex> {
+        self.known.get_or_insert_with(|| {
+            let mut known = BTreeMap::new();
+            for (at, block) in self.blocks.iter().enumerate() {
+                match &*block.kind {
+                    "locals" => {
+                        for value in block.body.attributes() {
+                            let key = (block.kind.clone(), vec![value.written.name.text.clone()]);
+                            known.entry(key).or_insert(BlockIndex::Block(at));
+                        }
+                    }
+                    // Override files cannot change these (config rules 3.9).
+                    "moved" | "removed" | "import" | "language" => {}
+                    kind => {
+                        known.entry(key_of(block)).or_insert(BlockIndex::Block(at));
+                        // The data source of a check shares the namespace of those of the module, so that an override file
+                        // reaches it by its labels.
+                        if kind == "check"
+                            && let Some(data) =
+                                block.body.blocks().find(|nested| nested.kind == "data")
+                        {
+                            known.entry(key_of(data)).or_insert(BlockIndex::InCheck(at));
+                        }
+                    }
+                }
             }
-        }
-    }
-
-    fn declare(&mut self, file: FileId, block: Block) {
-        let mut block = declared(file, block, self.flavor);
-        let at = self.blocks.len();
-        let key = match block.kind.as_str() {
-            "required_providers" => return,
-            // Override files cannot change these (config rules 3.9).
-            "moved" | "removed" | "import" | "language" => None,
-            _ => Some(key_of(&block)),
-        };
-        if let Some(key) = key {
-            if self.known.contains_key(&key) {
-                return;
-            }
-            self.known.insert(key, BlockIndex::Block(at));
-        }
-        // The data source of a check shares the namespace of those of the module, so that an override
-        // file reaches it by its labels.
-        if block.kind == "check"
-            && let Some(data) = block.body.blocks.get_mut("data")
-            && let Some(data) = data.first_mut()
-        {
-            unescape(data, self.flavor);
-            self.known
-                .entry(key_of(data))
-                .or_insert(BlockIndex::InCheck(at));
-        }
-        self.blocks.push(block);
+            known
+        })
     }
 
     /// Merges a block into its base; only a default provider does not need one.
-    fn override_block(&mut self, file: FileId, block: Block) {
+    fn override_block(&mut self, file: ModuleFile, block: Block) {
         let Some(schema) = effects::schema_of(&block.kind.text, self.flavor) else {
             return;
         };
@@ -158,21 +153,17 @@ impl ModuleMerge {
         }
         let block = declared(file, block, self.flavor);
         let key = key_of(&block);
-        let base = match self.known.get(&key) {
-            Some(BlockIndex::Block(at)) => self.blocks.get_mut(*at),
-            Some(BlockIndex::InCheck(at)) => {
-                let check = self.blocks.get_mut(*at);
-                check
-                    .and_then(|check| check.body.blocks.get_mut("data"))
-                    .and_then(|data| data.first_mut())
-            }
+        let base = match self.known().get(&key).copied() {
+            Some(BlockIndex::Block(at)) => self.blocks.get_mut(at),
+            Some(BlockIndex::InCheck(at)) => self.blocks[at].body.block_mut("data"),
             None => None,
         };
         match base {
             Some(base) => merge_block(base, block, schema, self.flavor),
             // A second label would be the alias, and that needs a base (config rules 3.8).
             None if key.0 == "provider" && key.1.len() == 1 => {
-                self.known.insert(key, BlockIndex::Block(self.blocks.len()));
+                let index = BlockIndex::Block(self.blocks.len());
+                self.known().insert(key, index);
                 self.blocks.push(block);
             }
             None => {}
@@ -184,7 +175,7 @@ fn key_of(block: &MergedBlock) -> BlockKey {
     let mut labels = label_texts(block);
     // The alias is an argument, but it distinguishes the configurations of a provider.
     if block.kind == "provider"
-        && let Some(alias) = block.body.attributes.get("alias")
+        && let Some(alias) = block.body.attribute("alias")
         && let Ok(alias) = expr::constant(alias.file, &alias.written.value)
     {
         labels.extend(alias.to_text());
@@ -193,9 +184,15 @@ fn key_of(block: &MergedBlock) -> BlockKey {
 }
 
 /// Takes a block of the module over as it is written.
-fn declared(file: FileId, block: Block, flavor: Flavor) -> MergedBlock {
+fn declared(file: ModuleFile, block: Block, flavor: Flavor) -> MergedBlock {
     let mut merged = decode(file, block);
     unescape(&mut merged, flavor);
+    if merged.kind == "check"
+        && merged.body.blocks().any(|nested| nested.kind == "data")
+        && let Some(data) = merged.body.block_mut("data")
+    {
+        unescape(data, flavor);
+    }
     merged
 }
 
@@ -205,24 +202,46 @@ fn unescape(block: &mut MergedBlock, flavor: Flavor) {
     let Some(schema) = effects::schema_of(&block.kind, flavor) else {
         return;
     };
-    let escapes = block.body.blocks.remove(ESCAPE).unwrap_or_default();
-    let Some(escape) = escapes.into_iter().next() else {
+    if !block.body.blocks().any(|nested| nested.kind == ESCAPE) {
+        return;
+    }
+    let Some(mut escape) = block.body.take_blocks(ESCAPE).into_iter().next() else {
         return;
     };
-    for argument in escape.body.attributes.into_list() {
-        let body = if schema.has_argument(&argument.written.name.text) {
-            &mut block.escaped
-        } else {
-            &mut block.body
+    let mut kept = MergedBody::default();
+    let mut first = None;
+    for item in mem::take(&mut escape.body).into_items() {
+        let (place, is_kept, is_new) = match &item {
+            MergedItem::Attribute(argument) => {
+                let name = &argument.written.name.text;
+                (
+                    argument.name_place(),
+                    schema.has_argument(name),
+                    block.body.attribute_mut(name).is_none(),
+                )
+            }
+            // A block `_` in it is the provider's.
+            MergedItem::Block(nested) => {
+                let kind = nested.made_kind();
+                (
+                    nested.header,
+                    schema.has_block(kind) || kind == ESCAPE,
+                    true,
+                )
+            }
         };
-        body.attributes.add(argument);
+        if is_kept {
+            first.get_or_insert(place);
+            kept.push(item);
+        } else if is_new {
+            block.body.push(item);
+        }
     }
-    for (kind, mut blocks) in escape.body.blocks {
-        let body = if schema.has_block(&kind) {
-            &mut block.escaped
-        } else {
-            &mut block.body
-        };
-        body.blocks.entry(kind).or_default().append(&mut blocks);
+    if let Some(header) = first {
+        block.body.push(MergedItem::Block(MergedBlock {
+            header,
+            body: kept,
+            ..escape
+        }));
     }
 }

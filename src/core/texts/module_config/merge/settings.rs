@@ -60,14 +60,14 @@ impl SettingsMerge {
         match &*block.kind.text {
             "required_providers" => self.required_providers(file, block),
             "backend" | "cloud" => {
-                let block = decode(file.id, block);
+                let block = decode(file, block);
                 // Within one file the cloud is stronger, wherever it stands.
                 if self.backend.is_none() || block.kind == "cloud" {
                     self.backend = Some(block);
                 }
             }
             "encryption" if flavor.is_opentofu() => {
-                let block = decode(file.id, block);
+                let block = decode(file, block);
                 match &mut self.merged.encryption {
                     Some(_) if file.is_override() => self.encryption.push(block),
                     base => drop(base.get_or_insert(block)),
@@ -75,7 +75,7 @@ impl SettingsMerge {
             }
             // Ignored in override files (config rules 3.5).
             "provider_meta" if !file.is_override() => {
-                self.merged.provider_metas.push(decode(file.id, block));
+                self.merged.provider_metas.push(decode(file, block));
             }
             _ => {}
         }
@@ -83,7 +83,7 @@ impl SettingsMerge {
 
     fn required_providers(&mut self, file: ModuleFile, block: Block) {
         let entries = &mut self.merged.required_providers;
-        for entry in decode_body(file.id, block.body).attributes.into_list() {
+        for entry in decode_body(file, block.body).into_attributes() {
             let name = &entry.written.name.text;
             match entries.get_mut(name) {
                 Some(base) if file.is_override() => replace(base, entry),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diag::FileId;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::merge::arguments::ByArgument;
-use crate::module_config::merge::merged::{MergedBlock, MergedBody, MergedSettings};
+use crate::module_config::merge::merged::{MergedBlock, MergedItem, MergedSettings};
 
 /// The arguments and blocks of a merged module, by their places in the files.
 ///
@@ -38,17 +38,12 @@ impl EffectivePlaces {
 
     fn block(&mut self, block: &MergedBlock) {
         self.headers.insert(block.header);
-        self.body(&block.body);
-        // What stands in `_` counts as well, under the names of the provider or the module.
-        self.body(&block.escaped);
-    }
-
-    fn body(&mut self, body: &MergedBody) {
-        for argument in body.attributes.iter() {
-            self.arguments.insert(argument, ());
-        }
-        for nested in body.blocks.values().flatten() {
-            self.block(nested);
+        // What a block `_` holds counts as well, under the names of the provider or the module.
+        for item in block.body.items() {
+            match item {
+                MergedItem::Attribute(argument) => self.arguments.insert(argument, ()),
+                MergedItem::Block(nested) => self.block(nested),
+            }
         }
     }
 

@@ -66,10 +66,15 @@ impl<'a> Writer<'a> {
         for block in blocks.chain(&settings.provider_metas) {
             writer.block(0, block);
         }
-        for value in module.locals.values() {
+        let (locals, blocks): (Vec<&MergedBlock>, Vec<&MergedBlock>) = module
+            .blocks
+            .iter()
+            .partition(|block| block.kind == "locals");
+        let values = locals.iter().flat_map(|block| block.body.attributes());
+        for value in sorted(values) {
             writer.argument(0, "local.", value);
         }
-        for block in &module.blocks {
+        for block in blocks {
             writer.block(0, block);
         }
         writer.out
@@ -103,25 +108,28 @@ impl<'a> Writer<'a> {
         let labels = labels.collect::<String>();
         let from = self.place(block.header);
         self.line(depth, &format!("{} {labels}{{ # {from}", block.kind));
-        self.body(depth + 1, &block.body);
-        if !block.escaped.is_empty() {
-            self.line(depth + 1, "_ {");
-            self.body(depth + 2, &block.escaped);
-            self.line(depth + 1, "}");
+        for argument in sorted(block.body.attributes()) {
+            self.argument(depth + 1, "", argument);
+        }
+        // A `dynamic` block comes with those that it makes, and what a block `_` keeps comes last.
+        let kind = |block: &&MergedBlock| match (&*block.kind, &*block.labels) {
+            ("_", _) => (true, String::new()),
+            ("dynamic", [made]) => (false, made.text.clone()),
+            (kind, _) => (false, kind.to_owned()),
+        };
+        let mut blocks: Vec<&MergedBlock> = block.body.blocks().collect();
+        blocks.sort_by_key(kind);
+        for nested in blocks {
+            self.block(depth + 1, nested);
         }
         self.line(depth, "}");
     }
+}
 
-    fn body(&mut self, depth: usize, body: &MergedBody) {
-        let mut arguments: Vec<&MergedAttribute> = body.attributes.iter().collect();
-        arguments.sort_by_key(|argument| &argument.written.name.text);
-        for argument in arguments {
-            self.argument(depth, "", argument);
-        }
-        for block in body.blocks.values().flatten() {
-            self.block(depth, block);
-        }
-    }
+fn sorted<'a>(arguments: impl Iterator<Item = &'a MergedAttribute>) -> Vec<&'a MergedAttribute> {
+    let mut arguments: Vec<&MergedAttribute> = arguments.collect();
+    arguments.sort_by_key(|argument| &argument.written.name.text);
+    arguments
 }
 
 #[test]

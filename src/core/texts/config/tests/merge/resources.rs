@@ -130,7 +130,7 @@ fn what_is_escaped_merges_with_what_is_not() {
           count = 1 # m.tf:2
           v = 2 # o_override.tf:4 for m.tf:3
           w = 2 # o_override.tf:2 for m.tf:5
-          _ {
+          _ { # o_override.tf:5
             count = 2 # o_override.tf:5
           }
         }

@@ -25,20 +25,22 @@ fn expanded(files: &[(&str, &str)], node: usize, vars: &[(&str, &str)], flavor: 
     let root = Path::new("");
     let loaded = config::load(&files, &mut texts, root, &settings);
     let modules = &loaded.modules;
-    let module = effective(&modules[node], &texts, flavor);
+    let read = texts.clone();
+    let merged = modules[node].merged(&read, flavor);
+    let module = effective(&modules[node].files, &merged, &read, flavor);
     let module = config::with_planned(&files, &mut texts, root, &settings, modules, |values| {
         values.enter(node);
         expand(module, values)
     });
     let mut out = String::new();
-    let is_shown = |block: &&EffectiveBlock| ["resource", "provider"].contains(&&*block.kind);
+    let is_shown = |block: &&EffectiveBlock<'_>| ["resource", "provider"].contains(&&*block.kind);
     for block in module.blocks.iter().filter(is_shown) {
         write_block(&mut out, 0, block);
     }
     out
 }
 
-fn write_block(out: &mut String, depth: usize, block: &EffectiveBlock) {
+fn write_block(out: &mut String, depth: usize, block: &EffectiveBlock<'_>) {
     let indent = "  ".repeat(depth);
     for remark in &block.remarks {
         writeln!(out, "{indent}# {remark}").unwrap();
