@@ -1,6 +1,7 @@
 //! Whose rules apply to a root (`project` rules 3.1).
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,7 +77,7 @@ pub(super) fn by_files(files: &dyn Files, dir: &Path) -> Option<SignedProgram> {
 /// The statements of other tools about the program, by the absolute path of the directory of their files.
 #[derive(Debug, Default)]
 pub(super) struct ToolStatements {
-    by_dir: Memo<PathBuf, Arc<[ToolStatement]>>,
+    by_dir: Memo<OsString, Arc<[ToolStatement]>>,
 }
 
 impl ToolStatements {
@@ -90,7 +91,7 @@ impl ToolStatements {
         program: Option<Program>,
     ) -> Option<ToolStatement> {
         for here in place.up_to(top) {
-            let stated = self.by_dir.get(&here.absolute().to_owned(), || {
+            let stated = self.by_dir.get(&here.absolute().into(), || {
                 tool_files::statements(files, &here).into()
             });
             let mut about: Vec<&ToolStatement> = stated
