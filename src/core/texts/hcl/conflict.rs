@@ -1,6 +1,6 @@
 //! Merge conflict markers: one problem per file, reported once, and one side of each conflict kept.
 
-use super::scan::{HclToken, HclTokenKind, tokens};
+use super::scan::{HclToken, HclTokenKind};
 use crate::diag::{Diagnostic, FileId, Span, rules};
 
 /// Maximum number of markers that a diagnostic points at.
@@ -13,18 +13,12 @@ pub(super) struct ConflictMarkers {
     pub(super) blanks: Vec<Span>,
 }
 
-/// Finds conflict markers at line starts, outside of comments, quotes and heredocs.
-pub(super) fn find(file: FileId, text: &str) -> Option<ConflictMarkers> {
-    // The scanner is asked only if some line could be a marker: nearly no file has one.
-    if !["<<<<<<<", ">>>>>>>"]
+/// Finds conflict markers among the tokens of a text: at line starts, outside of comments, quotes and heredocs.
+pub(super) fn find(file: FileId, text: &str, tokens: &[HclToken]) -> Option<ConflictMarkers> {
+    let markers: Vec<HclToken> = tokens
         .iter()
-        .any(|mark| text.contains(mark))
-    {
-        return None;
-    }
-    let markers: Vec<HclToken> = tokens(text, Span::new(0, text.len()))
-        .into_iter()
         .filter(|token| token.kind == HclTokenKind::Marker)
+        .copied()
         .collect();
     let side = |token: &HclToken| text.as_bytes()[token.start];
     // A row of `=` alone is no conflict, just a mistake.

@@ -95,7 +95,7 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     }
     let mut problems = Vec::new();
     // One finding for all markers, instead of a fault of syntax for each line of them.
-    if let Some(conflict) = conflict::find(file, &source.text) {
+    if let Some(conflict) = conflict::find(file, &source.text, &tokens) {
         source.text = blanked(&source.text, &conflict.blanks);
         tokens = scan::tokens(&source.text, Span::new(0, source.text.len()));
         problems.push(conflict.diagnostic);
@@ -192,6 +192,13 @@ impl SourceText {
     /// Reads UTF-8 as the programs do (rules 1.8).
     fn decode(bytes: &[u8]) -> Self {
         const MARK: &[u8] = b"\xEF\xBB\xBF";
+        // Sound text without a mark, which nearly every file is, is compared many bytes at a time.
+        if let Some(text) = std::str::from_utf8(bytes)
+            .ok()
+            .filter(|_| !bytes.starts_with(MARK))
+        {
+            return Self::of(text);
+        }
         let mut decoded = Self::default();
         let text = &mut decoded.text;
         text.reserve(bytes.len());

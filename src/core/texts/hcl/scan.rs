@@ -112,12 +112,19 @@ pub(super) fn template_tokens(text: &str) -> Vec<HclToken> {
 
 /// Returns the offset behind the identifier at the start of `text`, if there is one.
 pub(super) fn ident_end(text: &str) -> Option<usize> {
-    let mut chars = text.char_indices();
-    let (_, first) = chars.next()?;
+    let first = text.chars().next()?;
     is_ident(first, "").then(|| {
-        chars
-            .find(|(_, c)| !is_ident(*c, "a"))
-            .map_or(text.len(), |(at, _)| at)
+        // Nearly all names are ASCII, which needs no decoding.
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let plain = text.bytes().take_while(is_plain).count();
+        match text.as_bytes().get(plain) {
+            Some(byte) if !byte.is_ascii() => text
+                .char_indices()
+                .skip(1)
+                .find(|(_, c)| !is_ident(*c, "a"))
+                .map_or(text.len(), |(at, _)| at),
+            _ => plain,
+        }
     })
 }
 

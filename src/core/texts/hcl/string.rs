@@ -14,6 +14,12 @@ pub(super) fn decode(raw: &str, quoting: Quoting) -> String {
     let mut decoded = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some(c) = rest.chars().next() {
+        let plain = rest.find(['\\', '$', '%']).unwrap_or(rest.len());
+        if plain > 0 {
+            decoded.push_str(&rest[..plain]);
+            rest = &rest[plain..];
+            continue;
+        }
         // The doubled sign is one sign of text, in heredocs as well.
         if rest.starts_with("$${") || rest.starts_with("%%{") {
             decoded.push_str(&rest[1..3]);
