@@ -141,7 +141,7 @@ impl RemoteModules for InstalledOnly {
 }
 
 /// The files of a module that was found, by the names that messages have for them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct NamedFiles<'a>(pub &'a FoundModule);
 
 impl Layer for NamedFiles<'_> {
@@ -191,16 +191,4 @@ pub struct ModulePin {
     pub commit: Option<String>,
     /// The hash of the package.
     pub hash: Hash,
-}
-
-impl std::fmt::Debug for FoundModule {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FoundModule")
-            .field("dir", &self.dir)
-            .field("shown", &self.shown)
-            .field("version", &self.version)
-            .field("commit", &self.commit)
-            .field("hash", &self.hash)
-            .finish_non_exhaustive()
-    }
 }

@@ -73,7 +73,6 @@ fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
         .filter_map(|root| root.lock()?.comparison.as_deref())
         .collect();
     if !compared.is_empty() && !is_quiet {
-        // The hashes of many roots would bury the causes.
         let details = match roots {
             _ if look.verbose => Details::All,
             [_] => Details::AtMost(MAX_DETAILS),

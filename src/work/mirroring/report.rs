@@ -336,7 +336,6 @@ fn package_row(package: &MirroredPackage, path: PathBuf) -> MirroredPackageRow {
         reason,
         zh: package.zh.clone(),
         h1: package.h1.clone(),
-        // A package that is not there has no length.
         bytes: (package.bytes > 0).then_some(package.bytes),
         fetched_bytes: package.from.as_ref().map(|from| from.bytes),
         from: package.from.as_ref().map(|from| from.place.clone()),

@@ -75,7 +75,6 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         let written = written.entry(key).or_default();
         *written += 1;
         let more = left[&key].saturating_sub(MAX_ANNOTATIONS);
-        // The runner would drop it without a word.
         if *written > MAX_ANNOTATIONS {
             continue;
         }

@@ -108,7 +108,6 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
         let memory = memories.entry(path).or_default();
         let accepted = accepted(args, root, lock, &mut unmatched)?;
         let builds = session.facts.builds(root, lock);
-        // A part of the program has no signature.
         let is_signed = |(provider, _): &(&ProviderAddr, _)| !provider.is_builtin(root.flavor);
         for (provider, entry) in lock.providers.iter().filter(is_signed) {
             let origin = ReleaseOrigin::new(

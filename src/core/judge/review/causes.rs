@@ -365,7 +365,6 @@ impl Cause {
                 let (added, was) = counted(*count, "package", "packages");
                 format!("{added} {was} added with zh: and h1:, as from a mirror")
             }
-            // All of them are new, so that one number says it.
             Self::UnexplainedH1 { added, h1, zh } if added == h1 => format!(
                 "{h1} h1: are recorded, more than the {zh} packages in the list of zh: explain"
             ),

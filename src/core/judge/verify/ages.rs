@@ -46,7 +46,6 @@ pub fn check<'d>(
                     format!("wait until {}, when {project_file} allows it; ", day(until))
                 }),
             ),
-            // No date ever comes, so that there is nothing to wait for.
             Youth::Undated => (
                 format!(
                     "nothing states the date of {provider} {version}, and {project_file} refuses such \

@@ -215,13 +215,6 @@ impl<'a> Tree<'a> {
     }
 }
 
-impl std::fmt::Debug for Tree<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = f.debug_struct("Tree");
-        shown.field("top", &self.top.id).finish_non_exhaustive()
-    }
-}
-
 impl Files for Tree<'_> {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let file = self.find(path)?;

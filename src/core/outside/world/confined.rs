@@ -51,13 +51,6 @@ pub fn is_outside(error: &io::Error) -> bool {
     inner.is_some_and(|inner| inner.is::<Outside>())
 }
 
-impl std::fmt::Debug for Confined<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = f.debug_struct("Confined");
-        shown.field("named", &self.named).finish_non_exhaustive()
-    }
-}
-
 impl<'a> Confined<'a> {
     /// Confines reading and writing to a directory, and to files or directories beside it that
     /// were named by a trusted user. Relative paths start from `current`, which is absolute.

@@ -189,11 +189,3 @@ impl From<HttpError> for io::Error {
         Self::new(kind, error)
     }
 }
-
-impl fmt::Debug for HttpResponse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpResponse")
-            .field("status", &self.status)
-            .finish_non_exhaustive()
-    }
-}

@@ -420,7 +420,9 @@ mod tests {
             idle: Duration::from_secs(5),
             compressed: true,
         };
-        http.get(&request).expect_err("nothing listens there")
+        http.get(&request)
+            .map(drop)
+            .expect_err("nothing listens there")
     }
 
     #[test]

@@ -51,7 +51,6 @@ impl PackageReport<'_> {
         let place = self.candidate.place.path().display();
         let schemes = match self.candidate.place {
             Local::Archive(_) => "zh: or h1:",
-            // A `zh:` is of a zip alone.
             Local::Directory(_) => "h1:",
         };
         let note = format!("no recorded {schemes} matches {place}");

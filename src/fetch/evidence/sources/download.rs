@@ -447,9 +447,3 @@ fn not_stored(url: &Url, error: &io::Error) -> FetchError {
     };
     FetchError::new(url, fault)
 }
-
-impl<F> std::fmt::Debug for Downloaded<F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Downloaded").finish_non_exhaustive()
-    }
-}

@@ -155,7 +155,6 @@ impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let url = &self.url;
         let times = match self.attempts {
-            // One attempt is what everybody expects, and is not mentioned.
             0 | 1 => String::new(),
             attempts => format!(" after {attempts} attempts"),
         };

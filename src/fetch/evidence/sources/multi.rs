@@ -59,19 +59,6 @@ impl<'a> Multi<'a> {
     }
 }
 
-impl std::fmt::Debug for Multi<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let providers: Vec<_> = self
-            .members
-            .iter()
-            .map(|member| &member.providers)
-            .collect();
-        f.debug_struct("Multi")
-            .field("providers", &providers)
-            .finish_non_exhaustive()
-    }
-}
-
 impl Source for Multi<'_> {
     /// Returns the versions of all sources that know the provider.
     fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {

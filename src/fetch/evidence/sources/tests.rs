@@ -297,14 +297,14 @@ fn a_package_starts_over_where_the_server_sends_no_pieces() {
 #[test]
 fn a_package_is_given_up_in_the_end() {
     let (arrived, asked) = fetch(vec![status(503), Err(broken()), torn(200, &[], b"0")]);
-    let error = arrived.expect_err("three times");
+    let error = arrived.map(drop).expect_err("three times");
     assert_eq!(
         error.to_string(),
         "https://a.example/x.zip could not be fetched after 3 attempts"
     );
     assert_eq!(asked.len(), 3);
     let (arrived, asked) = fetch(vec![status(404)]);
-    let error = arrived.expect_err("refused");
+    let error = arrived.map(drop).expect_err("refused");
     assert_eq!((error.status(), error.attempts), (Some(404), 1));
     assert_eq!(asked.len(), 1);
 }
@@ -388,7 +388,7 @@ fn a_package_of_which_nothing_is_known_is_never_fetched_over_plain_http() {
         (done.map(|_| ()), http.asked().len())
     };
     let (done, asked) = fetch(Check::Server);
-    let error = done.expect_err("plain http");
+    let error = done.map(drop).expect_err("plain http");
     assert_eq!(error.fault, FetchFault::Unencrypted);
     assert_eq!(asked, 1);
     let (done, asked) = fetch(Check::Stated);
@@ -400,7 +400,7 @@ fn a_package_of_which_nothing_is_known_is_never_fetched_over_plain_http() {
 fn a_package_that_is_announced_too_long_is_not_fetched() {
     let length = [("content-length", "99999999999999")];
     let (arrived, _) = fetch(vec![Ok(HttpResponse::of(200, &length, ""))]);
-    let error = arrived.expect_err("too large");
+    let error = arrived.map(drop).expect_err("too large");
     assert!(matches!(error.fault, FetchFault::TooLarge { .. }));
 }
 
@@ -460,7 +460,7 @@ fn a_trickle_is_given_up() {
         &place,
         Check::Stated,
     );
-    let error = done.expect_err("too slow");
+    let error = done.map(drop).expect_err("too slow");
     assert!(matches!(error.fault, FetchFault::TooSlow { .. }));
     assert_eq!(http.asked().len(), 3);
 }
@@ -557,8 +557,9 @@ fn packages_of_a_host_that_hangs_are_not_waited_for_again() {
     let net = net(&http, &clock);
     for name in ["x", "y", "z"] {
         let place = url(&format!("https://a.example/{name}.zip"));
-        let error =
-            download(&net, &MemFiles::default(), &place, Check::Stated).expect_err("nothing comes");
+        let error = download(&net, &MemFiles::default(), &place, Check::Stated)
+            .map(drop)
+            .expect_err("nothing comes");
         let is_first = name == "x";
         assert_eq!(
             matches!(error.fault, FetchFault::GivenUp(_)),

@@ -49,7 +49,6 @@ impl LockError {
     #[must_use]
     pub fn name_beside(&self, error: &Self) -> String {
         match (self.package(), error.package()) {
-            // The title names the release already.
             (Some(first), Some(id)) if first.is_of_same_release(id) => id.platform.to_string(),
             (_, Some(id)) => id.to_string(),
             (_, None) => match error {

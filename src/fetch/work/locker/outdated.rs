@@ -18,7 +18,7 @@ use crate::sources::Offer;
 use crate::version::{Constraints, Version};
 
 /// One root whose locked versions are compared with those that are offered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct OutdatedRequest<'a> {
     /// The source that is asked, with the flavor.
     pub source: &'a FlavorSource<'a>,

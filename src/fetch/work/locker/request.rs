@@ -1,7 +1,6 @@
 //! The inputs of a run: what to lock, and where packages come from.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::num::NonZeroUsize;
 
 use crate::acquire::TrustedFacts;
@@ -34,7 +33,7 @@ pub struct FlavorSource<'a> {
 }
 
 /// One root to lock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct RootRequest<'a> {
     /// The source of its packages, with the flavor.
     pub source: &'a FlavorSource<'a>,
@@ -125,12 +124,4 @@ pub enum Contradicted {
     Alarm,
     /// They are replaced by those that the evidence shows.
     Replaced,
-}
-
-impl fmt::Debug for FlavorSource<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FlavorSource")
-            .field("flavor", &self.flavor)
-            .finish_non_exhaustive()
-    }
 }

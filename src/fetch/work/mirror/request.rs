@@ -12,7 +12,7 @@ use crate::package::WantedPlatforms;
 use crate::sources::filesystem_mirror::FilesystemMirror;
 
 /// A lock file whose packages are wanted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct MirroredRoot<'a> {
     /// The program whose rules apply.
     pub flavor: Flavor,
@@ -33,7 +33,7 @@ pub struct MirroredRoot<'a> {
 }
 
 /// A place that the bytes of packages may come from. It is not trusted: hashes decide.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum Place<'a> {
     /// A directory of packages in the layout of a filesystem mirror, or a plugin cache.
     Directory(PathBuf, &'a FilesystemMirror),

@@ -108,7 +108,6 @@ pub(super) fn section(out: &mut Markup, graphs: &[(String, Graph)]) {
             .text(subject)
             .raw("</figcaption>\n");
         match graph.too_large(GraphLanguage::Svg) {
-            // The list below is there all the same.
             Some(reason) => {
                 out.raw("<p>").text(&reason).raw("</p>\n");
             }

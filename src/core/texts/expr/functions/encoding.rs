@@ -62,7 +62,6 @@ fn decoded(value: &json::JsonValue) -> CallResult {
 fn encode(value: &Value, out: &mut String) {
     match value {
         Value::Null | Value::Unknown => out.push_str("null"),
-        // JSON has no marks; the caller puts them on the whole text.
         Value::Marked(_, value) => encode(value, out),
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Number(number) => out.push_str(&number.to_string()),

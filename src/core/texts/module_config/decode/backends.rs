@@ -157,7 +157,6 @@ fn local(body: &Body, faults: &mut Faults) {
             continue;
         };
         match expr::constant(faults.file, &argument.value) {
-            // Null counts as absent, and a value that is no constant was reported above.
             Err(_) | Ok(Value::Null) => {}
             Ok(value) => match value.to_text() {
                 Some(text) if text.is_empty() => {

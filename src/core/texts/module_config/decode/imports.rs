@@ -38,7 +38,6 @@ fn target(value: &Expr) -> Option<ImportTarget> {
     }
     let mut words = &*words;
     let mut in_module = false;
-    // A module may be called at any depth.
     while let ["module", _, inner @ ..] = words {
         in_module = true;
         words = inner;

@@ -141,7 +141,6 @@ impl<'a> SharedFacts<'a> {
                 Some(Addition::TooLarge) => {
                     format!("it would have more than {MAX_SHARED_BYTES} bytes")
                 }
-                // Added, or failed; the failure has a note of its own.
                 _ => continue,
             };
             let note = format!("facts of {provider} {version} were not added to {key}: {why}");
@@ -173,7 +172,6 @@ impl<'a> SharedFacts<'a> {
         if let Some(failure) = &state.failure {
             notes.push(format!("the run went on without it: {failure}"));
         }
-        // The notes come from several threads.
         notes.sort();
         notes
     }

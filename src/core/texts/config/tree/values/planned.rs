@@ -204,7 +204,6 @@ impl PlannedValues<'_> {
                         }
                         continue;
                     }
-                    // These are known before a plan in both programs.
                     "path" | "terraform" | "tofu" => continue,
                     "var" => ValueKey::Variable(name.to_owned()),
                     "local" => ValueKey::Local(name.to_owned()),
