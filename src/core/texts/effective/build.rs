@@ -30,18 +30,8 @@ pub fn effective<'m>(
         flavor,
         files: files
             .iter()
-            .enumerate()
-            .map(|(index, file)| {
-                let (syntax, bytes) = (file.syntax, texts.bytes(file.id));
-                (
-                    file.id,
-                    FileSource {
-                        index,
-                        syntax,
-                        bytes,
-                    },
-                )
-            })
+            .map(|file| file.id)
+            .zip(files.iter().enumerate())
             .collect(),
         path: Vec::new(),
         is_builtin: false,
@@ -77,16 +67,11 @@ const PROGRAM_BLOCKS: [(&str, &str); 5] = [
 /// The order of things: by file, then by place.
 type Position = (usize, usize);
 
-struct FileSource<'m> {
-    index: usize,
-    syntax: Syntax,
-    bytes: &'m [u8],
-}
-
-struct TreeBuilder<'m> {
+struct TreeBuilder<'f, 'm> {
     texts: &'m Texts,
     flavor: Flavor,
-    files: BTreeMap<FileId, FileSource<'m>>,
+    /// The files, each with its number in their order.
+    files: BTreeMap<FileId, (usize, &'f ModuleFile)>,
     /// The types of the blocks around an argument, the outermost first.
     path: Vec<&'m str>,
     /// The schema of the outermost block is that of the built-in provider, which has no nested blocks.
@@ -115,7 +100,7 @@ impl<'m> WrittenArgument<'m> {
     }
 }
 
-impl<'m> TreeBuilder<'m> {
+impl<'m> TreeBuilder<'_, 'm> {
     /// Puts the settings into `terraform` blocks: each into that of its base. What has none goes to the first.
     fn settings(&mut self, merged: &'m MergedModule) -> Vec<EffectiveBlock<'m>> {
         let mut groups: Vec<EffectiveBlock<'m>> = merged
@@ -128,10 +113,9 @@ impl<'m> TreeBuilder<'m> {
             let place = item.origin();
             // The blocks of a list in JSON have one header, and each its own braces.
             let is_before = |group: &MergedGroup| {
-                let SourcePlace { file, .. } = group.header;
                 let start = SourcePlace {
-                    file,
                     span: group.span,
+                    ..group.header
                 };
                 self.position(start) <= self.position(place)
             };
@@ -230,11 +214,14 @@ impl<'m> TreeBuilder<'m> {
 
     /// Adds an argument, or the nested blocks that it is in a JSON file.
     fn argument(&mut self, argument: WrittenArgument<'m>, items: &mut Vec<EffectiveItem<'m>>) {
-        let FileSource { syntax, bytes, .. } = self.files[&argument.place.file];
-        let text = match syntax {
+        let SourcePlace { file, .. } = argument.place;
+        let text = match self.files[&file].1.syntax {
             Syntax::Native => {
                 let span = argument.value.span;
-                String::from_utf8_lossy(&bytes[span.start..span.end])
+                let bytes = &self.texts.bytes(file)[span.start..span.end];
+                // Sound text is compared many bytes at a time.
+                std::str::from_utf8(bytes)
+                    .map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
             }
             Syntax::Json => {
                 if let Some(blocks) = self.json_blocks(argument) {
@@ -242,7 +229,7 @@ impl<'m> TreeBuilder<'m> {
                     return;
                 }
                 let meaning = meaning(&self.path, argument.name, self.flavor);
-                native(argument.place.file, argument.value, meaning).into()
+                native(file, argument.value, meaning).into()
             }
         };
         items.push(EffectiveItem::Attribute(EffectiveAttribute {
@@ -295,11 +282,8 @@ impl<'m> TreeBuilder<'m> {
                 }
             }
         }
-        let mut blocks = Vec::new();
-        for body in objects(value)? {
-            blocks.push(self.json_block(name, body, place));
-        }
-        Some(blocks)
+        let block = |body| self.json_block(name, body, place);
+        Some(objects(value)?.into_iter().map(block).collect())
     }
 
     fn json_block(
@@ -326,7 +310,7 @@ impl<'m> TreeBuilder<'m> {
     }
 
     fn position(&self, place: SourcePlace) -> Position {
-        (self.files[&place.file].index, place.span.start)
+        (self.files[&place.file].0, place.span.start)
     }
 }
 

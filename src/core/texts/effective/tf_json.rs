@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+
+use serde::ser::{Error, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use crate::diag::Texts;
 use crate::effective::json_syntax::{StringMeaning, meaning};
@@ -21,6 +23,21 @@ enum Json {
     Verbatim(String),
     Array(Vec<Self>),
     Object(Members),
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Verbatim(text) => serde_json::from_str::<&RawValue>(text)
+                .map_err(Error::custom)?
+                .serialize(serializer),
+            Self::Array(items) => serializer.collect_seq(items),
+            Self::Object(members) => {
+                serializer.collect_map(members.list.iter().map(|(name, value)| (name, value)))
+            }
+        }
+    }
 }
 
 /// The members of an object in their order; a hostile file has many, so that they are also found by name.
@@ -59,10 +76,9 @@ pub fn tf_json(
         add_items(&mut body, &[&*block.kind], block, flavor);
         insert(&mut members, &block.kind, &block.labels, Json::Object(body));
     }
-    let mut printed = String::new();
-    print(&mut printed, &Json::Object(members), 0);
-    printed.push('\n');
-    printed
+    let printed = serde_json::to_string_pretty(&Json::Object(members));
+    // Names are texts and numbers are numbers, so nothing is refused.
+    printed.unwrap_or_default() + "\n"
 }
 
 /// Adds a block below its type and labels; of several with one name an array is made.
@@ -205,34 +221,4 @@ fn interpolation(text: &str) -> String {
 /// Escapes literal text in a template.
 fn escaped(text: &str) -> String {
     text.replace("${", "$${").replace("%{", "%%{")
-}
-
-fn print(printed: &mut String, value: &Json, depth: usize) {
-    let string = |text: &str| serde_json::Value::from(text).to_string();
-    let ([open, close], items): ([char; 2], Vec<(Option<&str>, &Json)>) = match value {
-        Json::Text(text) => return printed.push_str(&string(text)),
-        Json::Verbatim(text) => return printed.push_str(text),
-        Json::Array(items) => (['[', ']'], items.iter().map(|item| (None, item)).collect()),
-        Json::Object(members) => (
-            ['{', '}'],
-            members
-                .list
-                .iter()
-                .map(|(name, value)| (Some(&**name), value))
-                .collect(),
-        ),
-    };
-    printed.push(open);
-    for (at, (name, value)) in items.iter().enumerate() {
-        let comma = if at == 0 { "" } else { "," };
-        let _ = write!(printed, "{comma}\n{:1$}", "", 2 * (depth + 1));
-        if let Some(name) = name {
-            let _ = write!(printed, "{}: ", string(name));
-        }
-        print(printed, value, depth + 1);
-    }
-    if !items.is_empty() {
-        let _ = write!(printed, "\n{:1$}", "", 2 * depth);
-    }
-    printed.push(close);
 }

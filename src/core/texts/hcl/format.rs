@@ -62,7 +62,8 @@ pub fn format(text: &str) -> String {
 #[must_use]
 pub fn unquoted(value: &str) -> Cow<'_, str> {
     use LayoutKind::Token;
-    if !value.starts_with("\"${") || scan::has_too_many_tokens(value) {
+    let is_one = value.starts_with("\"${") && value.ends_with("}\"");
+    if !is_one || scan::has_too_many_tokens(value) {
         return Cow::Borrowed(value);
     }
     let scanned = scan::tokens(value, Span::new(0, value.len()));

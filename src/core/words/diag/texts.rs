@@ -1,6 +1,7 @@
 //! The table of source texts that spans point into.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -236,10 +237,12 @@ impl Texts {
     /// Returns the offset of the start of each line; the first one is 0.
     fn starts(&self, file: FileId) -> &[usize] {
         let text = self.text(file);
-        let behind = |(at, byte): (usize, &u8)| (*byte == b'\n').then_some(at + 1);
         text.lines.get_or_init(|| {
-            std::iter::once(0)
-                .chain(text.bytes.iter().enumerate().filter_map(behind))
+            text.bytes
+                .split(|byte| *byte == b'\n')
+                .scan(0, |next, line| {
+                    Some(mem::replace(next, *next + line.len() + 1))
+                })
                 .collect()
         })
     }

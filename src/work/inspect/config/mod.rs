@@ -13,7 +13,7 @@ use crate::driver;
 use crate::effective::{self, EffectiveModule, Places};
 use crate::flavor::{Flavor, Program};
 use crate::module_config::{MergedModule, ModuleFile};
-use crate::report::json::{ConfiguredModuleRow, RootStatus};
+use crate::report::json::{ConfiguredModuleRow, RootStatus, shown_dir};
 use crate::report::{CommandResult, Failure, RootDetail, RootResult};
 use crate::run::command::Command;
 use crate::run::formats::Format;
@@ -335,11 +335,5 @@ fn heading(nodes: &[(usize, &ModuleNode)], texts: &Texts) -> String {
 }
 
 fn dir_text(node: &ModuleNode) -> String {
-    let dir = node.dir.as_deref().unwrap_or(Path::new(""));
-    let text = dir.display().to_string();
-    if text.is_empty() {
-        ".".to_owned()
-    } else {
-        text
-    }
+    node.dir.as_deref().map(shown_dir).unwrap_or_default()
 }

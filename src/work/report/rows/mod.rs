@@ -38,7 +38,7 @@ pub use fixed::FixRow;
 pub use in_use::{ProviderInUse, VersionInUse, VersionsInUse};
 pub use matrix::{MatrixRow, Outcome, Route};
 pub use mirrored::{BundleBase, MirrorBundle, MirroredPackageRow, MirroredProvider, MirroredState};
-pub use module::{ModuleKind, ModuleRow, RequiredProviderRow};
+pub use module::{ModuleKind, ModuleRow, RequiredProviderRow, shown_dir};
 pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionState};
 pub use package::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
 pub use place::{ComputedModule, ExplainedProvider, Overridden, PlaceKind, RequiringPlace};

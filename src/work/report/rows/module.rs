@@ -1,5 +1,6 @@
 //! The modules of a root, for `tree`.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -78,10 +79,7 @@ impl ModuleRow {
             source: branch.source.clone(),
             computed: branch.computed.clone(),
             fetched: branch.fetched.as_ref().map(FetchedPackageRow::of),
-            dir: branch.dir.as_deref().map(|dir| match dir.display() {
-                _ if dir.as_os_str().is_empty() => ".".to_owned(),
-                shown => shown.to_string(),
-            }),
+            dir: branch.dir.as_deref().map(shown_dir),
             seen: branch.unseen.is_none(),
             providers: providers
                 .map(|(provider, own)| RequiredProviderRow {
@@ -103,4 +101,13 @@ pub struct RequiredProviderRow {
     pub provider: ProviderAddr,
     /// All conditions on its version together; empty if any version is allowed.
     pub constraints: Constraints,
+}
+
+/// Returns the directory of a module as it is shown: from the root on.
+#[must_use]
+pub fn shown_dir(dir: &Path) -> String {
+    match dir.display() {
+        _ if dir.as_os_str().is_empty() => ".".to_owned(),
+        shown => shown.to_string(),
+    }
 }
