@@ -167,6 +167,7 @@ impl LockedReleases {
     /// Returns the attested builds of packages, by the answers of this run where there are some, else by facts.
     #[must_use]
     pub fn attested(&self, provider: &ProviderAddr) -> Option<&AttestedBuilds> {
+        // The answer of this run may be that there is none any more.
         let by_facts = || self.releases.get(provider).map(|known| &known.attested);
         self.asked.builds.get(provider).or_else(by_facts)
     }

@@ -37,6 +37,7 @@ pub fn steps_down<'l>(
         };
         let origin = ReleaseOrigin::new(
             entry,
+            // What a registry states now counts before facts, which may be of another day.
             match known.stated {
                 Some(stated) => stated.get(provider),
                 None => known.locked.signers(provider),

@@ -29,6 +29,7 @@ impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Text(text) => serializer.serialize_str(text),
+            // A number of `serde_json` would lose digits.
             Self::Verbatim(text) => serde_json::from_str::<&RawValue>(text)
                 .map_err(Error::custom)?
                 .serialize(serializer),

@@ -15,6 +15,7 @@ pub(super) struct ConflictMarkers {
 
 /// Finds conflict markers among the tokens of a text: at line starts, outside of comments, quotes and heredocs.
 pub(super) fn find(file: FileId, text: &str, tokens: &[HclToken]) -> Option<ConflictMarkers> {
+    // The scanner knows comments, quotes and heredocs, where such a line is text.
     let markers: Vec<HclToken> = tokens
         .iter()
         .filter(|token| token.kind == HclTokenKind::Marker)

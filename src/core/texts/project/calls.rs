@@ -170,6 +170,7 @@ impl CallGraph<'_> {
         let mut open = vec![number];
         while let (Some(flavor), Some(dir)) = (flavor, open.pop()) {
             for target in &*self.called_by(dir, flavor) {
+                // Directories may call each other in a circle, which ends here.
                 if called.insert(*target) {
                     open.push(*target);
                 }

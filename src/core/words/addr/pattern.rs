@@ -105,6 +105,7 @@ fn is_like(pattern: &str, text: &str) -> bool {
         .strip_prefix(start)
         .and_then(|text| text.strip_suffix(end));
     // The first place of each piece leaves most for those behind it, so nothing is tried twice.
+    // Two stars side by side have nothing between them.
     let mut pieces = middle.split(STAR).filter(|piece| !piece.is_empty());
     between
         .and_then(|text| {

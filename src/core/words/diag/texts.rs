@@ -238,6 +238,7 @@ impl Texts {
     fn starts(&self, file: FileId) -> &[usize] {
         let text = self.text(file);
         text.lines.get_or_init(|| {
+            // Behind the last line feed a line begins, too, even if it is empty.
             text.bytes
                 .split(|byte| *byte == b'\n')
                 .scan(0, |next, line| {

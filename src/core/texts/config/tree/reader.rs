@@ -131,6 +131,7 @@ impl<'a> Reader<'a> {
         &mut self,
         dir: &Path,
     ) -> io::Result<Arc<ReadDirectory>> {
+        // Each root pays for what another one read, so that no limit depends on the order of roots.
         if let Some(shared) = self.shared(dir)
             && self.take(shared.cost)
         {

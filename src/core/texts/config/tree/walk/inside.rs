@@ -10,6 +10,7 @@ impl TreeWalk<'_> {
     /// Returns the name of the directory of an installed package that holds a directory, which is given from the
     /// root on.
     fn package_dir<'d>(&self, dir: &'d Path) -> Option<&'d str> {
+        // By text alone: the package need not be there.
         self.package_dirs
             .iter()
             .find_map(|packages| dir.strip_prefix(packages).ok())

@@ -544,6 +544,7 @@ impl TreeWalk<'_> {
         let module = match self.modules.get(dir.as_os_str()) {
             Some(known) => known.clone(),
             None => {
+                // A failure is kept as well: each call reports it at its own place.
                 let read = self.read(dir);
                 self.modules.insert(dir.into(), read.clone());
                 read
