@@ -289,7 +289,7 @@ impl RemoteModule {
         }
         .shown();
         let (_, address) = detect::split_force(&shown);
-        let (address, _) = address.split_once('?').unwrap_or((&address, ""));
+        let (address, _) = address.split_once('?').unwrap_or((address, ""));
         let (_, address) = address.split_once("://").unwrap_or(("", address));
         let address = address.strip_prefix("git@").unwrap_or(address);
         address
