@@ -30,7 +30,7 @@ pub fn native(printed: &mut String, module: &EffectiveModule<'_>, places: Places
         }
         push_block(&mut text, block, places, None);
         // Block by block, as the text of a large module does not stay in the caches of a processor.
-        printed.push_str(&hcl::format(&text));
+        hcl::push_formatted(printed, &text);
         text.clear();
     }
 }

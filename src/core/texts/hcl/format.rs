@@ -23,14 +23,26 @@ use crate::diag::Span;
 /// ```
 #[must_use]
 pub fn format(text: &str) -> String {
+    let mut formatted = String::new();
+    push_formatted(&mut formatted, text);
+    formatted
+}
+
+/// Adds a text as [`format()`] lays it out.
+pub fn push_formatted(formatted: &mut String, text: &str) {
+    let start = formatted.len();
+    formatted.reserve(text.len() + text.len() / 4);
     let mut layout = Layout {
-        formatted: String::with_capacity(text.len() + text.len() / 4),
-        ..Layout::default()
+        formatted,
+        open: Vec::new(),
+        neighbours: Vec::new(),
     };
     let mut at = 0;
     while at < text.len() {
         let rest = &text[at..];
-        let line = &rest[..rest.find('\n').map_or(rest.len(), |end| end + 1)];
+        // Lines are short, and a search that compares many bytes at a time begins slowly.
+        let end = rest.bytes().position(|byte| byte == b'\n');
+        let line = &rest[..end.map_or(rest.len(), |end| end + 1)];
         // Most lines are plain, and cutting a line into tokens takes most of the time of layout.
         if let Some(cells) = plain_lines::cells(line) {
             layout.push(cells);
@@ -39,7 +51,8 @@ pub fn format(text: &str) -> String {
         }
         let scanned = scan::line_tokens(text, at);
         if scanned.len() > scan::MAX_TOKENS {
-            return text.to_owned();
+            layout.formatted.truncate(start);
+            return layout.formatted.push_str(text);
         }
         let end = scanned.last().map_or(text.len(), |token| token.end);
         for cells in token_lines(&mut tokens(text, at, &scanned)) {
@@ -47,7 +60,7 @@ pub fn format(text: &str) -> String {
         }
         at = end;
     }
-    layout.finish()
+    layout.flush();
 }
 
 /// Rewrites an expression as `fmt` does beside its layout: a quoted string that is a single interpolation becomes the
@@ -357,9 +370,8 @@ fn is_spaced(before: LayoutToken<'_>, token: LayoutToken<'_>, after: LayoutToken
 }
 
 /// The text so far, and the lines behind it whose columns the next line may move.
-#[derive(Default)]
-struct Layout<'t> {
-    formatted: String,
+struct Layout<'f, 't> {
+    formatted: &'f mut String,
     /// The brackets that each line left open which opened more than it closed, as far as they are still open.
     open: Vec<isize>,
     /// Neighbouring lines with an assignment or a comment.
@@ -373,7 +385,7 @@ struct IndentedLine<'t> {
     gaps: [usize; 2],
 }
 
-impl<'t> Layout<'t> {
+impl<'t> Layout<'_, 't> {
     fn push(&mut self, cells: LineCells<'t>) {
         let indent = if cells.lead.is_empty() {
             0
@@ -390,7 +402,7 @@ impl<'t> Layout<'t> {
             gaps: [0; 2],
         };
         if is_alone {
-            line.print(&mut self.formatted);
+            line.print(self.formatted);
         } else {
             self.neighbours.push(line);
         }
@@ -446,13 +458,8 @@ impl<'t> Layout<'t> {
             }
         }
         for line in self.neighbours.drain(..) {
-            line.print(&mut self.formatted);
+            line.print(self.formatted);
         }
-    }
-
-    fn finish(mut self) -> String {
-        self.flush();
-        self.formatted
     }
 }
 

@@ -33,7 +33,7 @@ use crate::diag::{self, Diagnostic, FileId, Span};
 use chunks::chunks;
 pub use comments::comments;
 use findings::{Overruled, TokenFault};
-pub use format::{format, unquoted};
+pub use format::{format, push_formatted, unquoted};
 use grammar::TokenWalk;
 use scan::HclTokenKind;
 use tree::{Body, Expr};
