@@ -63,7 +63,7 @@ const CEILINGS: &[(Figure, Unit, f64)] = &[
     (Figure::SharedTypes, Unit::Thousand, 0.04),
     (Figure::LongFunctions, Unit::Thousand, 0.3),
     (Figure::NamedOnce, Unit::PercentOfPrivate, 27.6),
-    (Figure::PlainComments, Unit::PercentOfLines, 2.49),
+    (Figure::PlainComments, Unit::PercentOfLines, 2.5),
 ];
 
 /// The largest share of the lines that one room may have, in percent.
@@ -117,7 +117,7 @@ fn sources_read_no_worse_than_they_did() {
 /// The most lines that `src` and `tests` may have, and the most functions of `src` without its tests. A feature that
 /// needs more removes as many.
 const MAX_LINES: [(&str, usize); 2] = [("src", 180_540), ("tests", 76_870)];
-const MAX_FUNCTIONS: usize = 6_300;
+const MAX_FUNCTIONS: usize = 6_280;
 
 #[test]
 fn the_house_does_not_grow() {
