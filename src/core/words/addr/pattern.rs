@@ -97,6 +97,10 @@ impl ProviderGlob {
 
 /// Returns true if a text is a pattern with some texts in the place of its stars.
 fn is_like(pattern: &str, text: &str) -> bool {
+    // Most parts are one star or have none, and a search begins slowly.
+    if pattern == ANY || pattern == text {
+        return true;
+    }
     let Some((start, rest)) = pattern.split_once(STAR) else {
         return pattern == text;
     };

@@ -172,16 +172,12 @@ impl TreeWalk<'_> {
     /// Walks over everything; returns whether the root is a configuration at all.
     fn root(&mut self) -> bool {
         let dir = Path::new("");
-        let chosen = match self.reader.choose(dir) {
-            Ok(chosen) => chosen,
-            Err(error) => {
-                self.reader.unreadable_directory(dir, &error);
-                return false;
-            }
-        };
-        self.manifest = manifest::read(&mut self.reader, &self.settings.data_dir);
-        let directory = match self.reader.directory(dir) {
-            Ok(directory) => directory,
+        let read = self.reader.choose(dir).and_then(|chosen| {
+            self.manifest = manifest::read(&mut self.reader, &self.settings.data_dir);
+            Ok((chosen, self.reader.directory(dir)?))
+        });
+        let (chosen, directory) = match read {
+            Ok(read) => read,
             Err(error) => {
                 self.reader.unreadable_directory(dir, &error);
                 return false;
