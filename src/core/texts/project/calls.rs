@@ -64,7 +64,7 @@ pub(super) struct LocalCalls {
 /// A directory that is a root, unless another one calls it.
 struct Candidate {
     number: usize,
-    /// It is a root in any case.
+    /// Stays a root, even if another directory calls it.
     is_locked: bool,
     /// The directories that it calls, by itself or through others.
     called: BTreeSet<usize>,

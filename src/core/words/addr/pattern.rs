@@ -102,7 +102,7 @@ fn is_like(pattern: &str, text: &str) -> bool {
         return true;
     }
     let Some((start, rest)) = pattern.split_once(STAR) else {
-        return pattern == text;
+        return false;
     };
     let (middle, end) = rest.rsplit_once(STAR).unwrap_or(("", rest));
     let between = text
