@@ -141,7 +141,7 @@ fn recorded(
     let roots = RootArgs {
         roots: args.roots.clone(),
         recursive: args.recursive,
-        terragrunt: false,
+        ..RootArgs::default()
     };
     let all = driver::each(session, &roots, |root, _, output| {
         // A root that is found may have no lock file yet.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::Loaded;
-use crate::diag::{Texts, has_errors};
+use crate::diag::{Texts, counted, has_errors};
 use crate::driver::changed::ChangedFiles;
 use crate::driver::contained::contained;
 use crate::driver::job::{Job, OpenResult, RunInputs};
@@ -310,16 +310,19 @@ impl<J: Job> JobRun<'_, '_, J> {
     /// Says how many roots are below a directory that holds nothing to work on, if there are any.
     fn with_first_step(&self, dir: &Path, failure: Failure) -> Failure {
         let RootReader { workspace, inputs } = &self.reader;
-        let count = if inputs.roots.recursive {
-            0
-        } else {
-            workspace.count_below(dir, inputs.search_settings())
-        };
-        match count {
-            0 => failure,
-            1 => failure.help("1 root below: add -r"),
-            n => failure.help(format!("{n} roots below: add -r")),
+        if inputs.roots.recursive {
+            return failure;
         }
+        let below = workspace.roots_below(dir, inputs.search_settings());
+        let Some(first) = below.first() else {
+            return failure;
+        };
+        let count = counted(below.len(), "root");
+        failure.help(if inputs.roots.is_single {
+            format!("{count} below: name one, such as {}", first.display())
+        } else {
+            format!("{count} below: add -r")
+        })
     }
 
     fn open_again(

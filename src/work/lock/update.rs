@@ -134,7 +134,7 @@ impl UpdateArgs {
         RootArgs {
             roots: dirs,
             recursive: self.recursive,
-            terragrunt: false,
+            ..RootArgs::default()
         }
     }
 

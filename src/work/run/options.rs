@@ -179,6 +179,9 @@ pub(crate) struct RootArgs {
     /// Without it, such a unit is a root if `roots` of the project file names it.
     #[arg(long, requires = "recursive")]
     pub(crate) terragrunt: bool,
+    /// The command works on one root, and searches for none.
+    #[arg(skip)]
+    pub(crate) is_single: bool,
 }
 
 impl RootArgs {
@@ -328,8 +331,7 @@ mod tests {
         let dirs = |given: &[&str]| {
             RootArgs {
                 roots: given.iter().map(PathBuf::from).collect(),
-                recursive: false,
-                terragrunt: false,
+                ..RootArgs::default()
             }
             .dirs(&options)
         };

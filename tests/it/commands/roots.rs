@@ -276,6 +276,9 @@ fn above_all_roots_every_command_counts_them() {
                 .contains("2 roots below")
         );
     }
+    // Its -r means the modules that are called.
+    let config = lab.run(&["config", "-r"]).exits(2);
+    config.stderr_has("help: 2 roots below: name one, such as live/");
     // Nothing is below, and `lock` would not help.
     let show = lab.run(&["show", "mirror"]).exits(2);
     show.stderr_eq(str![[r#"

@@ -329,6 +329,14 @@ fn the_matrix_predicts_that_init_fails() {
             assert_eq!(fails, is_stopped, "{row}");
         }
     }
+    // A checkout with the key has the file in plain text.
+    lab.write("early.tofu", "")
+        .write("terraform.tfvars", ENCRYPTED);
+    for row in matrix(&[]) {
+        let fails = row["title"] == "Invalid character";
+        let is_here = row["route"].as_str().unwrap().contains("here");
+        assert_eq!(fails, is_here, "{row}");
+    }
     lab.write("terraform.tfvars", "");
     // Without the value of a key, or of a constant, no command reads the configuration.
     lab.write("early.tofu", "variable \"c\" {\n  const = true\n}\n");

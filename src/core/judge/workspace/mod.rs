@@ -221,14 +221,13 @@ impl<'a> Workspace<'a> {
         searched
     }
 
-    /// Counts the roots below a directory, without any report of what is wrong there.
+    /// Returns the roots below a directory, without any report of what is wrong there.
     #[must_use]
-    pub fn count_below(&self, dir: &Path, how: SearchSettings) -> usize {
+    pub fn roots_below(&self, dir: &Path, how: SearchSettings) -> Vec<PathBuf> {
         let places = [ProjectPlace::new(dir, &self.current)];
         let mut projects = self.projects.anew();
         self.find(&places, how, &mut projects, &mut Texts::default())
             .roots
-            .len()
     }
 
     fn find(

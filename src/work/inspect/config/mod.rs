@@ -76,8 +76,8 @@ impl Command for ConfigArgs {
                 Some(_) => Vec::new(),
                 None => self.module.iter().cloned().collect(),
             },
-            recursive: false,
-            terragrunt: false,
+            is_single: true,
+            ..RootArgs::default()
         };
         let user_modules = UserModules::new(session, &self.configuration, AutoModules::Cached);
         let mut document = String::new();

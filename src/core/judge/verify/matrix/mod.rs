@@ -400,19 +400,22 @@ impl<'a> InitOutlook<'a> {
 }
 
 /// Replaces the predictions of commands that fail because a variable has no value, before they look at any
-/// provider (`config` rules 9.12).
+/// provider (`config` rules 9.12 and 9.14).
 pub(in crate::judge::verify) fn stop(rows: &mut [PredictionRow], errors: &ValueErrors) {
-    let Some(title) = errors.title() else { return };
-    for prediction in rows
-        .iter_mut()
-        .flat_map(|row| row.predictions.iter_mut().chain(&mut row.here))
-    {
-        *prediction = Prediction {
-            route: prediction.route,
-            outcome: Outcome::Fails,
-            title: Some(title.to_owned().into()),
-            unchecked: false,
-            assumed: false,
-        };
+    let (anywhere, here) = (errors.title(), errors.title_here());
+    let fail = |predictions: &mut [Prediction], title: &str| {
+        for prediction in predictions {
+            *prediction = Prediction {
+                route: prediction.route,
+                outcome: Outcome::Fails,
+                title: Some(title.to_owned().into()),
+                unchecked: false,
+                assumed: false,
+            };
+        }
+    };
+    for row in rows {
+        anywhere.inspect(|title| fail(&mut row.predictions, title));
+        here.inspect(|title| fail(&mut row.here, title));
     }
 }

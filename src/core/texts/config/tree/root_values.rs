@@ -46,15 +46,6 @@ pub(in crate::texts::config) struct UnreadFile {
 }
 
 impl UnreadFile {
-    /// Returns the errors of the programs.
-    pub(in crate::texts::config) fn errors(&self) -> Vec<Diagnostic> {
-        if !self.values.is_encrypted {
-            return self.faults.clone();
-        }
-        let error = Diagnostic::error(rules::SYNTAX_ERROR, "Invalid character");
-        vec![error.at(self.file, Span::default(), "git-crypt encrypted the file")]
-    }
-
     /// Makes the note that no provider depends on the values of the file.
     pub(in crate::texts::config) fn note(&self) -> Diagnostic {
         let fault = self.faults.first();

@@ -55,7 +55,11 @@ impl Values {
                 found.extend(unread.faults);
             } else {
                 found.push(unread.note());
-                value_errors.errors.extend(unread.errors());
+                if unread.values.is_encrypted {
+                    value_errors.is_encrypted = true;
+                } else {
+                    value_errors.errors.extend(unread.faults);
+                }
                 missing.files.push(unread.values);
             }
         }
