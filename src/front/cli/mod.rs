@@ -11,7 +11,6 @@ mod suggestion;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 
 use commands::CommandLine;
@@ -109,10 +108,8 @@ fn perform(
     let disk = confined.as_ref().map_or(world.disk, |disk| disk);
     // Without a working directory only absolute paths have a meaning; few look at many files.
     let current = world.env.current_dir().ok();
-    // The process ends after the command, and the system takes back all memory at once: to free what was read of a
-    // thousand roots piece by piece takes longer than to print it.
-    let cached = current.map(|current| ManuallyDrop::new(CachedDisk::new(disk, current)));
-    let disk = cached.as_ref().map_or(disk, |cached| &**cached);
+    let cached = current.map(|current| CachedDisk::new(disk, current));
+    let disk = cached.as_ref().map_or(disk, |cached| cached);
     let world = World { disk, ..world };
     let revision = ProjectRevision::open(options, world)?;
     let project_files = revision.as_ref().map(|files| files as &dyn Files);
