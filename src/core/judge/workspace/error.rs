@@ -1,11 +1,12 @@
 //! Reasons why a root cannot be opened, read or written.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::flavor::Flavor;
 use crate::lockfile;
 use crate::project::roots::RootsError;
+use crate::world::named;
 
 /// A reason why a root cannot be opened, read or written.
 #[derive(Debug, thiserror::Error)]
@@ -123,15 +124,6 @@ pub enum LockCause {
     /// The error of the system.
     #[error(transparent)]
     Io(io::Error),
-}
-
-/// Names a directory in a sentence.
-pub(super) fn named(dir: &Path) -> String {
-    if dir == Path::new(".") {
-        "the working directory".to_owned()
-    } else {
-        dir.display().to_string()
-    }
 }
 
 fn listed(dirs: &[PathBuf]) -> String {

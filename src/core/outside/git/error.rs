@@ -1,9 +1,9 @@
 //! Failures of git, and output of it that cannot be used.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::world::Ended;
+use crate::world::{Ended, named};
 
 /// A failure of git, or output of it that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -98,14 +98,5 @@ impl GitError {
                 (None, None) => "it was ended by a signal".to_owned(),
             },
         }
-    }
-}
-
-/// Names a directory in a sentence.
-fn named(dir: &Path) -> String {
-    if dir == Path::new(".") {
-        "the working directory".to_owned()
-    } else {
-        dir.display().to_string()
     }
 }

@@ -416,6 +416,16 @@ impl Env for EnvAt<'_> {
     }
 }
 
+/// Names a directory in a sentence.
+#[must_use]
+pub fn named(dir: &Path) -> String {
+    if dir == Path::new(".") {
+        "the working directory".to_owned()
+    } else {
+        dir.display().to_string()
+    }
+}
+
 /// Resolves `.` and `..` by text alone.
 #[must_use]
 pub fn clean(path: &Path) -> PathBuf {

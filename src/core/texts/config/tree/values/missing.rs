@@ -55,9 +55,8 @@ impl Values {
                 found.extend(unread.faults);
             } else {
                 found.push(unread.note());
-                if unread.values.is_encrypted {
-                    value_errors.is_encrypted = true;
-                } else {
+                value_errors.is_encrypted |= unread.values.is_encrypted;
+                if !unread.values.is_encrypted {
                     value_errors.errors.extend(unread.faults);
                 }
                 missing.files.push(unread.values);
