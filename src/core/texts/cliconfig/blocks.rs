@@ -62,15 +62,7 @@ pub(super) fn read(file: FileId, flavor: Flavor, entries: &[ConfigEntry]) -> Fil
         match top.map(|(_, top)| *top) {
             Some(Top::Host) => contents.each_host(entry, FileContents::host),
             Some(Top::Credentials) => contents.each_host(entry, FileContents::credentials),
-            Some(Top::Helper) => {
-                for helper in entry.value.entries() {
-                    contents.helpers.push(NamedHelper {
-                        name: helper.key.text.clone(),
-                        args: helper_args(&helper.value),
-                        span: helper.key.span,
-                    });
-                }
-            }
+            Some(Top::Helper) => contents.helpers(entry),
             Some(Top::Installation) if entry.value.is_block() => {
                 // Several blocks are an error of the whole configuration, not of this file (rules 1.5).
                 let (block, mut found) = installation::read(file, flavor, entry);
@@ -224,6 +216,24 @@ impl FileContents {
         *of_host = token.or_else(|| of_host.take());
     }
 
+    /// Reads the credentials helpers; arguments that are no text are left out.
+    fn helpers(&mut self, entry: &ConfigEntry) {
+        for helper in entry.value.entries() {
+            let mut args = Vec::new();
+            for argument in helper.value.entries() {
+                if let ("args", ConfigValue::List(nodes)) = (&*argument.key.text, &argument.value) {
+                    let texts = nodes.iter().filter_map(ConfigValue::scalar);
+                    args.extend(texts.map(str::to_owned));
+                }
+            }
+            self.helpers.push(NamedHelper {
+                name: helper.key.text.clone(),
+                args,
+                span: helper.key.span,
+            });
+        }
+    }
+
     fn cache_dir(&mut self, entry: &ConfigEntry) {
         match &entry.value {
             // The first path that is not empty counts, of all files (rules 2.1).
@@ -295,20 +305,4 @@ impl FileContents {
             }
         }
     }
-}
-
-/// Returns the arguments of a credentials helper before the verb; values that are no text are left out.
-fn helper_args(block: &ConfigValue) -> Vec<String> {
-    let mut args = Vec::new();
-    for argument in block.entries() {
-        if let ("args", ConfigValue::List(nodes)) = (&*argument.key.text, &argument.value) {
-            args.extend(
-                nodes
-                    .iter()
-                    .filter_map(ConfigValue::scalar)
-                    .map(str::to_owned),
-            );
-        }
-    }
-    args
 }

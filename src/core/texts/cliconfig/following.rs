@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::{CliConfig, Installation, MethodKind};
+use super::{CliConfig, Installation, MethodKind, another_block};
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
@@ -49,10 +49,8 @@ impl CliConfig {
             return None;
         };
         let title = "No more than one provider_installation block may be specified";
-        let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title)
-            .at(second.file, second.span, "this is another one")
-            .see(first.file, first.span, "the first one is here");
-        Some(error.help("delete one of the two blocks"))
+        let (at, first) = ((second.file, second.span), (first.file, first.span));
+        Some(another_block(title, at, first))
     }
 
     /// Lists the directories that count as mirrors where no block says otherwise (rules 5.1), whether

@@ -103,32 +103,23 @@ impl ConfigPlace<'_> {
         let mut rest = text;
         while let Some((before, behind)) = rest.split_once('$') {
             out += before;
-            let (name, after) = variable(behind);
-            match name {
+            let braced = behind
+                .strip_prefix('{')
+                .and_then(|inside| inside.split_once('}'));
+            let (name, after) = braced.unwrap_or_else(|| {
+                let ends = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+                behind.split_at(behind.find(ends).unwrap_or(behind.len()))
+            });
+            if braced.is_none() && name.is_empty() {
                 // A dollar sign without a name is plain text.
-                None => out.push('$'),
-                Some(name) => {
-                    let value = self.env.var(name).unwrap_or_default();
-                    out += &value.to_string_lossy();
-                }
+                out.push('$');
+            } else {
+                out += &self.env.var(name).unwrap_or_default().to_string_lossy();
             }
             rest = after;
         }
         out += rest;
         (!out.is_empty()).then(|| out.into())
-    }
-}
-
-/// Splits a text behind a `$` into the name of a variable, if it begins with one, and the rest.
-fn variable(text: &str) -> (Option<&str>, &str) {
-    if let Some((name, rest)) = text.strip_prefix('{').and_then(|text| text.split_once('}')) {
-        return (Some(name), rest);
-    }
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
-    match text.split_at(end) {
-        ("", rest) => (None, rest),
-        (name, rest) => (Some(name), rest),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The files that hold the CLI configuration (rules 1).
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::ABSENT;
 use crate::flavor::Flavor;
 use crate::world::{Env, Files, is_outside};
 
@@ -67,10 +67,25 @@ pub(super) fn locate(place: ConfigPlace<'_>, flavor: Flavor, named: Option<&Path
     if let Some(path) = variables.iter().find_map(|name| place.path(name)) {
         return only(path, MissingFile::Remark);
     }
+    // The names on Windows were read in the sources, not observed (rules 1.3).
+    let (base, ours, legacy) = match place.habits {
+        Habits::Unix => ("HOME", ".tofurc", ".terraformrc"),
+        Habits::Windows => ("APPDATA", "tofu.rc", "terraform.rc"),
+    };
+    let defaults = match place.path(base) {
+        None => [None, None, None],
+        Some(base) if !flavor.is_opentofu() => [Some(base.join(legacy)), None, None],
+        // OpenTofu reads one file only: the one of Terraform hides the one below XDG_CONFIG_HOME (rules 1.3).
+        Some(base) => [
+            Some(base.join(ours)),
+            Some(base.join(legacy)),
+            place.xdg("tofurc"),
+        ],
+    };
     ConfigPaths {
-        main: place
-            .default_files(flavor)
+        main: defaults
             .into_iter()
+            .flatten()
             .find(|path| place.exists(path))
             .map(|path| (path, MissingFile::Fine)),
         directory: place.default_directory(flavor),
@@ -87,25 +102,6 @@ impl ConfigPlace<'_> {
     pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
         let value = self.env.var(name).filter(|value| !value.is_empty());
         value.map(PathBuf::from)
-    }
-
-    /// Lists the default main files, the one that hides the others first; none without a home.
-    fn default_files(&self, flavor: Flavor) -> Vec<PathBuf> {
-        // The names on Windows were read in the sources, not observed (rules 1.3).
-        let (base, ours, legacy) = match self.habits {
-            Habits::Unix => ("HOME", ".tofurc", ".terraformrc"),
-            Habits::Windows => ("APPDATA", "tofu.rc", "terraform.rc"),
-        };
-        let Some(base) = self.path(base) else {
-            return Vec::new();
-        };
-        if !flavor.is_opentofu() {
-            return vec![base.join(legacy)];
-        }
-        // OpenTofu reads one file only: the one of Terraform hides the one below XDG_CONFIG_HOME (rules 1.3).
-        let mut files = vec![base.join(ours), base.join(legacy)];
-        files.extend(self.xdg("tofurc"));
-        files
     }
 
     pub(super) fn default_directory(&self, flavor: Flavor) -> Option<PathBuf> {
@@ -137,11 +133,10 @@ impl ConfigPlace<'_> {
 
     /// Returns true if a path exists.
     fn exists(&self, path: &Path) -> bool {
-        let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
         match self.files.kind(path) {
             Ok(_) => true,
             // A path that cannot be looked up counts as existing, so that reading it shows the reason.
-            Err(error) => !absent.contains(&error.kind()) && !is_outside(&error),
+            Err(error) => !ABSENT.contains(&error.kind()) && !is_outside(&error),
         }
     }
 }

@@ -322,11 +322,7 @@ impl ConfigReader<'_> {
         match (&self.config.helper, self.helper_at) {
             (Some(first), Some(place)) if first.name != named.name => {
                 let title = "No more than one credentials_helper block may be specified";
-                let error = Diagnostic::error(diag::rules::CLI_CONFIGURATION_INVALID, title)
-                    .at(at.0, at.1, "this is another one")
-                    .see(place.0, place.1, "the first one is here")
-                    .help("delete one of the two blocks");
-                self.problems.push(error);
+                self.problems.push(another_block(title, at, place));
             }
             _ => {
                 self.config.helper = Some(HelperProgram {
@@ -364,11 +360,7 @@ impl ConfigReader<'_> {
             self.oci_at.insert(label.to_owned(), at);
             return true;
         };
-        let error = Diagnostic::error(diag::rules::CLI_CONFIGURATION_INVALID, title)
-            .at(at.0, at.1, "this is another one")
-            .see(first.0, first.1, "the first one is here")
-            .help("delete one of the two blocks");
-        self.problems.push(error);
+        self.problems.push(another_block(title, at, *first));
         false
     }
 
@@ -395,6 +387,18 @@ impl ConfigReader<'_> {
         self.problems
             .push(diagnostic.at(id, Span::default(), remark));
     }
+}
+
+/// Reports a block where only the first one may be.
+fn another_block(
+    title: impl Into<String>,
+    at: (FileId, Span),
+    first: (FileId, Span),
+) -> Diagnostic {
+    Diagnostic::error(diag::rules::CLI_CONFIGURATION_INVALID, title)
+        .at(at.0, at.1, "this is another one")
+        .see(first.0, first.1, "the first one is here")
+        .help("delete one of the two blocks")
 }
 
 /// Reports why a file cannot be parsed.

@@ -183,10 +183,6 @@ impl OciBlockReader {
         }
     }
 
-    fn helper(&mut self, at: Span, name: &Secret) -> Option<String> {
-        helper(name).map_err(|note| self.wrong(at, note)).ok()
-    }
-
     fn defaults(&mut self, entry: &ConfigEntry) -> Option<OciDefaults> {
         let mut read = OciDefaults {
             span: entry.key.span,
@@ -218,7 +214,9 @@ impl OciBlockReader {
                     }
                 }
                 ("docker_style_config_files", _) => self.wrong(at, "a list of paths must follow"),
-                (HELPER, ConfigValue::Text(name)) => read.helper = self.helper(at, name),
+                (HELPER, ConfigValue::Text(name)) => {
+                    read.helper = helper(name).map_err(|note| self.wrong(at, note)).ok();
+                }
                 (HELPER, _) => self.wrong(at, "text in quotes must follow"),
                 _ => {
                     let finding = unknown_argument(self.file, &argument.key, &known);
