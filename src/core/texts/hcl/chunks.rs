@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::SourceText;
 use super::findings::{Findings, fault};
 use super::grammar::{Checked, TokenWalk};
-use super::scan::{HclToken, HclTokenKind, tokens};
+use super::scan::{self, HclToken, HclTokenKind};
 use super::string::{Quoting, decode};
 use super::tree::{Attribute, Block, Body, Item, Word};
 use crate::diag::{MAX_PROBLEMS, Span};
@@ -58,9 +58,22 @@ pub(super) fn chunks(source: &SourceText, tokens: Vec<HclToken>) -> Vec<Chunk> {
     drop(tokens);
     for chunk in whole {
         if chunk.pieces.is_empty() {
-            chunks.push(chunk)
-        } else {
-            chunks.extend(cut_again(source, &chunk))
+            chunks.push(chunk);
+            continue;
+        }
+        // It swallowed other items.
+        let before = chunks.len();
+        for piece in &chunk.pieces {
+            chunks.extend(cut(source, &scan::tokens(&source.text, *piece)));
+        }
+        // What is missing at the end of the first piece is, to the programs, a wrong token behind it.
+        let first = chunks
+            .get_mut(before)
+            .and_then(|first| first.found.faults.first_mut());
+        if let (Some(fault), Some(whole)) = (first, chunk.found.faults.first())
+            && fault.span.start == chunk.pieces[0].end
+        {
+            *fault = whole.clone();
         }
     }
     let mut names = BTreeSet::new();
@@ -72,25 +85,6 @@ pub(super) fn chunks(source: &SourceText, tokens: Vec<HclToken>) -> Vec<Chunk> {
             chunk.found = Findings::default();
             chunk.found.faults.push(fault(REDEFINED, name));
         }
-    }
-    chunks
-}
-
-/// Cuts the pieces of a chunk that swallowed other items.
-fn cut_again(source: &SourceText, chunk: &Chunk) -> Vec<Chunk> {
-    let mut chunks: Vec<Chunk> = chunk
-        .pieces
-        .iter()
-        .flat_map(|piece| cut(source, &tokens(&source.text, *piece)))
-        .collect();
-    // What is missing at the end of the first piece is, to the programs, a wrong token behind it.
-    let first = chunks
-        .first_mut()
-        .and_then(|first| first.found.faults.first_mut());
-    if let (Some(fault), Some(whole)) = (first, chunk.found.faults.first())
-        && fault.span.start == chunk.pieces[0].end
-    {
-        *fault = whole.clone();
     }
     chunks
 }

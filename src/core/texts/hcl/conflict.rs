@@ -9,8 +9,8 @@ const MAX_LABELS: usize = 30;
 /// The conflict markers that a merge left in a text.
 pub(super) struct ConflictMarkers {
     pub(super) diagnostic: Diagnostic,
-    /// Everything but the first side of each conflict.
-    pub(super) blanks: Vec<Span>,
+    /// The text with spaces over everything but the first side of each conflict; line ends stay.
+    pub(super) first_sides: String,
 }
 
 /// Finds conflict markers among the tokens of a text: at line starts, outside of comments, quotes and heredocs.
@@ -42,9 +42,18 @@ pub(super) fn find(file: FileId, text: &str, tokens: &[HclToken]) -> Option<Conf
         }
         blanks.push(marker.span());
     }
+    let mut bytes = text.as_bytes().to_vec();
+    for blank in blanks {
+        for byte in &mut bytes[blank.start..blank.end] {
+            if !matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+    }
     Some(ConflictMarkers {
         diagnostic: diagnostic(file, text, &markers),
-        blanks,
+        // The spans begin and end between tokens, so no character is cut.
+        first_sides: String::from_utf8(bytes).unwrap_or_default(),
     })
 }
 

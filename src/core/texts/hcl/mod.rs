@@ -96,7 +96,7 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     // One finding for all markers, instead of a fault of syntax for each line of them.
     if let Some(conflict) = conflict::find(file, &source.text, &tokens) {
-        source.text = blanked(&source.text, &conflict.blanks);
+        source.text = conflict.first_sides;
         tokens = scan::tokens(&source.text, Span::new(0, source.text.len()));
         problems.push(conflict.diagnostic);
     }
@@ -271,20 +271,6 @@ fn within(offsets: &[usize], span: Span) -> &[usize] {
     let start = offsets.partition_point(|at| *at < span.start);
     let end = offsets.partition_point(|at| *at < span.end);
     offsets.get(start..end).unwrap_or_default()
-}
-
-/// Copies a text with spaces over parts of it; line ends stay.
-fn blanked(text: &str, blanks: &[Span]) -> String {
-    let mut bytes = text.as_bytes().to_vec();
-    for blank in blanks {
-        for byte in &mut bytes[blank.start..blank.end] {
-            if !matches!(byte, b'\n' | b'\r') {
-                *byte = b' ';
-            }
-        }
-    }
-    // They begin and end between tokens, so no character is cut.
-    String::from_utf8(bytes).unwrap_or_default()
 }
 
 fn error(file: FileId, fault: &TokenFault) -> Diagnostic {

@@ -56,7 +56,26 @@ impl<'e> ReferenceWalk<'e> {
     fn expr(&mut self, value: &'e Expr) {
         match &value.kind {
             ExprKind::Variable(root) => self.name(root, &[], value.span),
-            ExprKind::Traversal(base, steps) => self.traversal(base, steps),
+            ExprKind::Traversal(base, steps) => {
+                if let ExprKind::Variable(root) = &base.kind {
+                    let fixed = steps.iter().take_while(|step| is_fixed(step)).count();
+                    let steps = &steps[..fixed];
+                    let end = steps.last().map_or(base.span.end, |step| match step {
+                        Step::Attr(word) => word.span.end,
+                        Step::Index(index) => index.span.end,
+                        Step::AttrSplat | Step::FullSplat => base.span.end,
+                    });
+                    self.name(root, steps, Span::new(base.span.start, end));
+                } else {
+                    self.expr(base);
+                }
+                // Keys may use names as well, also those behind a splat.
+                for step in steps {
+                    if let Step::Index(key) = step {
+                        self.expr(key);
+                    }
+                }
+            }
             ExprKind::Template(parts) => self.parts(parts),
             ExprKind::For(turns) => self.turns(turns),
             kind => {
@@ -74,28 +93,6 @@ impl<'e> ReferenceWalk<'e> {
         // A name that an enclosing `for` defines hides all others.
         if !self.own.contains(&root) {
             self.found.push(Reference { root, steps, span });
-        }
-    }
-
-    fn traversal(&mut self, base: &'e Expr, steps: &'e [Step]) {
-        match &base.kind {
-            ExprKind::Variable(root) => {
-                let fixed = steps.iter().take_while(|step| is_fixed(step)).count();
-                let steps = &steps[..fixed];
-                let end = steps.last().map_or(base.span.end, |step| match step {
-                    Step::Attr(word) => word.span.end,
-                    Step::Index(index) => index.span.end,
-                    Step::AttrSplat | Step::FullSplat => base.span.end,
-                });
-                self.name(root, steps, Span::new(base.span.start, end));
-            }
-            _ => self.expr(base),
-        }
-        // Keys may use names as well, also those behind a splat.
-        for step in steps {
-            if let Step::Index(key) = step {
-                self.expr(key);
-            }
         }
     }
 
