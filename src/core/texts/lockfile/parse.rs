@@ -152,7 +152,9 @@ impl DocumentReader {
         let mut module_reported = false;
         for item in &body.items {
             match item {
-                Item::Attribute(attribute) => self.unsupported_argument(attribute),
+                Item::Attribute(attribute) => {
+                    self.unsupported("Unsupported argument", &attribute.name)
+                }
                 Item::Block(block) => match block.kind.text.as_str() {
                     "provider" => self.provider(block),
                     // Reserved for later versions: the programs warn once, and drop the blocks (rules 2.9).
@@ -167,7 +169,7 @@ impl DocumentReader {
                             ));
                         }
                     }
-                    _ => self.unsupported_block(block),
+                    _ => self.unsupported("Unsupported block type", &block.kind),
                 },
             }
         }
@@ -248,18 +250,23 @@ impl DocumentReader {
         let kind = &block.kind.text;
         match block.labels.as_slice() {
             [label] => return Some(label),
-            [] => self.push(
-                Diagnostic::error(rules::LABEL_WRONG, format!("Missing {what} for {kind}")).at(
-                    self.file,
+            [] => {
+                let title = format!("Missing {what} for {kind}");
+                self.error(
+                    rules::LABEL_WRONG,
+                    &title,
                     block.header,
                     "one label is needed",
-                ),
-            ),
+                );
+            }
             [_, second, ..] => {
-                self.push(
-                    Diagnostic::error(rules::LABEL_WRONG, format!("Extraneous label for {kind}"))
-                        .at(self.file, second.span, "only one label is allowed"),
-                )
+                let title = format!("Extraneous label for {kind}");
+                self.error(
+                    rules::LABEL_WRONG,
+                    &title,
+                    second.span,
+                    "only one label is allowed",
+                );
             }
         }
         None
@@ -318,9 +325,9 @@ impl DocumentReader {
             match item {
                 Item::Attribute(attribute) => match attribute.name.text.as_str() {
                     "version" | "constraints" | "hashes" => {}
-                    _ => self.unsupported_argument(attribute),
+                    _ => self.unsupported("Unsupported argument", &attribute.name),
                 },
-                Item::Block(inner) => self.unsupported_block(inner),
+                Item::Block(inner) => self.unsupported("Unsupported block type", &inner.kind),
             }
         }
         // All three are read before any of them decides, so that every fault of the block is reported
@@ -447,13 +454,8 @@ impl DocumentReader {
         let span = attribute.value.span;
         // A literal list, whose elements may be constant expressions (rules 2.3).
         let ExprKind::Tuple(elements) = &attribute.value.kind else {
-            self.push(
-                Diagnostic::error(rules::WRONG_TYPE, "Invalid expression").at(
-                    self.file,
-                    span,
-                    "a list in brackets is required",
-                ),
-            );
+            let note = "a list in brackets is required";
+            self.error(rules::WRONG_TYPE, "Invalid expression", span, note);
             return None;
         };
         // The programs refuse an empty list, although an absent one is fine (rules 2.7).
@@ -507,34 +509,22 @@ impl DocumentReader {
         // A number or a bool becomes text, and is then checked as such (rules 2.3).
         let text = value.to_text();
         if text.is_none() {
-            self.push(
-                Diagnostic::error(rules::WRONG_TYPE, "Unsuitable value type").at(
-                    self.file,
-                    span,
-                    "a string is required",
-                ),
+            self.error(
+                rules::WRONG_TYPE,
+                "Unsuitable value type",
+                span,
+                "a string is required",
             );
         }
         text
     }
 
-    fn unsupported_argument(&mut self, attribute: &Attribute) {
-        self.push(
-            Diagnostic::error(rules::UNSUPPORTED_ITEM, "Unsupported argument").at(
-                self.file,
-                attribute.name.span,
-                "not expected here",
-            ),
-        );
-    }
-
-    fn unsupported_block(&mut self, block: &Block) {
-        self.push(
-            Diagnostic::error(rules::UNSUPPORTED_ITEM, "Unsupported block type").at(
-                self.file,
-                block.kind.span,
-                "not expected here",
-            ),
+    fn unsupported(&mut self, title: &str, name: &Word) {
+        self.error(
+            rules::UNSUPPORTED_ITEM,
+            title,
+            name.span,
+            "not expected here",
         );
     }
 
@@ -545,6 +535,11 @@ impl DocumentReader {
             written: written.to_owned(),
             required,
         });
+    }
+
+    /// Reports an error without advice.
+    fn error(&mut self, code: &'static str, title: &str, span: Span, note: &str) {
+        self.push(Diagnostic::error(code, title).at(self.file, span, note));
     }
 
     fn push(&mut self, diagnostic: Diagnostic) {

@@ -69,6 +69,16 @@ pub(in crate::texts) fn quote(out: &mut String, text: &str) {
     let plain = text.bytes().take_while(|b| is_plain(*b)).count();
     let (plain, rest) = text.split_at(plain);
     out.push_str(plain);
+    // The programs print these as they are.
+    let is_printable = |c: char| match c.general_category_group() {
+        _ if c.is_ascii() => c == ' ' || c.is_ascii_graphic(),
+        GeneralCategoryGroup::Letter
+        | GeneralCategoryGroup::Mark
+        | GeneralCategoryGroup::Number
+        | GeneralCategoryGroup::Punctuation
+        | GeneralCategoryGroup::Symbol => true,
+        _ => false,
+    };
     let mut chars = rest.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
@@ -92,22 +102,6 @@ pub(in crate::texts) fn quote(out: &mut String, text: &str) {
         }
     }
     out.push('"');
-}
-
-/// Returns whether the programs print a character as it is: a letter, mark, number, punctuation,
-/// symbol or the ASCII space.
-fn is_printable(c: char) -> bool {
-    if c.is_ascii() {
-        return c == ' ' || c.is_ascii_graphic();
-    }
-    matches!(
-        c.general_category_group(),
-        GeneralCategoryGroup::Letter
-            | GeneralCategoryGroup::Mark
-            | GeneralCategoryGroup::Number
-            | GeneralCategoryGroup::Punctuation
-            | GeneralCategoryGroup::Symbol
-    )
 }
 
 #[cfg(test)]
