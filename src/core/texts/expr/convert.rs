@@ -40,20 +40,17 @@ fn any(given: Typed, ty: &Type, shapes: &mut Shapes) -> Fit {
         (given, marks) if marks.is_none() => given,
         (given, marks) => return Ok(any(given, ty, shapes)?.marked(marks)),
     };
-    if given.value == Value::Unknown {
+    if let Value::Unknown | Value::Null = given.value {
         if !possible(&given.ty, ty)? {
             return Err(mismatch(&given.ty, ty));
         }
-        return Ok(Typed::unknown(shapes.plain(ty)));
-    }
-    if given.value == Value::Null {
-        if !possible(&given.ty, ty)? {
-            return Err(mismatch(&given.ty, ty));
-        }
-        if given.ty != Type::Any && shapes.is_open(ty) {
+        if given.value == Value::Null && given.ty != Type::Any && shapes.is_open(ty) {
             return Err(Misfit::Uncertain("a null whose type is open"));
         }
-        return Ok(Typed::null(shapes.plain(ty)));
+        return Ok(Typed {
+            ty: shapes.plain(ty),
+            value: given.value,
+        });
     }
     match ty {
         // The value was returned above; the arm is for the compiler.
@@ -104,9 +101,9 @@ fn primitive(given: &Typed, ty: &Type) -> Fit {
 
 /// Converts to a list or a set.
 fn sequence(given: Typed, ty: &Type, item: &Type, shapes: &mut Shapes) -> Fit {
-    let is_set = matches!(given.ty, Type::Set(_));
-    let (from, refused) = (given.ty.clone(), mismatch(&given.ty, ty));
-    let items = given.into_items().ok_or(refused)?;
+    let from = given.ty.clone();
+    let is_set = matches!(from, Type::Set(_));
+    let items = given.into_items().ok_or_else(|| mismatch(&from, ty))?;
     let item = common(&from, items.iter().map(|item| &item.ty), item, ty)?;
     let items = all(items, &from, &item, shapes)?;
     let (item_type, items) = of_one_type(items, &item, &from, ty, shapes)?;
@@ -136,8 +133,8 @@ fn sequence(given: Typed, ty: &Type, item: &Type, shapes: &mut Shapes) -> Fit {
 }
 
 fn map(given: Typed, ty: &Type, item: &Type, shapes: &mut Shapes) -> Fit {
-    let (from, refused) = (given.ty.clone(), mismatch(&given.ty, ty));
-    let items = given.into_attributes().ok_or(refused)?;
+    let from = given.ty.clone();
+    let items = given.into_attributes().ok_or_else(|| mismatch(&from, ty))?;
     let item = common(&from, items.values().map(|item| &item.ty), item, ty)?;
     let names: Vec<String> = items.keys().cloned().collect();
     let items = all(items.into_values(), &from, &item, shapes)?;
@@ -257,11 +254,13 @@ fn of_one_type(
 
 fn tuple(given: Typed, ty: &Type, types: &[Type], shapes: &mut Shapes) -> Fit {
     // A list does not become a tuple, even of the same length (rules 2.3).
-    let is_tuple = matches!(&given.ty, Type::Tuple(from) if from.len() == types.len());
-    let refused = mismatch(&given.ty, ty);
+    let from = given.ty.clone();
+    let is_tuple = matches!(&from, Type::Tuple(from) if from.len() == types.len());
     let items = given.into_items().filter(|_| is_tuple);
-    let items = items.ok_or(refused)?.into_iter().zip(types);
     let items = items
+        .ok_or_else(|| mismatch(&from, ty))?
+        .into_iter()
+        .zip(types)
         .map(|(item, ty)| any(item, ty, shapes))
         .collect::<Fit<Vec<Typed>>>()?;
     Ok(Typed::tuple(items))
@@ -283,8 +282,8 @@ fn object(
             }
         }
     }
-    let refused = mismatch(&given.ty, ty);
-    let mut items = given.into_attributes().ok_or(refused)?;
+    let from = given.ty.clone();
+    let mut items = given.into_attributes().ok_or_else(|| mismatch(&from, ty))?;
     let mut attributes = BTreeMap::new();
     for (name, attribute) in wanted {
         let item = match (items.remove(name), &attribute.presence) {

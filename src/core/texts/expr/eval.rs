@@ -137,24 +137,19 @@ impl<'e> Evaluator<'e> {
         span: Span,
         note: &str,
     ) -> Outcome<T> {
-        Err(NotConstant {
-            refused: vec![Diagnostic::error(code, title).at(self.file, span, note)],
-            uncertain: Vec::new(),
-        })
+        let error = Diagnostic::error(code, title).at(self.file, span, note);
+        Err(NotConstant::refused(error))
     }
 
     /// Fails because of a limit of lockctl: the program may have a value.
     pub(super) fn uncertain<T>(&self, span: Span, reason: &str) -> Outcome<T> {
         let diagnostic =
             Diagnostic::error(rules::NOT_CONSTANT, "Expression cannot be evaluated here");
-        Err(NotConstant {
-            refused: Vec::new(),
-            uncertain: vec![
-                diagnostic
-                    .at(self.file, span, reason)
-                    .help("write the value itself"),
-            ],
-        })
+        Err(NotConstant::uncertain(
+            diagnostic
+                .at(self.file, span, reason)
+                .help("write the value itself"),
+        ))
     }
 
     pub(super) fn wrong<T>(&self, span: Span, title: &'static str) -> Outcome<T> {
@@ -365,7 +360,7 @@ impl<'e> Evaluator<'e> {
     }
 
     /// Evaluates a condition; `None` for an unknown one.
-    fn condition(&mut self, condition: &'e Expr) -> Outcome<(Option<bool>, Marks)> {
+    pub(super) fn condition(&mut self, condition: &'e Expr) -> Outcome<(Option<bool>, Marks)> {
         let (value, marks) = self.expr(condition)?.unmarked();
         let is_true = match value.value {
             Value::Null => return self.wrong(condition.span, "Null condition"),

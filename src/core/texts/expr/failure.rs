@@ -41,6 +41,20 @@ pub struct NotConstant {
 pub(super) type Outcome<T = Typed> = Result<T, NotConstant>;
 
 impl NotConstant {
+    pub(super) fn refused(problem: Diagnostic) -> Self {
+        Self {
+            refused: vec![problem],
+            uncertain: Vec::new(),
+        }
+    }
+
+    pub(super) fn uncertain(problem: Diagnostic) -> Self {
+        Self {
+            refused: Vec::new(),
+            uncertain: vec![problem],
+        }
+    }
+
     pub(super) fn add(&mut self, other: Self) {
         self.refused.extend(other.refused);
         self.uncertain.extend(other.uncertain);

@@ -57,7 +57,10 @@ impl Number {
 
     fn new(mut digits: i128, mut exponent: i32) -> Option<Self> {
         if digits == 0 {
-            return Some(Self::from(0));
+            return Some(Self {
+                digits,
+                exponent: 0,
+            });
         }
         while digits % 10 == 0 {
             digits /= 10;
@@ -158,12 +161,7 @@ impl Number {
 
 impl From<u32> for Number {
     fn from(whole: u32) -> Self {
-        let (mut digits, mut exponent) = (i128::from(whole), 0);
-        while digits != 0 && digits % 10 == 0 {
-            digits /= 10;
-            exponent += 1;
-        }
-        Self { digits, exponent }
+        Self::new(whole.into(), 0).expect("32 bits have few zeros at the end")
     }
 }
 

@@ -12,7 +12,7 @@ use super::types::Type;
 use super::unify::possible;
 use super::value::{Marks, Value};
 use crate::diag::Span;
-use crate::hcl::tree::{Expr, For, TemplateFor, TemplatePart};
+use crate::hcl::tree::{Expr, For, TemplatePart};
 
 /// The keys and items of a collection; `None` if it is unknown.
 type Pairs = Option<Vec<(Typed, Typed)>>;
@@ -229,17 +229,8 @@ impl<'e> Evaluator<'e> {
                     }
                 }
                 TemplatePart::If(choice) => {
-                    let condition = &choice.condition;
-                    let (value, marks) = self.expr(condition)?.unmarked();
+                    let (is_true, marks) = self.condition(&choice.condition)?;
                     all.marks = all.marks.and(marks);
-                    let is_true = match value.value {
-                        Value::Null => return self.wrong(condition.span, "Null condition"),
-                        Value::Unknown => None,
-                        value => {
-                            let title = "Incorrect condition type";
-                            Some(self.check(condition.span, to_bool(&value, title))?)
-                        }
-                    };
                     let (chosen, other) = match is_true {
                         Some(false) => (&choice.otherwise, &choice.then),
                         _ => (&choice.then, &choice.otherwise),
@@ -253,24 +244,18 @@ impl<'e> Evaluator<'e> {
                         Err(problems) => return Err(problems),
                     }
                 }
-                TemplatePart::For(walk) => all.add(self.text_for(walk, span)?),
+                TemplatePart::For(walk) => {
+                    let (pairs, marks) = self.pairs(&walk.collection)?;
+                    all.marks = all.marks.and(marks);
+                    all.is_unknown |= pairs.is_none();
+                    let names = (walk.key_name.as_deref(), walk.value_name.as_str());
+                    for pair in pairs.unwrap_or_default() {
+                        all.add(self.with_item(names, pair, |eval| eval.text(&walk.body, span))?);
+                    }
+                }
             }
             // A template in a loop may make megabytes of a short text.
             self.charge(span, 1 + all.text.len() - before)?;
-        }
-        Ok(all)
-    }
-
-    fn text_for(&mut self, walk: &'e TemplateFor, span: Span) -> Outcome<PartialText> {
-        let (pairs, marks) = self.pairs(&walk.collection)?;
-        let names = (walk.key_name.as_deref(), walk.value_name.as_str());
-        let mut all = PartialText {
-            is_unknown: pairs.is_none(),
-            marks,
-            ..PartialText::default()
-        };
-        for pair in pairs.unwrap_or_default() {
-            all.add(self.with_item(names, pair, |eval| eval.text(&walk.body, span))?);
         }
         Ok(all)
     }

@@ -10,6 +10,8 @@ use super::value::Value;
 /// Maximum number of digits that the programs write of a fraction.
 const MAX_FRACTION_DIGITS: usize = 10;
 
+const UNCERTAIN: Misfit = Misfit::Uncertain("the order of the items of this set");
+
 /// Sorts items of one type into the order of a set, without duplicates.
 ///
 /// # Errors
@@ -20,9 +22,19 @@ pub(super) fn as_set(values: Vec<Value>) -> Fit<Vec<Value>> {
     }
     let mut pairs = Vec::new();
     for value in values {
-        let key = SetOrderKey::of(&value);
-        let uncertain = Misfit::Uncertain("the order of the items of this set");
-        pairs.push((key.ok_or(uncertain)?, value));
+        let key = match &value {
+            Value::Null => SetOrderKey::Null,
+            Value::Unknown | Value::Marked(..) => return Err(UNCERTAIN),
+            Value::Bool(value) => SetOrderKey::Bool(*value),
+            Value::Number(number) => SetOrderKey::Number(*number),
+            Value::String(text) => SetOrderKey::Text(text.clone()),
+            Value::Tuple(_) | Value::Object(_) => {
+                let mut text = String::new();
+                write(&value, &mut text).ok_or(UNCERTAIN)?;
+                SetOrderKey::Text(text)
+            }
+        };
+        pairs.push((key, value));
     }
     pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
     // Equal items are neighbours after sorting.
@@ -38,23 +50,6 @@ enum SetOrderKey {
     /// A string by itself, a structure by its text.
     Text(String),
     Null,
-}
-
-impl SetOrderKey {
-    fn of(value: &Value) -> Option<Self> {
-        Some(match value {
-            Value::Null => Self::Null,
-            Value::Unknown | Value::Marked(..) => return None,
-            Value::Bool(value) => Self::Bool(*value),
-            Value::Number(number) => Self::Number(*number),
-            Value::String(text) => Self::Text(text.clone()),
-            Value::Tuple(_) | Value::Object(_) => {
-                let mut text = String::new();
-                write(value, &mut text)?;
-                Self::Text(text)
-            }
-        })
-    }
 }
 
 /// Writes the text of a value; `None` if it is not certain.

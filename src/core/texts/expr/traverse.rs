@@ -38,7 +38,7 @@ impl<'e> Evaluator<'e> {
         // Only the part is copied: a value may hold megabytes, and the expression uses one attribute of it.
         let (part, taken) =
             ValuePart::new(&value.ty, &value.value, Marks::default()).after(&indexes);
-        self.charge(base.span, part.weight())?;
+        self.charge(base.span, 2 * part.value.weight())?;
         let copy = Typed {
             ty: part.ty.clone(),
             value: part.value.clone(),
@@ -270,10 +270,5 @@ impl<'v> ValuePart<'v> {
             }
             _ => None,
         }
-    }
-
-    /// Returns the approximate size of a copy, in bytes.
-    fn weight(self) -> usize {
-        2 * self.value.weight()
     }
 }

@@ -8,7 +8,7 @@ use super::eval::constant;
 use super::failure::{Misfit, NotConstant, Outcome, joined};
 use super::typed::Typed;
 use super::types::{AttributeType, Presence, Type};
-use super::value::{Value, normalised};
+use super::value::normalised;
 use crate::diag::{Diagnostic, FileId, Span, has_errors, rules};
 use crate::hcl;
 use crate::hcl::tree::{Call, Expr, ExprKind, Item, ObjectKey, TemplatePart};
@@ -120,11 +120,8 @@ fn refused<T>(
     title: &'static str,
     remark: impl Into<String>,
 ) -> Outcome<T> {
-    let diagnostic = Diagnostic::error(rules::TYPE_INVALID, title).at(file, at, remark);
-    Err(NotConstant {
-        refused: vec![diagnostic],
-        uncertain: Vec::new(),
-    })
+    let error = Diagnostic::error(rules::TYPE_INVALID, title).at(file, at, remark);
+    Err(NotConstant::refused(error))
 }
 
 fn of_variable(file: FileId, expr: &Expr) -> Outcome<Type> {
@@ -282,39 +279,27 @@ fn attribute(file: FileId, expr: &Expr) -> Outcome<AttributeType> {
             let value = constant(file, default);
             // Both are read for their errors, even if one of them has some already.
             let (ty, value) = joined(read(file, ty), value)?;
-            let default = fitting_default(file, value, &ty, default.span)?;
+            let value = convert(Typed::of(value), &ty).map_err(|misfit| match misfit {
+                Misfit::Refused(reason) => {
+                    let title = "Invalid default value for optional attribute";
+                    let error = Diagnostic::error(rules::WRONG_TYPE, title);
+                    NotConstant::refused(error.at(file, default.span, reason))
+                }
+                Misfit::Uncertain(reason) => {
+                    let title = "Expression cannot be evaluated here";
+                    let error = Diagnostic::error(rules::NOT_CONSTANT, title);
+                    NotConstant::uncertain(error.at(file, default.span, reason))
+                }
+            })?;
             Ok(AttributeType {
                 ty,
-                presence: Presence::Default(default),
+                presence: Presence::Default(value),
             })
         }
         _ => {
             let behind_name = Span::new(call.name.span.end, expr.span.end);
             let remark = "optional takes a type and perhaps a default";
             refused(file, behind_name, INVALID, remark)
-        }
-    }
-}
-
-/// Converts the default of an attribute to its type.
-fn fitting_default(file: FileId, value: Value, ty: &Type, at: Span) -> Outcome {
-    match convert(Typed::of(value), ty) {
-        Ok(default) => Ok(default),
-        Err(Misfit::Refused(reason)) => {
-            let title = "Invalid default value for optional attribute";
-            let diagnostic = Diagnostic::error(rules::WRONG_TYPE, title).at(file, at, reason);
-            Err(NotConstant {
-                refused: vec![diagnostic],
-                uncertain: Vec::new(),
-            })
-        }
-        Err(Misfit::Uncertain(reason)) => {
-            let title = "Expression cannot be evaluated here";
-            let diagnostic = Diagnostic::error(rules::NOT_CONSTANT, title).at(file, at, reason);
-            Err(NotConstant {
-                refused: Vec::new(),
-                uncertain: vec![diagnostic],
-            })
         }
     }
 }

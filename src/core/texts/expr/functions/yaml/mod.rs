@@ -5,7 +5,6 @@
 
 mod scalars;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
@@ -60,13 +59,6 @@ pub(super) fn yamldecode(args: &CallArguments<'_>) -> CallResult {
     }
 }
 
-/// The anchor and the tag of a node.
-struct Properties<'t> {
-    /// The number of the anchor, zero if the node has none.
-    anchor: usize,
-    tag: Option<Cow<'t, Tag>>,
-}
-
 struct YamlReader<'t, 'l> {
     events: Parser<'t, StrInput<'t>>,
     /// The values that have anchors, as far as they are complete.
@@ -90,6 +82,7 @@ impl<'t> YamlReader<'t, '_> {
         }
     }
 
+    /// Reads a node; the anchor of one that has none is zero.
     fn node(&mut self, event: Event<'t>, depth: usize) -> CallResult {
         if depth >= MAX_NESTING {
             return Err(CallFault::Uncertain("this YAML is nested too deep"));
@@ -118,7 +111,7 @@ impl<'t> YamlReader<'t, '_> {
             }
             // Tags of collections are checked before their items: an unknown one changes what they mean.
             Event::SequenceStart(anchor, tag) => {
-                let anchor = Properties { anchor, tag }.of_collection("seq")?;
+                check_collection(tag.as_deref(), "seq")?;
                 let mut items = Vec::new();
                 loop {
                     match self.next()? {
@@ -128,8 +121,8 @@ impl<'t> YamlReader<'t, '_> {
                 }
             }
             Event::MappingStart(anchor, tag) => {
-                let properties = Properties { anchor, tag };
-                (properties.of_collection("map")?, self.mapping(depth)?)
+                check_collection(tag.as_deref(), "map")?;
+                (anchor, self.mapping(depth)?)
             }
             _ => return Err(FORM),
         };
@@ -150,45 +143,56 @@ impl<'t> YamlReader<'t, '_> {
     fn mapping(&mut self, depth: usize) -> CallResult {
         let mut members = BTreeMap::new();
         loop {
-            let key = match self.next_with_place()? {
+            let (text, style) = match self.next_with_place()? {
                 (Event::MappingEnd, _) => return Ok(Typed::object(members)),
                 // In brackets, only YAML 1.2 has keys of several lines.
                 (_, place) if place.start.line() != place.end.line() => return Err(FORM),
-                (key, _) => key_of(key)?,
+                (Event::Scalar(text, style, 0, None), _) => (text, style),
+                (Event::SequenceStart(0, None) | Event::MappingStart(0, None), _)
+                | (Event::Alias(_), _) => {
+                    return Err(CallFault::call("only strings are allowed as mapping keys"));
+                }
+                _ => return Err(FORM),
+            };
+            let is_merge = text == "<<";
+            if is_block(style) || text.len() > MAX_KEY || (is_merge && style != ScalarStyle::Plain)
+            {
+                return Err(FORM);
+            }
+            let Value::String(name) = convert(untagged(&text, style)?, &Type::String)?.value else {
+                return Err(CallFault::call("a mapping key must not be null"));
             };
             let next = self.next()?;
             let member = self.node(next, depth + 1)?;
-            match key {
-                MappingKey::Name(name) => {
-                    members.insert(name, member);
+            if !is_merge {
+                members.insert(name, member);
+                continue;
+            }
+            match (&member.ty, member.value) {
+                (Type::Object(_), value @ Value::Object(_)) => {
+                    let ty = member.ty;
+                    let merged = Typed { ty, value }.into_attributes();
+                    members.extend(merged.unwrap_or_default());
                 }
-                MappingKey::Merge => match (&member.ty, member.value) {
-                    (Type::Object(_), value @ Value::Object(_)) => {
-                        let ty = member.ty;
-                        let merged = Typed { ty, value }.into_attributes();
-                        members.extend(merged.unwrap_or_default());
-                    }
-                    // OpenTofu merges a list of mappings, Terraform refuses it.
-                    (Type::Tuple(_), _) => return Err(FORM),
-                    _ => {
-                        return Err(CallFault::call(
-                            "only a mapping can be merged into a mapping",
-                        ));
-                    }
-                },
+                // OpenTofu merges a list of mappings, Terraform refuses it.
+                (Type::Tuple(_), _) => return Err(FORM),
+                _ => {
+                    return Err(CallFault::call(
+                        "only a mapping can be merged into a mapping",
+                    ));
+                }
             }
         }
     }
 }
 
-impl Properties<'_> {
-    /// Returns the anchor of a collection, unless its tag is that of another type.
-    fn of_collection(&self, kind: &str) -> CallResult<usize> {
-        match core_tag(self.tag.as_deref())? {
-            None => Ok(self.anchor),
-            Some(tag) if tag == kind => Ok(self.anchor),
-            Some(_) => Err(CallFault::call("this collection has a tag of another type")),
+/// Refuses a collection with a tag of another type.
+fn check_collection(tag: Option<&Tag>, kind: &str) -> CallResult<()> {
+    match core_tag(tag)? {
+        Some(other) if other != kind => {
+            Err(CallFault::call("this collection has a tag of another type"))
         }
+        _ => Ok(()),
     }
 }
 
@@ -201,34 +205,6 @@ fn core_tag(tag: Option<&Tag>) -> CallResult<Option<&str>> {
         CORE_TAG => Ok(Some(suffix)),
         "!" if !suffix.is_empty() => Err(CallFault::call("unsupported tag")),
         _ => Err(FORM),
-    }
-}
-
-enum MappingKey {
-    Name(String),
-    /// `<<`: the value is merged into the mapping.
-    Merge,
-}
-
-fn key_of(event: Event<'_>) -> CallResult<MappingKey> {
-    let (text, style) = match event {
-        Event::Scalar(text, style, 0, None) => (text, style),
-        Event::SequenceStart(0, None) | Event::MappingStart(0, None) | Event::Alias(_) => {
-            return Err(CallFault::call("only strings are allowed as mapping keys"));
-        }
-        _ => return Err(FORM),
-    };
-    if is_block(style) || text.len() > MAX_KEY {
-        return Err(FORM);
-    }
-    match (&*text, style) {
-        ("<<", ScalarStyle::Plain) => return Ok(MappingKey::Merge),
-        ("<<", _) => return Err(FORM),
-        _ => {}
-    }
-    match convert(untagged(&text, style)?, &Type::String)?.value {
-        Value::String(name) => Ok(MappingKey::Name(name)),
-        _ => Err(CallFault::call("a mapping key must not be null")),
     }
 }
 

@@ -121,7 +121,14 @@ fn date(text: &str) -> CallResult<Option<String>> {
     if digits != 4 || text.as_bytes().get(digits) != Some(&b'-') {
         return Ok(None);
     }
-    if let Some((year, month, day)) = date_parts(text) {
+    // Month and day may have one digit.
+    let is_short =
+        |part: &str| matches!(part.len(), 1 | 2) && part.bytes().all(|b| b.is_ascii_digit());
+    if let [year, month, day] = text.split('-').collect::<Vec<_>>()[..]
+        && is_short(month)
+        && is_short(day)
+        && let (Ok(year), Ok(month), Ok(day)) = (year.parse(), month.parse(), day.parse())
+    {
         let date = NaiveDate::from_ymd_opt(year, month, day);
         // The programs write a date as a timestamp (rules 6.6).
         return Ok(date.map(|date| format!("{date}T00:00:00Z")));
@@ -141,19 +148,6 @@ fn date(text: &str) -> CallResult<Option<String>> {
     }
 }
 
-/// Splits a date such as `2001-12-14`; month and day may have one digit.
-fn date_parts(text: &str) -> Option<(i32, u32, u32)> {
-    let [year, month, day] = text.split('-').collect::<Vec<_>>()[..] else {
-        return None;
-    };
-    let is_short =
-        |part: &str| matches!(part.len(), 1 | 2) && part.bytes().all(|b| b.is_ascii_digit());
-    if !is_short(month) || !is_short(day) {
-        return None;
-    }
-    Some((year.parse().ok()?, month.parse().ok()?, day.parse().ok()?))
-}
-
 /// Returns true if YAML 1.1 and 1.2 read the same lines, white space, directives, escapes and names of anchors in a
 /// text.
 pub(super) fn is_portable(text: &str) -> bool {
@@ -168,20 +162,17 @@ pub(super) fn is_portable(text: &str) -> bool {
     let ends_key_in_brackets = |(at, _): (usize, &str)| {
         text[at + 1..].starts_with([',', '[', ']', '{', '}']) && !text[..at].ends_with(['"', '\''])
     };
-    text.chars().all(is_portable_char)
-        && !text.lines().any(is_special)
-        && !text.contains("\\/")
-        && !text.match_indices(':').any(ends_key_in_brackets)
-        && has_simple_anchors(text)
-}
-
-/// Checks the name behind each `&` and `*` that may begin an anchor or an alias.
-fn has_simple_anchors(text: &str) -> bool {
-    text.match_indices(['&', '*']).all(|(at, _)| {
+    // Versions differ in the names of anchors, which `&` and `*` begin where nothing is before them.
+    let has_simple_name = |(at, _): (usize, &str)| {
         let is_inside =
             text[..at].ends_with(|c: char| !c.is_whitespace() && !"[]{},:-?\"'".contains(c));
         let is_end = |b: &u8| b.is_ascii_whitespace() || b",]}".contains(b);
         let mut name = text[at + 1..].bytes().take_while(|b| !is_end(b));
         is_inside || name.all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
-    })
+    };
+    text.chars().all(is_portable_char)
+        && !text.lines().any(is_special)
+        && !text.contains("\\/")
+        && !text.match_indices(':').any(ends_key_in_brackets)
+        && text.match_indices(['&', '*']).all(has_simple_name)
 }
