@@ -17,7 +17,9 @@ pub(super) struct ParsedFile {
     pub(super) path: PathBuf,
     pub(super) bytes: Arc<[u8]>,
     pub(super) body: Body,
-    locals: LocalPlaces,
+    /// The places of local values by name: that of the block in the file, and that of the argument in the block.
+    /// Each value may need all others, so they are not searched for.
+    locals: BTreeMap<String, (usize, usize)>,
     /// Places inside expressions mean nothing, as in JSON.
     pub(super) is_json: bool,
     /// Errors of the syntax, at places of [`FileId::ALONE`].
@@ -39,11 +41,29 @@ impl ParsedFile {
         };
         // Notes are not for Terragrunt: of two equal keys in an object the later one counts.
         faults.retain(|fault| fault.severity == Severity::Error);
+        let mut locals = BTreeMap::new();
+        let first = body
+            .items
+            .iter()
+            .enumerate()
+            .find_map(|(at, item)| match item {
+                Item::Block(block) if block.kind.text == "locals" => Some((at, block)),
+                _ => None,
+            });
+        if let Some((at, block)) = first {
+            for (place, item) in block.body.items.iter().enumerate() {
+                if let Item::Attribute(attribute) = item {
+                    // Of equal names the first one counts, as where one is searched for.
+                    let name = attribute.name.text.clone();
+                    locals.entry(name).or_insert((at, place));
+                }
+            }
+        }
         Self {
             path: path.to_owned(),
             // Checked once for all units that share the file.
             misfits: schema::check(path, &body),
-            locals: LocalPlaces::of(&body),
+            locals,
             bytes,
             body,
             is_json,
@@ -53,48 +73,14 @@ impl ParsedFile {
 
     /// Returns the argument that is a local value.
     pub(super) fn local(&self, name: &str) -> Option<&Attribute> {
-        let place = *self.locals.arguments.get(name)?;
-        let Item::Block(block) = self.body.items.get(self.locals.block)? else {
+        let (block, place) = *self.locals.get(name)?;
+        let Item::Block(block) = self.body.items.get(block)? else {
             return None;
         };
         match block.body.items.get(place)? {
             Item::Attribute(attribute) => Some(attribute),
             Item::Block(_) => None,
         }
-    }
-}
-
-/// The places of local values: each may need all others, so they are not searched for.
-#[derive(Debug, Default)]
-struct LocalPlaces {
-    /// The place of the block in the file.
-    block: usize,
-    /// The places of the arguments in the block, by name.
-    arguments: BTreeMap<String, usize>,
-}
-
-impl LocalPlaces {
-    fn of(body: &Body) -> Self {
-        let first = body
-            .items
-            .iter()
-            .enumerate()
-            .find_map(|(place, item)| match item {
-                Item::Block(block) if block.kind.text == "locals" => Some((place, block)),
-                _ => None,
-            });
-        let Some((block, locals)) = first else {
-            return Self::default();
-        };
-        let mut arguments = BTreeMap::new();
-        for (place, item) in locals.body.items.iter().enumerate() {
-            if let Item::Attribute(attribute) = item {
-                // Of equal names the first one counts, as where one is searched for.
-                let name = attribute.name.text.clone();
-                arguments.entry(name).or_insert(place);
-            }
-        }
-        Self { block, arguments }
     }
 }
 

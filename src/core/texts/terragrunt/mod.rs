@@ -76,11 +76,6 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
-use std::path::Path;
-
-use crate::diag::{Diagnostic, Texts};
-use crate::world::Files;
-
 pub use assembled::{
     AssembleError, Assembled, FetchedPackage, LockOrigin, UnknownFile, assemble, assemble_in_place,
 };
@@ -90,41 +85,9 @@ pub use generate::{GeneratedFile, IfDisabled, IfExists, SIGNATURE};
 pub use globs::Glob;
 pub use limits::{MAX_FILE_BYTES, MAX_FILES, MAX_INCLUDES, MAX_READ_DEPTH, MAX_TOTAL_BYTES};
 pub use outcome::{UnitResult, UnitUnknown};
+pub use passes::evaluate;
 #[doc(hidden)]
 pub use passes::{Rendered, render};
 pub use source::{RegistryPackage, UnitPackage, UnitSource};
 pub use surroundings::{UnitRepository, UnitSurroundings};
 pub use unit::{EvaluatedUnit, UnitPart, UnknownPart};
-
-/// Evaluates the unit of a directory, which is absolute: functions answer with absolute paths.
-///
-/// Every file that is read is added to `texts`. Nothing fails: each unknown part has its reason, and each error at
-/// which Terragrunt would stop is a note.
-///
-/// ```
-/// use std::path::Path;
-/// use lockctl_core::diag::Texts;
-/// use lockctl_core::terragrunt::{Documents, UnitPackage, UnitSurroundings, evaluate};
-/// use lockctl_core::world::mem::MemFiles;
-///
-/// let files = MemFiles::with(&[
-///     ("/r/root.hcl", "locals {\n  v = \"1.0\"\n}\n"),
-///     ("/r/app/terragrunt.hcl", "include \"root\" {\n  path   = find_in_parent_folders(\"root.hcl\")\n  \
-///      expose = true\n}\nterraform {\n  source = \"../m?v=${include.root.locals.v}\"\n}\n"),
-/// ]);
-/// let documents = Documents::default();
-/// let around = UnitSurroundings::new(&documents);
-/// let mut texts = Texts::default();
-/// let (unit, notes) = evaluate(&files, &mut texts, Path::new("/r/app"), &around);
-/// assert!(notes.is_empty(), "{notes:?}");
-/// assert_eq!(unit.source.unwrap().package, UnitPackage::Local("/r/m".into()));
-/// ```
-#[must_use]
-pub fn evaluate(
-    files: &dyn Files,
-    texts: &mut Texts,
-    unit_dir: &Path,
-    around: &UnitSurroundings<'_>,
-) -> (EvaluatedUnit, Vec<Diagnostic>) {
-    passes::evaluate(files, texts, unit_dir, around)
-}

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use super::evaluation::{
     Evaluation, ExprContext, FileRole, ReadFailure, Sharing, blocks, directory,
 };
-use super::file_names::STACK_FILE;
-use super::file_names::{UNIT_FILE, UNIT_FILE_JSON, VALUES_FILE};
+use super::file_names::{STACK_FILE, UNIT_FILE, UNIT_FILE_JSON, VALUES_FILE};
 use super::outcome::{FilePlace, Outcome, Stop, UnknownCause};
 use crate::expr::{Demand, NameValue, Type, Typed, UsedNames};
 use crate::hcl::references::{self, Reference};

@@ -22,8 +22,31 @@ pub struct Rendered {
     pub reasons: Vec<String>,
 }
 
-/// Evaluates the part of a unit that decides the files that Terraform sees.
-pub(super) fn evaluate(
+/// Evaluates the unit of a directory, which is absolute: functions answer with absolute paths.
+///
+/// Every file that is read is added to `texts`. Nothing fails: each unknown part has its reason, and each error at
+/// which Terragrunt would stop is a note.
+///
+/// ```
+/// use std::path::Path;
+/// use lockctl_core::diag::Texts;
+/// use lockctl_core::terragrunt::{Documents, UnitPackage, UnitSurroundings, evaluate};
+/// use lockctl_core::world::mem::MemFiles;
+///
+/// let files = MemFiles::with(&[
+///     ("/r/root.hcl", "locals {\n  v = \"1.0\"\n}\n"),
+///     ("/r/app/terragrunt.hcl", "include \"root\" {\n  path   = find_in_parent_folders(\"root.hcl\")\n  \
+///      expose = true\n}\nterraform {\n  source = \"../m?v=${include.root.locals.v}\"\n}\n"),
+/// ]);
+/// let documents = Documents::default();
+/// let around = UnitSurroundings::new(&documents);
+/// let mut texts = Texts::default();
+/// let (unit, notes) = evaluate(&files, &mut texts, Path::new("/r/app"), &around);
+/// assert!(notes.is_empty(), "{notes:?}");
+/// assert_eq!(unit.source.unwrap().package, UnitPackage::Local("/r/m".into()));
+/// ```
+#[must_use]
+pub fn evaluate(
     files: &dyn Files,
     texts: &mut Texts,
     unit_dir: &Path,

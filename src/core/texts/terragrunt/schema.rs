@@ -174,10 +174,6 @@ pub(super) fn check(path: &Path, body: &Body) -> Vec<Diagnostic> {
     errors
 }
 
-fn error(code: &'static str, title: &str) -> Diagnostic {
-    Diagnostic::error(code, title)
-}
-
 fn arguments_of(body: &Body, known: &[Argument], errors: &mut Vec<Diagnostic>) {
     for attribute in body.attributes() {
         let name = attribute.name.text.as_str();
@@ -185,7 +181,7 @@ fn arguments_of(body: &Body, known: &[Argument], errors: &mut Vec<Diagnostic>) {
             let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
             let hint = did_you_mean(name, &names)
                 .unwrap_or_else(|| "Terragrunt 1.1 has no such argument here".to_owned());
-            let error = error(rules::UNSUPPORTED_ITEM, "Unsupported argument");
+            let error = Diagnostic::error(rules::UNSUPPORTED_ITEM, "Unsupported argument");
             errors.push(error.at(FileId::ALONE, attribute.name.span, hint));
         }
     }
@@ -196,7 +192,7 @@ fn repeated(body: &Body, errors: &mut Vec<Diagnostic>) {
     let mut seen = BTreeSet::new();
     for attribute in body.attributes() {
         if !seen.insert(attribute.name.text.as_str()) {
-            let error = error(rules::DUPLICATE_KEY, "Attribute redefined");
+            let error = Diagnostic::error(rules::DUPLICATE_KEY, "Attribute redefined");
             errors.push(error.at(FileId::ALONE, attribute.name.span, "this is set before"));
         }
     }
@@ -207,7 +203,7 @@ fn blocks_of(body: &Body, shapes: &[BlockShape], errors: &mut Vec<Diagnostic>) {
     for block in body.blocks() {
         let kind = block.kind.text.as_str();
         let Some(shape) = shapes.iter().find(|shape| shape.kind == kind) else {
-            let error = error(rules::UNSUPPORTED_ITEM, "Unsupported block type");
+            let error = Diagnostic::error(rules::UNSUPPORTED_ITEM, "Unsupported block type");
             errors.push(error.at(
                 FileId::ALONE,
                 block.header,
@@ -223,11 +219,15 @@ fn blocks_of(body: &Body, shapes: &[BlockShape], errors: &mut Vec<Diagnostic>) {
             } else {
                 "Extraneous block label"
             };
-            errors.push(error(rules::LABEL_WRONG, title).at(FileId::ALONE, block.header, ""));
+            errors.push(Diagnostic::error(rules::LABEL_WRONG, title).at(
+                FileId::ALONE,
+                block.header,
+                "",
+            ));
         }
         // Two blocks of these kinds stop Terragrunt (rules 2.3).
         if shape.is_single && !seen.insert(kind) {
-            let error = error(rules::CONFIGURATION_INVALID, "Duplicate block");
+            let error = Diagnostic::error(rules::CONFIGURATION_INVALID, "Duplicate block");
             errors.push(error.at(FileId::ALONE, block.header, "only one of these is allowed"));
         }
         within(block, shape, errors);
@@ -242,7 +242,10 @@ fn within(block: &Block, shape: &BlockShape, errors: &mut Vec<Diagnostic>) {
             for (name, _) in arguments.iter().filter(|(_, need)| *need == Required) {
                 if block.body.attribute(name).is_none() {
                     let note = format!("{name} is required");
-                    let error = error(rules::CONFIGURATION_INVALID, "Missing required argument");
+                    let error = Diagnostic::error(
+                        rules::CONFIGURATION_INVALID,
+                        "Missing required argument",
+                    );
                     errors.push(error.at(FileId::ALONE, block.header, note));
                 }
             }
@@ -253,7 +256,7 @@ fn within(block: &Block, shape: &BlockShape, errors: &mut Vec<Diagnostic>) {
             if shape.kind == "locals"
                 && let Some(inner) = block.body.blocks().next()
             {
-                let error = error(rules::UNSUPPORTED_ITEM, "Unexpected block");
+                let error = Diagnostic::error(rules::UNSUPPORTED_ITEM, "Unexpected block");
                 errors.push(error.at(FileId::ALONE, inner.header, "no blocks are allowed here"));
             }
         }

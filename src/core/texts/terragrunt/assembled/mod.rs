@@ -189,7 +189,7 @@ fn assemble_at<'f>(
             .map_err(|reason| unknown(&reason))?;
     }
     // Terragrunt stops before it runs Terraform (rules 7.7).
-    if assembled.unknown_files.is_empty() && !assembled.has_file(is_configuration, |_| true) {
+    if assembled.unknown_files.is_empty() && !assembled.has_configuration(|_| true) {
         return Err(AssembleError::NoConfiguration);
     }
     // A file that is not visible may declare the backend.
@@ -254,9 +254,11 @@ impl<'f> Assembled<'f> {
 
     fn check_subdirectory(&self, below: Option<&str>) -> Result<(), AssembleError> {
         let Some(below) = below else { return Ok(()) };
-        let inside = below_text(&self.root, &self.module_dir);
         // The unit's own files must not make the directory.
-        match inside.and_then(|inside| self.in_base(&inside)) {
+        match self
+            .inside(&self.module_dir)
+            .and_then(|inside| self.in_base(&inside))
+        {
             Some(CacheEntry::File(_, _, FileKind::Directory)) => Ok(()),
             _ => Err(AssembleError::NoSubdirectory(below.to_owned())),
         }
@@ -350,15 +352,18 @@ impl<'f> Assembled<'f> {
                 .skip(1)
                 .any(|behind| behind.trim_start().starts_with(&name))
         };
-        if !self.has_file(is_configuration, is_declared) {
+        if !self.has_configuration(is_declared) {
             let title = "Terragrunt stops at this unit: the module declares no backend";
             self.problems
                 .push(Diagnostic::note(rules::CONFIGURATION_INVALID, title));
         }
     }
 
-    /// Returns true if a file of such a name is in the module's directory or below (rules 7.7).
-    fn has_file(&self, is_meant: fn(&str) -> bool, holds: impl Fn(&Path) -> bool) -> bool {
+    /// Returns true if a file of Terraform for which something holds is in the module's directory or below (rules
+    /// 7.7).
+    fn has_configuration(&self, holds: impl Fn(&Path) -> bool) -> bool {
+        const ENDINGS: [&str; 4] = [".tf", ".tofu", ".tf.json", ".tofu.json"];
+        let is_configuration = |name: &str| ENDINGS.iter().any(|ending| name.ends_with(ending));
         let mut left = MAX_NAMES;
         let mut waiting = vec![(self.module_dir.clone(), 0)];
         while let Some((dir, depth)) = waiting.pop() {
@@ -371,7 +376,7 @@ impl<'f> Assembled<'f> {
                     };
                     left = rest;
                     waiting.push((path, depth + 1));
-                } else if is_meant(&entry.name.to_string_lossy()) && holds(&path) {
+                } else if is_configuration(&entry.name.to_string_lossy()) && holds(&path) {
                     return true;
                 }
             }
@@ -383,11 +388,6 @@ impl<'f> Assembled<'f> {
     fn inside(&self, path: &Path) -> Option<String> {
         below_text(&self.root, path)
     }
-}
-
-fn is_configuration(name: &str) -> bool {
-    let endings = [".tf", ".tofu", ".tf.json", ".tofu.json"];
-    endings.iter().any(|ending| name.ends_with(ending))
 }
 
 /// Returns true if a file of this name can only add requirements (rules 8.12). An override file changes those of others, a `.tofu`

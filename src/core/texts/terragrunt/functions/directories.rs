@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use super::{Answer, path};
+use super::{Answer, path, refused, uncertain};
 use crate::expr::{ExtraFault, Typed};
 use crate::terragrunt::evaluation::{Evaluation, IncludedParent, directory};
 use crate::terragrunt::file_names::{UNIT_FILE, UNIT_FILE_JSON};
@@ -13,8 +13,7 @@ use crate::world::{FileKind, clean, is_outside};
 /// Searches the directories above the unit for a name (rules 5.1).
 pub(super) fn find(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) -> Answer {
     if args.len() > 2 {
-        let reason = "find_in_parent_folders takes no more than two arguments".to_owned();
-        return Err(ExtraFault::Call(reason));
+        return refused("find_in_parent_folders takes no more than two arguments");
     }
     let name = args.first().copied().unwrap_or_default();
     let dir = evaluation.instances[at].unit_dir.clone();
@@ -32,8 +31,7 @@ pub(super) fn find(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) ->
                 Ok(_) => {}
                 // A name that may exist outside of the known files leaves the result open.
                 Err(error) if is_outside(&error) => {
-                    let reason = format!("{} may not be looked at", candidate.display());
-                    return Err(ExtraFault::Uncertain(reason));
+                    return uncertain(format!("{} may not be looked at", candidate.display()));
                 }
                 Err(error) => match error.kind() {
                     ErrorKind::NotFound | ErrorKind::NotADirectory => {}
@@ -45,11 +43,11 @@ pub(super) fn find(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) ->
     match args.get(1) {
         // The fallback need not exist (rules 5.1).
         Some(fallback) => Ok(Typed::string(*fallback)),
-        None => Err(ExtraFault::Call(format!(
+        None => refused(format!(
             "there is no {} above {}",
             if name.is_empty() { UNIT_FILE } else { name },
             dir.display()
-        ))),
+        )),
     }
 }
 
@@ -61,8 +59,7 @@ pub(super) fn of_include(
     args: &[&str],
 ) -> Answer {
     if args.len() > 1 {
-        let reason = format!("{name} takes no more than one argument");
-        return Err(ExtraFault::Call(reason));
+        return refused(format!("{name} takes no more than one argument"));
     }
     let included = evaluation
         .included(at, args.first().copied())
@@ -81,12 +78,10 @@ pub(super) fn of_include(
         }
         IncludedParent::At(parent) => parent,
         IncludedParent::Ambiguous => {
-            let reason = format!("{name} needs the label of an include block");
-            return Err(ExtraFault::Call(reason));
+            return refused(format!("{name} needs the label of an include block"));
         }
         IncludedParent::UnknownLabel => {
-            let reason = "there is no include block with this label".to_owned();
-            return Err(ExtraFault::Call(reason));
+            return refused("there is no include block with this label");
         }
     };
     let parent_dir = directory(&parent);
@@ -107,12 +102,10 @@ pub(super) fn of_repository(
     let root = match &evaluation.around.repository {
         UnitRepository::At(root) if dir.starts_with(root) => root,
         UnitRepository::At(_) | UnitRepository::Unknown => {
-            let reason = "the repository is not known".to_owned();
-            return Err(ExtraFault::Uncertain(reason));
+            return uncertain("the repository is not known");
         }
         UnitRepository::None => {
-            let reason = "this is not inside a git repository".to_owned();
-            return Err(ExtraFault::Call(reason));
+            return refused("this is not inside a git repository");
         }
     };
     // The unit may lie in a repository inside of this one, such as a submodule.
@@ -121,8 +114,7 @@ pub(super) fn of_repository(
         .take_while(|above| *above != root)
         .any(|above| evaluation.files.kind(&above.join(".git")).is_ok());
     if has_inner {
-        let reason = "another repository lies between".to_owned();
-        return Err(ExtraFault::Uncertain(reason));
+        return uncertain("another repository lies between");
     }
     Ok(match name {
         "get_repo_root" => root.display().to_string(),

@@ -74,8 +74,7 @@ impl ExtraFunctions for Calls<'_, '_> {
             "read_terragrunt_config" => return read::configuration(evaluation, at, &call),
             // An experiment in the version that is followed (rules 5.12).
             "deep_merge" => {
-                let reason = "deep_merge needs the experiment of that name".to_owned();
-                return Err(ExtraFault::Call(reason));
+                return refused("deep_merge needs the experiment of that name");
             }
             _ => {}
         }
@@ -87,8 +86,7 @@ impl ExtraFunctions for Calls<'_, '_> {
             if call.args.is_empty() {
                 return Ok(value);
             }
-            let reason = format!("{} takes no arguments", call.name);
-            Err(ExtraFault::Call(reason))
+            refused(format!("{} takes no arguments", call.name))
         };
         match call.name {
             "find_in_parent_folders" => directories::find(evaluation, at, &args),
@@ -111,7 +109,7 @@ impl ExtraFunctions for Calls<'_, '_> {
             "get_env" => variable(evaluation, at, &call, &args),
             // Options of Terragrunt itself precede the command.
             "run_cmd" if args.iter().all(|arg| arg.starts_with("--terragrunt-")) => {
-                Err(ExtraFault::Call("run_cmd needs a command".to_owned()))
+                refused("run_cmd needs a command")
             }
             "run_cmd" => Ok(unknown(evaluation, at, &call, "run_cmd runs a program")),
             // No program is run and no network used to evaluate a unit (rules 5.6).
@@ -187,14 +185,11 @@ fn variable(
         [name] => (*name, None),
         [name, default] => (*name, Some(*default)),
         _ => {
-            return Err(ExtraFault::Call(
-                "get_env takes one or two arguments".to_owned(),
-            ));
+            return refused("get_env takes one or two arguments");
         }
     };
     if name.is_empty() {
-        let reason = "the name of a variable must not be empty".to_owned();
-        return Err(ExtraFault::Call(reason));
+        return refused("the name of a variable must not be empty");
     }
     // A variable that is set but empty is set (rules 5.3).
     match ((evaluation.around.variable)(name), default) {
@@ -248,6 +243,14 @@ fn unknown(
         place,
     });
     Typed::unknown(Type::Any)
+}
+
+fn refused<T>(reason: impl Into<String>) -> Result<T, ExtraFault> {
+    Err(ExtraFault::Call(reason.into()))
+}
+
+fn uncertain<T>(reason: impl Into<String>) -> Result<T, ExtraFault> {
+    Err(ExtraFault::Uncertain(reason.into()))
 }
 
 fn expected(call: &ExtraCall<'_>, count: usize) -> ExtraFault {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Answer, list};
+use super::{Answer, list, refused, uncertain};
 use crate::diag::{FileId, Span};
 use crate::expr::{
-    self, Budget, Demand, EvalScope, ExtraCall, ExtraFault, FunctionSet, Surroundings,
+    self, Budget, Demand, EvalScope, ExtraCall, ExtraFault, FunctionSet, Surroundings, Type, Typed,
+    Value,
 };
-use crate::expr::{Type, Typed, Value};
 use crate::hcl::tree::{Call, Expr, ExprKind, Word};
 use crate::terragrunt::evaluation::{Evaluation, FileRole, ReadFailure, Sharing};
 use crate::terragrunt::file_names::{STACK_FILE, VALUES_FILE};
@@ -27,8 +27,7 @@ pub(super) fn configuration(
         [given] => (given, None),
         [given, default] => (given, Some(default)),
         _ => {
-            let reason = "read_terragrunt_config takes one or two arguments".to_owned();
-            return Err(ExtraFault::Call(reason));
+            return refused("read_terragrunt_config takes one or two arguments");
         }
     };
     let given = match &given.value {
@@ -50,8 +49,7 @@ pub(super) fn configuration(
         }
         // A file that reads itself has no result (rules 5.13).
         Demand::Cycle => {
-            let reason = format!("{} reads itself", path.display());
-            return Err(ExtraFault::Uncertain(reason));
+            return uncertain(format!("{} reads itself", path.display()));
         }
         Demand::Begun => {}
     }
@@ -129,23 +127,20 @@ fn whole(evaluation: &mut Evaluation<'_>, at: usize, path: &Path) -> Outcome<Typ
 /// Reads a file of variables as a JSON text (rules 5.9).
 pub(super) fn variables(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) -> Answer {
     let [given] = args else {
-        let reason = "read_tfvars_file takes one argument".to_owned();
-        return Err(ExtraFault::Call(reason));
+        return refused("read_tfvars_file takes one argument");
     };
     let path = clean(&evaluation.instances[at].unit_dir.join(given));
     let (document, file) = match evaluation.document(&path, Sharing::Own) {
         Ok(document) => document,
         Err(ReadFailure::Missing) => {
-            let reason = format!("{} does not exist", path.display());
-            return Err(ExtraFault::Call(reason));
+            return refused(format!("{} does not exist", path.display()));
         }
         Err(_) => {
-            let reason = format!("{} is not read", path.display());
-            return Err(ExtraFault::Uncertain(reason));
+            return uncertain(format!("{} is not read", path.display()));
         }
     };
     if !document.faults.is_empty() {
-        return Err(ExtraFault::Call(format!("{} has a fault", path.display())));
+        return refused(format!("{} has a fault", path.display()));
     }
     let mut items = BTreeMap::new();
     for attribute in document.body.attributes() {
@@ -206,15 +201,13 @@ pub(super) fn language_call(files: &dyn Files, name: &str, args: Vec<Typed>) -> 
 /// Lists the files that a pattern matches (rules 5.14).
 pub(super) fn glob(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) -> Answer {
     let [pattern] = args else {
-        let reason = "mark_glob_as_read takes one argument".to_owned();
-        return Err(ExtraFault::Call(reason));
+        return refused("mark_glob_as_read takes one argument");
     };
     let dir = evaluation.instances[at].unit_dir.clone();
     let files =
         globs::Glob::parse(pattern).and_then(|glob| globs::files(evaluation.files, &dir, &glob));
     let Some(files) = files else {
-        let reason = "this pattern is not followed".to_owned();
-        return Err(ExtraFault::Uncertain(reason));
+        return uncertain("this pattern is not followed");
     };
     let paths: Vec<String> = files
         .iter()

@@ -1,8 +1,8 @@
 //! Functions of texts and values.
 
 use super::read::language_call;
-use super::{Answer, expected};
-use crate::expr::{ExtraCall, ExtraFault, Typed};
+use super::{Answer, expected, uncertain};
+use crate::expr::{ExtraCall, Typed};
 use crate::terragrunt::evaluation::Evaluation;
 use crate::version::{CoreConstraints, Version};
 
@@ -30,8 +30,6 @@ pub(super) fn constraint_check(call: &ExtraCall<'_>, args: &[&str]) -> Answer {
     );
     match parsed {
         (Ok(version), Ok(constraint)) => Ok(Typed::bool(constraint.allows(&version))),
-        _ => Err(ExtraFault::Uncertain(
-            "this version is not compared".to_owned(),
-        )),
+        _ => uncertain("this version is not compared"),
     }
 }
