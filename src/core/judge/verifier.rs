@@ -18,8 +18,7 @@ use crate::platform::Platform;
 use crate::remote_module::InstalledOnly;
 use crate::review::KnownSigners;
 use crate::verify::{
-    self, Advice, ConfigurationInput, Groups, LockInput, LockedBuilds, LockedReleases, NoSources,
-    RootInputs, WantedChecks,
+    self, Advice, Groups, LockedBuilds, LockedReleases, NoSources, RootInputs, WantedChecks,
 };
 use crate::workspace::{Reading, Root, Workspace, WorkspaceError};
 use crate::world::Clock as _;
@@ -237,19 +236,8 @@ pub fn inputs<'a>(
         choice: root.choice,
         version_file: root.tool_file.as_deref(),
         lock_path: &root.lock_path,
-        lock: root.lock.as_ref().map(|lock| LockInput {
-            file: lock.file,
-            bytes: &lock.bytes,
-            document: &lock.document,
-            diagnostics: &lock.diagnostics,
-        }),
-        configuration: configuration.map(|loaded| ConfigurationInput {
-            requirements: &loaded.requirements,
-            core_versions: &loaded.core_versions,
-            remote_calls: &loaded.remote_calls,
-            diagnostics: &loaded.diagnostics,
-            value_errors: &loaded.value_errors,
-        }),
+        lock: root.lock.as_ref(),
+        configuration,
         project: root.project(),
         project_file,
         // A policy of several repositories comes from options of the command line.

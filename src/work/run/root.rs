@@ -19,7 +19,7 @@ use crate::workspace::{self, FlavorSign, SpecialDirectory};
 use crate::world::Files;
 use crate::{config, lockfile};
 
-pub(crate) use crate::workspace::LockText;
+pub(crate) use crate::lockfile::LockText;
 
 /// Maximum number of texts in another form than the required one that a remark lists; more are counted.
 const MAX_FORMS: usize = 3;

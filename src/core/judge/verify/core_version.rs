@@ -21,7 +21,7 @@ pub(super) fn check(root: &RootInputs<'_>) -> Vec<Finding> {
     for required in root
         .configuration
         .iter()
-        .flat_map(|read| read.core_versions)
+        .flat_map(|read| &read.core_versions)
     {
         let (is_met, shown) = match stated.patch {
             // A program checks its own version without suffixes (`version` rules 6.5).

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use super::subject::{Advice, CheckedLock};
-use crate::config::RemoteCall;
+use crate::config::Loaded;
 use crate::diag::{Diagnostic, FileId, Severity, Span, rules};
 use crate::flavor::{Flavor, FlavorChoice};
-use crate::lockfile::Document;
+use crate::lockfile::LockText;
 use crate::pins::PinText;
 use crate::project::{IgnoredScope, Project};
-use crate::requirement::{CoreVersion, Requirements, ValueErrors};
+use crate::requirement::Requirements;
 
 /// A root as it was read.
 #[derive(Clone, Copy, Debug)]
@@ -23,9 +23,9 @@ pub struct RootInputs<'a> {
     /// The path of the lock file, existing or not, as messages name it.
     pub lock_path: &'a Path,
     /// The lock file; `None` if there is none.
-    pub lock: Option<LockInput<'a>>,
+    pub lock: Option<&'a LockText>,
     /// The configuration; `None` if it was not read.
-    pub configuration: Option<ConfigurationInput<'a>>,
+    pub configuration: Option<&'a Loaded>,
     /// The settings of the project file; the default if there is none.
     pub project: &'a Project,
     /// The project file, as messages name it.
@@ -57,34 +57,6 @@ pub struct IgnoredLock {
     pub scope: IgnoredScope,
 }
 
-/// A lock file as it was read.
-#[derive(Clone, Copy, Debug)]
-pub struct LockInput<'a> {
-    /// The id of its text.
-    pub file: FileId,
-    /// The bytes of the file.
-    pub bytes: &'a [u8],
-    /// The entries that could be read.
-    pub document: &'a Document,
-    /// The faults of the file.
-    pub diagnostics: &'a [Diagnostic],
-}
-
-/// The configuration of a root as it was read.
-#[derive(Clone, Copy, Debug)]
-pub struct ConfigurationInput<'a> {
-    /// The providers that it requires.
-    pub requirements: &'a Requirements,
-    /// The constraints of its modules on the program itself.
-    pub core_versions: &'a [CoreVersion],
-    /// Its calls of remote modules.
-    pub remote_calls: &'a [RemoteCall],
-    /// The faults of the configuration.
-    pub diagnostics: &'a [Diagnostic],
-    /// The errors of the programs about variables without a value.
-    pub value_errors: &'a ValueErrors,
-}
-
 impl<'a> RootInputs<'a> {
     /// Returns the same root, judged by the shared policy alone.
     #[must_use]
@@ -103,7 +75,7 @@ impl<'a> RootInputs<'a> {
     pub fn requirements(&self) -> Option<&'a Requirements> {
         self.configuration
             .filter(|_| !self.is_unread())
-            .map(|configuration| configuration.requirements)
+            .map(|configuration| &configuration.requirements)
     }
 
     /// Returns true if the configuration has errors behind which requirements may be missing.
@@ -117,9 +89,9 @@ impl<'a> RootInputs<'a> {
     }
 
     /// Returns the lock file with the inputs of its checks.
-    pub(super) fn subject(&self, lock: LockInput<'a>) -> CheckedLock<'a> {
+    pub(super) fn subject(&self, lock: &'a LockText) -> CheckedLock<'a> {
         CheckedLock {
-            document: lock.document,
+            document: &lock.document,
             file: lock.file,
             flavor: self.flavor,
             requirements: self.requirements(),

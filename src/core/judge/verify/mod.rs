@@ -51,7 +51,7 @@ mod tracked;
 
 pub use crate::diag::Finding;
 pub use groups::{CheckGroup, Groups};
-pub use inputs::{ConfigurationInput, IgnoredLock, LockInput, RootInputs};
+pub use inputs::{IgnoredLock, RootInputs};
 pub use known::{
     AlteredPackage, AskedAttestations, CarriedHashes, ClaimGaps, KeyEnds, KnownHashes,
     LockedAttestations, LockedBuilds, LockedReleases, LockedSigners, MachineFacts, Machines,

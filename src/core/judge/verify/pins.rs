@@ -14,7 +14,7 @@ pub(super) fn check(root: &RootInputs<'_>) -> Vec<Finding> {
         return faults.into_iter().map(Finding::from).collect();
     }
     let (path, pins) = (text.path.display(), &text.document.pins);
-    for call in configuration.remote_calls {
+    for call in &configuration.remote_calls {
         let remark = match pins.get(&call.key) {
             Some(pin) if call.fits(pin) => continue,
             Some(pin) if pin.source == call.source.shown() => {

@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::fmt;
 
 use super::groups::{CheckGroup, Groups};
-use super::inputs::{LockInput, RootInputs};
+use super::inputs::RootInputs;
 use super::known::{CarriedHashes, LockedBuilds, LockedReleases, PackageFacts, PackagesVerdict};
 use super::levels::TurnedOff;
 use super::matrix::{InitOutlook, PredictionRow, ProvenPackages, ReadLock};
@@ -21,7 +21,7 @@ use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions, CoverageProof};
 use crate::diag::{Counts, Diagnostic, FileId, Finding, Severity, has_errors, rules};
 use crate::hash::{Hash, Scheme};
-use crate::lockfile::{Document, LockFile};
+use crate::lockfile::{Document, LockFile, LockText};
 use crate::package::WantedPlatforms;
 use crate::review::KnownSigners;
 
@@ -94,30 +94,27 @@ struct KnownReleases<'a> {
 ///
 /// # Examples
 /// ```
+/// use std::path::Path;
+///
 /// use lockctl_core::diag::Texts;
 /// use lockctl_core::flavor::{Flavor, FlavorChoice};
+/// use lockctl_core::lockfile::LockText;
 /// use lockctl_core::platform::Platform;
 /// use lockctl_core::project::Project;
 /// use lockctl_core::package::WantedPlatforms;
-/// use lockctl_core::verify::{self, Advice, WantedChecks, Groups, LockInput, LockedReleases, NoSources, RootInputs};
+/// use lockctl_core::verify::{self, Advice, WantedChecks, Groups, LockedReleases, NoSources, RootInputs};
 ///
 /// let text = "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n";
 /// let flavor = Flavor::Terraform1_16;
-/// let mut texts = Texts::default();
-/// let file = texts.add(".terraform.lock.hcl", text.as_bytes());
-/// let (document, diagnostics) = lockctl_core::lockfile::parse(file, text.as_bytes(), flavor);
+/// let path = Path::new(".terraform.lock.hcl");
+/// let lock = LockText::new(path, text.as_bytes().into(), flavor, &mut Texts::default());
 ///
 /// let root = RootInputs {
 ///     flavor,
 ///     choice: FlavorChoice::Auto,
 ///     version_file: None,
-///     lock_path: ".terraform.lock.hcl".as_ref(),
-///     lock: Some(LockInput {
-///         file,
-///         bytes: text.as_bytes(),
-///         document: &document,
-///         diagnostics: &diagnostics,
-///     }),
+///     lock_path: path,
+///     lock: Some(&lock),
 ///     configuration: None,
 ///     project: &Project::default(),
 ///     project_file: ".lockctl.hcl",
@@ -149,7 +146,7 @@ pub fn run(root: &RootInputs<'_>, checks: &mut WantedChecks<'_>) -> RootVerdict 
     if let Some(configuration) = root.configuration
         && checks.groups.wants(CheckGroup::Configuration)
     {
-        verdict.report(configuration.diagnostics);
+        verdict.report(&configuration.diagnostics);
         verdict.is_unread = root.is_unread();
         verdict.findings.extend(core_version::check(root));
         verdict.findings.extend(pins::check(root));
@@ -173,8 +170,8 @@ pub fn run(root: &RootInputs<'_>, checks: &mut WantedChecks<'_>) -> RootVerdict 
         verdict.matrix = Some(predict(root, checks, &facts));
     }
     let mut faults: Vec<&Diagnostic> = Vec::new();
-    faults.extend(root.configuration.iter().flat_map(|read| read.diagnostics));
-    faults.extend(root.lock.iter().flat_map(|read| read.diagnostics));
+    faults.extend(root.configuration.iter().flat_map(|read| &read.diagnostics));
+    faults.extend(root.lock.iter().flat_map(|read| &read.diagnostics));
     let findings = std::mem::take(&mut verdict.findings);
     let (mut kept, turned_off) = levels::apply(findings, &faults, root.project, root.flavor);
     let shared = std::mem::take(&mut verdict.shared);
@@ -196,26 +193,26 @@ pub fn run(root: &RootInputs<'_>, checks: &mut WantedChecks<'_>) -> RootVerdict 
 /// Checks a lock file, group by group, and returns what packages prove about its hashes.
 fn check_lock(
     root: &RootInputs<'_>,
-    lock: LockInput<'_>,
+    lock: &LockText,
     checks: &mut WantedChecks<'_>,
     verdict: &mut RootVerdict,
 ) -> PackageFacts {
     let groups = checks.groups;
-    let is_broken = has_errors(lock.diagnostics);
-    let repaired = lock.document.repaired(lock.diagnostics);
+    let is_broken = has_errors(&lock.diagnostics);
+    let repaired = lock.document.repaired(&lock.diagnostics);
     // A file that the programs refuse is reported with any choice of groups.
     if is_broken || groups.wants(CheckGroup::File) {
         report_faults(root, lock, repaired.is_some(), verdict);
     }
     if is_broken && repaired.is_none() {
-        return machines(root, lock.document, checks);
+        return machines(root, &lock.document, checks);
     }
     // Where only the form of texts is wrong, it is known what the file says.
-    let lock = LockInput {
-        document: repaired.as_ref().unwrap_or(lock.document),
-        ..lock
+    let document = repaired.as_ref().unwrap_or(&lock.document);
+    let subject = CheckedLock {
+        document,
+        ..root.subject(lock)
     };
-    let subject = root.subject(lock);
     if groups.wants(CheckGroup::File) {
         check_file(root, subject, lock, verdict);
     }
@@ -226,10 +223,10 @@ fn check_lock(
         verdict.findings.extend(tracked::check(root));
     }
     verdict.signed_lists = checks.sources.ask(subject);
-    let locked_releases = &lock.document.lock.providers;
+    let locked_releases = &document.lock.providers;
     let locked: Vec<&ProviderAddr> = locked_releases.keys().collect();
     let wanted = (checks.platforms)(&locked);
-    let attributions = attributions(&lock.document.lock, checks);
+    let attributions = attributions(&document.lock, checks);
     // Before the platforms, because packages prove whose hashes are recorded.
     let mut facts = PackageFacts::default();
     if groups.wants(CheckGroup::Packages)
@@ -244,7 +241,7 @@ fn check_lock(
     // Packages at hand come first: they were hashed now, and a fact only says what was hashed once.
     facts.complete(&attributions);
     let releases = known_releases(root, checks);
-    facts.complete_by_releases(&lock.document.lock, &releases);
+    facts.complete_by_releases(&document.lock, &releases);
     let findings = &mut verdict.findings;
     if groups.wants(CheckGroup::Platforms) {
         findings.extend(platform_hashes(
@@ -258,7 +255,7 @@ fn check_lock(
         verdict.platforms = Some(wanted);
         let is_foreign = |found: &Attribution| !found.foreign().is_empty();
         if carried::may_be(subject, &attributions) {
-            let carried = (checks.carried)(&lock.document.lock);
+            let carried = (checks.carried)(&document.lock);
             findings.extend(carried::check(subject, &carried, &attributions));
         }
         findings.extend(foreign::of_no_release(subject, &releases, |provider| {
@@ -273,10 +270,10 @@ fn check_lock(
         }));
     }
     findings.extend(checks.sources.compare(subject, &attributions));
-    verdict.h1_not_compared = not_compared(&lock.document.lock, &*checks.sources, &attributions);
+    verdict.h1_not_compared = not_compared(&document.lock, &*checks.sources, &attributions);
     // The group of builds and the memory compare the same builds, which cost most of what they need.
     let read_builds = checks.builds;
-    let known_builds = LazyCell::new(|| read_builds(&lock.document.lock));
+    let known_builds = LazyCell::new(|| read_builds(&document.lock));
     if groups.wants(CheckGroup::Build) {
         findings.extend(builds::check(subject, &known_builds));
     }
@@ -321,12 +318,12 @@ fn not_compared(lock: &LockFile, sources: &dyn SourceChecks, attributions: &Attr
 fn check_file(
     root: &RootInputs<'_>,
     subject: CheckedLock<'_>,
-    lock: LockInput<'_>,
+    lock: &LockText,
     verdict: &mut RootVerdict,
 ) {
-    let mut findings = file::check(subject, lock.bytes);
+    let mut findings = file::check(subject, &lock.bytes);
     // What the programs refuse has no canonical form; its faults are reported.
-    if has_errors(lock.diagnostics) {
+    if has_errors(&lock.diagnostics) {
         findings.retain(|finding| finding.diagnostic.code != rules::FILE_NOT_CANONICAL);
     }
     verdict.findings.extend(findings);
@@ -338,11 +335,11 @@ fn check_file(
 /// Reports the faults of a lock file; where nothing but the form of texts is wrong, with the command that fixes it.
 fn report_faults(
     root: &RootInputs<'_>,
-    lock: LockInput<'_>,
+    lock: &LockText,
     is_repairable: bool,
     verdict: &mut RootVerdict,
 ) {
-    let mut faults = lock.diagnostics.to_vec();
+    let mut faults = lock.diagnostics.clone();
     let forms = || lock.document.faulty.iter().flat_map(|entry| &entry.forms);
     for fault in &mut faults {
         let span = fault.primary.as_ref().map(|label| label.span);
@@ -490,11 +487,11 @@ fn predict(
     facts: &PackageFacts,
 ) -> Vec<PredictionRow> {
     let nothing = Document::default();
-    let document = root.lock.map_or(&nothing, |lock| lock.document);
+    let document = root.lock.map_or(&nothing, |lock| &lock.document);
     let titles: Vec<&str> = root
         .lock
         .iter()
-        .flat_map(|lock| lock.diagnostics)
+        .flat_map(|lock| &lock.diagnostics)
         // A warning stops no program (`lockfile` rules 3.1), as that about `module` blocks (2.9).
         .filter(|fault| fault.severity == Severity::Error)
         .map(|fault| &*fault.title)
@@ -522,7 +519,7 @@ fn predict(
     };
     let mut rows = outlook.rows(&wanted, proven);
     if let Some(configuration) = root.configuration {
-        matrix::stop(&mut rows, configuration.value_errors);
+        matrix::stop(&mut rows, &configuration.value_errors);
     }
     rows
 }

@@ -37,8 +37,7 @@ use kept_locks::KeptLocks;
 pub use error::{LockCause, SpecialDirectory, WorkspaceError};
 pub use flavor::{FlavorSign, flavor_of};
 pub use root::{
-    EnvironmentUse, LockText, PinUse, Reading, Root, data_dir, environment_values, lock_path,
-    read_lock,
+    EnvironmentUse, PinUse, Reading, Root, data_dir, environment_values, lock_path, read_lock,
 };
 pub use unit::{UNIT_CACHE, UnitFile, UnitLockUse};
 

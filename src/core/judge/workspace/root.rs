@@ -13,9 +13,9 @@ use crate::config::{
     self, ConfigSources, DEFAULT_DATA_DIR, GivenValues, Loaded, ModuleNode, PinSettings,
     PlannedValues, Settings, Submodules, Unreached, VALUE_PREFIX, ValueArgument,
 };
-use crate::diag::{Diagnostic, FileId, Texts, has_errors};
+use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice};
-use crate::lockfile::{self, Document};
+use crate::lockfile::{self, Document, LockText};
 use crate::pins::{self, PinText};
 use crate::project::{self, Project, ProjectFile, ProjectPlace};
 use crate::remote_module::InstalledOnly;
@@ -61,19 +61,6 @@ const STATE_TRANSLATION: &str = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION
 
 /// The title of the note about a lock file without configuration.
 const ALONE: &str = "No configuration beside the lock file";
-
-/// A lock file as it was read.
-#[derive(Clone, Debug)]
-pub struct LockText {
-    /// Its bytes, which the table of texts holds, too.
-    pub bytes: Arc<[u8]>,
-    /// Its place in the table of texts.
-    pub file: FileId,
-    /// The entries and the header of the file.
-    pub document: Document,
-    /// All problems of the file, in the order of their places.
-    pub diagnostics: Vec<Diagnostic>,
-}
 
 /// The use that configuration may make of variables of the environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -250,19 +237,6 @@ impl Workspace<'_> {
             submodules,
             file,
         }))
-    }
-}
-
-impl LockText {
-    pub(super) fn new(path: &Path, bytes: Arc<[u8]>, flavor: Flavor, texts: &mut Texts) -> Self {
-        let file = texts.add(path.display().to_string(), Arc::clone(&bytes));
-        let (document, diagnostics) = lockfile::parse(file, &bytes, flavor);
-        Self {
-            bytes,
-            file,
-            document,
-            diagnostics,
-        }
     }
 }
 

@@ -21,9 +21,11 @@ pub mod rules {
 }
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
-use crate::diag::{FileId, Span, has_errors};
+use crate::diag::{Diagnostic, FileId, Span, Texts, has_errors};
 use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Hashes};
 use crate::version::{Constraints, Version};
@@ -43,6 +45,34 @@ pub const FILE_NAME: &str = ".terraform.lock.hcl";
 
 /// Maximum size of a lock file, in bytes; the largest known one has 19 KB.
 pub const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A lock file as it was read.
+#[derive(Clone, Debug)]
+pub struct LockText {
+    /// Its bytes, which the table of texts holds, too.
+    pub bytes: Arc<[u8]>,
+    /// Its place in the table of texts.
+    pub file: FileId,
+    /// The entries and the header of the file.
+    pub document: Document,
+    /// All problems of the file, in the order of their places.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl LockText {
+    /// Parses the bytes of a lock file, and adds them to the table of texts; `path` is its name in messages.
+    #[must_use]
+    pub fn new(path: &Path, bytes: Arc<[u8]>, flavor: Flavor, texts: &mut Texts) -> Self {
+        let file = texts.add(path.display().to_string(), Arc::clone(&bytes));
+        let (document, diagnostics) = parse(file, &bytes, flavor);
+        Self {
+            bytes,
+            file,
+            document,
+            diagnostics,
+        }
+    }
+}
 
 /// The content of a lock file, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

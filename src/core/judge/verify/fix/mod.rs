@@ -11,13 +11,13 @@ use std::fmt;
 
 use self::draft::Draft;
 use super::groups::{CheckGroup, Groups};
-use super::inputs::{LockInput, RootInputs};
+use super::inputs::RootInputs;
 use super::subject::CheckedLock;
 use super::{configuration, file, levels};
 use crate::addr::ProviderAddr;
 use crate::diag::{has_errors, rules};
 use crate::flavor::{Flavor, Program};
-use crate::lockfile::{self, Document, WrongForm};
+use crate::lockfile::{self, Document, LockText, WrongForm};
 use crate::platform::{self, Platform};
 use crate::version::{Constraints, Version};
 
@@ -76,7 +76,7 @@ pub fn plan(root: &RootInputs<'_>, groups: &Groups, extent: Extent) -> FixPlan {
         return FixPlan::refused(FixRefusal::FileUnread);
     };
     // Blocks that could not be joined stay an error of the file: it is not written half repaired.
-    let is_blocked = has_errors(lock.diagnostics)
+    let is_blocked = has_errors(&lock.diagnostics)
         && draft
             .left
             .iter()
@@ -105,8 +105,8 @@ pub fn plan(root: &RootInputs<'_>, groups: &Groups, extent: Extent) -> FixPlan {
 }
 
 /// Makes the repaired lock file; `None` if it has faults that need manual repair first.
-fn draft(root: &RootInputs<'_>, lock: LockInput<'_>, groups: &Groups) -> Option<Draft> {
-    let mut draft = Draft::new(lock.document, lock.diagnostics)?;
+fn draft(root: &RootInputs<'_>, lock: &LockText, groups: &Groups) -> Option<Draft> {
+    let mut draft = Draft::new(&lock.document, &lock.diagnostics)?;
     if !draft.left.is_empty() {
         return Some(draft);
     }
@@ -120,19 +120,19 @@ fn draft(root: &RootInputs<'_>, lock: LockInput<'_>, groups: &Groups) -> Option<
     };
     let mut findings = Vec::new();
     if groups.wants(CheckGroup::File) {
-        findings.extend(file::check(subject, lock.bytes));
+        findings.extend(file::check(subject, &lock.bytes));
     }
     if groups.wants(CheckGroup::Configuration) {
         findings.extend(configuration::check(subject));
     }
     // Findings that the project file turns off are not repaired.
     let (kept, _) = levels::apply(findings, &[], root.project, root.flavor);
-    draft.repair(subject, lock.bytes, &kept);
+    draft.repair(subject, &lock.bytes, &kept);
     Some(draft)
 }
 
 /// Returns the reason why a text must not be written, if there is one.
-fn refusal(lock: LockInput<'_>, text: &str, extent: Extent) -> Option<FixRefusal> {
+fn refusal(lock: &LockText, text: &str, extent: Extent) -> Option<FixRefusal> {
     if text.len() as u64 > lockfile::MAX_BYTES {
         return Some(FixRefusal::TooLarge);
     }
