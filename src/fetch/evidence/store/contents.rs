@@ -86,16 +86,8 @@ impl Store<'_> {
 
     /// Reads the contents of a key, unless they are too old.
     pub(super) fn read_contents(&self, key: &str) -> Option<StoredContents> {
-        if !self.objects.is_usable() {
-            return None;
-        }
-        match self.load_contents(key) {
-            Ok(stored) => stored.filter(|stored| !self.is_out_of_date(stored.since)),
-            Err(why) => {
-                self.objects.note(&format!("{key} was ignored"), &why);
-                None
-            }
-        }
+        self.loaded(key, Self::load_contents)
+            .filter(|stored| !self.is_out_of_date(stored.since))
     }
 
     /// Reads the object of a key, if there is one.

@@ -334,16 +334,23 @@ impl<'a> Store<'a> {
     }
 
     fn read(&self, key: &str) -> Option<StoredFact> {
+        let (fact, _) = self.loaded(key, Self::load)?;
+        Some(fact)
+    }
+
+    /// Loads the object of a key; one that cannot be used counts as missing, and a note gives the reason.
+    fn loaded<T>(
+        &self,
+        key: &str,
+        load: impl Fn(&Self, &str) -> Result<Option<T>, ObjectError>,
+    ) -> Option<T> {
         if !self.objects.is_usable() {
             return None;
         }
-        match self.load(key) {
-            Ok(stored) => stored.map(|(fact, _)| fact),
-            Err(why) => {
-                self.objects.note(&format!("{key} was ignored"), &why);
-                None
-            }
-        }
+        load(self, key).unwrap_or_else(|why| {
+            self.objects.note(&format!("{key} was ignored"), &why);
+            None
+        })
     }
 
     /// Reads the object of a key, if there is one; returns its length in bytes as well.

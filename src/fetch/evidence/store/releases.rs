@@ -80,18 +80,8 @@ impl Store<'_> {
 
     /// Reads the release of a key, unless it is too old.
     pub(super) fn read_release(&self, key: &str) -> Option<StoredRelease> {
-        if !self.objects.is_usable() {
-            return None;
-        }
-        match self.load_release(key) {
-            Ok(stored) => stored
-                .map(|(release, _)| release)
-                .filter(|stored| !self.is_out_of_date(stored.since)),
-            Err(why) => {
-                self.objects.note(&format!("{key} was ignored"), &why);
-                None
-            }
-        }
+        let (release, _) = self.loaded(key, Self::load_release)?;
+        (!self.is_out_of_date(release.since)).then_some(release)
     }
 
     /// Reads the object of a release, if there is one; returns its length in bytes as well.
