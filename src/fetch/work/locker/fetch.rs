@@ -329,8 +329,18 @@ impl Fetcher<'_> {
         size: Option<u64>,
     ) -> Result<Downloaded, ContentError> {
         let package = download(source.net, self.disk, request).map_err(ContentError::Download)?;
-        check_download(&package, request.check, size)?;
-        Ok(package)
+        // In the order of OpenTofu, which compares the size before anything else (`authenticate` rules 4.4).
+        if let Some(stated) = size.filter(|stated| *stated != package.bytes) {
+            let found = package.bytes;
+            return Err(ContentError::Size { stated, found });
+        }
+        match request.check {
+            Check::Digest(expected) if expected != package.digest => {
+                let found = hash::zh_of_digest(&package.digest);
+                Err(ContentError::Checksum { expected, found })
+            }
+            Check::Digest(_) | Check::Stated | Check::Server | Check::Address => Ok(package),
+        }
     }
 
     /// Fetches a package from another public registry after its own place has failed; returns that failure if no
@@ -414,25 +424,5 @@ impl Fetcher<'_> {
             zip.keep(self.hasher.facts, package.bytes, id, offered);
         }
         Ok(PackageContent::hashed(zip.hashes.into()))
-    }
-}
-
-/// Checks that a downloaded package has the length and the hash that the registry states.
-fn check_download(
-    package: &Downloaded,
-    check: Check,
-    size: Option<u64>,
-) -> Result<(), ContentError> {
-    // In the order of OpenTofu, which compares the size before anything else (`authenticate` rules 4.4).
-    if let Some(stated) = size.filter(|stated| *stated != package.bytes) {
-        let found = package.bytes;
-        return Err(ContentError::Size { stated, found });
-    }
-    match check {
-        Check::Digest(expected) if expected != package.digest => {
-            let found = hash::zh_of_digest(&package.digest);
-            Err(ContentError::Checksum { expected, found })
-        }
-        Check::Digest(_) | Check::Stated | Check::Server | Check::Address => Ok(()),
     }
 }

@@ -158,25 +158,23 @@ fn directory_state<'p>(
     target: &Target,
     zip: Option<&MirrorZip>,
 ) -> Result<&'p HashedDirectory, PackageState> {
-    match directory {
-        Present::Hashed(directory) => {
-            let is_right = match (&directory.h1, zip) {
-                // The zip beside the directory is right, so the directory must have its files.
-                (Some(h1), Some(zip)) => *h1 == zip.h1,
-                _ => target.accepts_directory(directory),
-            };
-            match &directory.h1 {
-                Some(h1) if !is_right => Err(PackageState::Wrong(match zip {
-                    Some(zip) => format!("it has {h1}, expected {}", zip.h1),
-                    None => format!("it has {h1}, which is not known to be that of the release"),
-                })),
-                _ => Ok(directory),
-            }
-        }
+    let directory = match directory {
+        Present::Hashed(directory) => directory,
         Present::Unreadable(reason) | Present::Damaged(_, reason) => {
-            Err(PackageState::Wrong(reason.clone()))
+            return Err(PackageState::Wrong(reason.clone()));
         }
-        Present::None => Err(PackageState::Missing),
+        Present::None => return Err(PackageState::Missing),
+    };
+    let wrong = |reason: String| Err(PackageState::Wrong(reason));
+    match (&directory.h1, zip) {
+        // The zip beside the directory is right, so the directory must have its files.
+        (Some(h1), Some(zip)) if *h1 != zip.h1 => {
+            wrong(format!("it has {h1}, expected {}", zip.h1))
+        }
+        (Some(h1), None) if !target.directories.contains(h1) => wrong(format!(
+            "it has {h1}, which is not known to be that of the release"
+        )),
+        _ => Ok(directory),
     }
 }
 

@@ -9,7 +9,7 @@ use super::{MirrorExtent, MirrorSettings, MirroringError};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::locker::Release;
-use crate::package::{Local, PackageId, WantedSet};
+use crate::package::{Local, WantedSet};
 use crate::sources::SourceFault;
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::version::Version;
@@ -47,13 +47,28 @@ impl Pruning<'_> {
                 }
             },
         };
+        let layout = self.settings.layout;
         let (mut removed, mut providers) = (Vec::new(), Vec::new());
         for provider in mirror.providers() {
             let before = removed.len();
             for version in mirror.versions(provider) {
+                let wanted = self.wanted.get(&Release {
+                    provider: provider.clone(),
+                    version: version.clone(),
+                });
                 for (id, places) in mirror.of(provider, version) {
-                    for place in places.iter().filter(|place| !self.is_wanted(&id, place)) {
-                        removed.push(self.delete(place.path().to_owned())?);
+                    let is_wanted =
+                        wanted.is_some_and(|wanted| wanted.all || wanted.has(&id.platform));
+                    for place in places {
+                        // A run does not check packages of the other layout, but `init` would install an unpacked
+                        // one instead of a zip.
+                        let is_of_layout = match place {
+                            Local::Archive(_) => layout.has_zips(),
+                            Local::Directory(_) => layout.has_directories(),
+                        };
+                        if !is_wanted || !is_of_layout {
+                            removed.push(self.delete(place.path().to_owned())?);
+                        }
                     }
                 }
             }
@@ -64,24 +79,6 @@ impl Pruning<'_> {
             }
         }
         Ok((removed, providers))
-    }
-
-    fn is_wanted(&self, id: &PackageId, place: &Local) -> bool {
-        let release = Release {
-            provider: id.provider.clone(),
-            version: id.version.clone(),
-        };
-        let layout = self.settings.layout;
-        // A run does not check packages of the other layout, but `init` would install an unpacked one instead of a zip.
-        let is_of_layout = match place {
-            Local::Archive(_) => layout.has_zips(),
-            Local::Directory(_) => layout.has_directories(),
-        };
-        is_of_layout
-            && self
-                .wanted
-                .get(&release)
-                .is_some_and(|wanted| wanted.all || wanted.has(&id.platform))
     }
 
     /// Removes the documents of versions that have no zip any more, and what is empty.
