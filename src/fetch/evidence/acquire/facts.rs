@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::HashedZip;
 use crate::addr::ProviderAddr;
-use crate::archive::zip::ZipHashes;
 use crate::coverage::Attribution;
 use crate::hash::{Hash, Hashes};
 use crate::package::{Fact, PackageId, PackedFile};
@@ -82,46 +81,34 @@ impl HashedZip {
     /// Keeps a fact about a zip that a signed list names (`store` rules 1.1); `offered` are the platforms that the list
     /// has packages for.
     pub fn keep(&self, facts: &dyn Facts, bytes: u64, id: &PackageId, offered: BTreeSet<Platform>) {
-        if let Some(fact) = fact_about(&self.hashes, bytes, id, offered) {
-            facts.keep(&fact);
-            facts.keep_contents(&self.hashes.zh, &self.contents);
+        let zip = &self.hashes;
+        // Programs disagree about such a zip, so one `h1:` could not represent it.
+        if zip.h1 != zip.member_h1 || !zip.oddities.is_empty() {
+            return;
         }
-    }
-}
-
-/// Returns the fact about a zip in a signed list, if it may replace the package (`store` rules 1.1); `offered`
-/// are the platforms that the list has packages for.
-fn fact_about(
-    zip: &ZipHashes,
-    size: u64,
-    id: &PackageId,
-    offered: BTreeSet<Platform>,
-) -> Option<Fact> {
-    // Programs disagree about such a zip, so one `h1:` could not represent it.
-    if zip.h1 != zip.member_h1 || !zip.oddities.is_empty() {
-        return None;
-    }
-    let files: Option<Vec<PackedFile>> = zip
-        .files
-        .iter()
-        .map(|file| {
-            Some(PackedFile {
-                name: String::from_utf8(file.name.to_vec()).ok()?,
-                digest: file.digest,
+        let files: Option<Vec<PackedFile>> = zip
+            .files
+            .iter()
+            .map(|file| {
+                Some(PackedFile {
+                    name: String::from_utf8(file.name.to_vec()).ok()?,
+                    digest: file.digest,
+                })
             })
-        })
-        .collect();
-    Some(Fact {
-        zh: zip.zh.clone(),
-        h1: zip.h1.clone(),
-        size,
-        id: id.clone(),
-        // Some registries have a checksum list for each platform, which names no other.
-        offered: if offered.len() < 2 {
-            Vec::new()
-        } else {
-            offered.into_iter().collect()
-        },
-        files: files.unwrap_or_default(),
-    })
+            .collect();
+        facts.keep(&Fact {
+            zh: zip.zh.clone(),
+            h1: zip.h1.clone(),
+            size: bytes,
+            id: id.clone(),
+            // Some registries have a checksum list for each platform, which names no other.
+            offered: if offered.len() < 2 {
+                Vec::new()
+            } else {
+                offered.into_iter().collect()
+            },
+            files: files.unwrap_or_default(),
+        });
+        facts.keep_contents(&zip.zh, &self.contents);
+    }
 }

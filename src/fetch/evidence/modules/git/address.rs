@@ -57,9 +57,15 @@ impl GitAddress {
             .get("depth")
             .and_then(|depth| depth.parse::<i64>().ok())
             .is_some_and(|depth| depth > 0);
-        let key = stated(&query, "sshkey")
-            .map(|key| decode_key(&key))
-            .transpose()?;
+        let key = match stated(&query, "sshkey") {
+            None => None,
+            Some(text) => {
+                let key = STANDARD.decode(text.replace(['\r', '\n'], "")).ok();
+                let key = key.and_then(|key| String::from_utf8(key).ok());
+                let what = "an sshkey that is no base64 of a key";
+                Some(Secret::new(key.ok_or(GitFailure::BadAddress { what })?))
+            }
+        };
         // go-getter takes these arguments out; git gets the others (rules 5.1).
         for name in ["ref", "depth", "sshkey"] {
             query.remove(name);
@@ -217,20 +223,6 @@ fn scp_like(text: &str) -> bool {
         && !path.starts_with("//")
         && !path.starts_with('-')
         && !text.chars().any(char::is_control)
-}
-
-/// Decodes a private key.
-fn decode_key(text: &str) -> Result<Secret, GitFailure> {
-    let bad = GitFailure::BadAddress {
-        what: "an sshkey that is no base64 of a key",
-    };
-    let text: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
-    STANDARD
-        .decode(text)
-        .ok()
-        .and_then(|key| String::from_utf8(key).ok())
-        .map(Secret::new)
-        .ok_or(bad)
 }
 
 #[cfg(test)]

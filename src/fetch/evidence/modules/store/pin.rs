@@ -91,10 +91,22 @@ impl ModuleStore<'_> {
         let named = digests.iter().map(|file| (&*file.name, file.digest));
         let hash =
             h1_of_digests(named).map_err(|error| Failing::Download.missing(error.to_string()))?;
-        match pin {
-            Some(pin) if pin.hash != hash => Err(moved(pin, package, &hash)),
-            _ => Ok(Some(hash)),
-        }
+        let Some(pin) = pin.filter(|pin| pin.hash != hash) else {
+            return Ok(Some(hash));
+        };
+        let found = match (&pin.version, &package.commit) {
+            // A version comes first: users know it, and its registry chose the commit.
+            (Some(version), _) => format!("version {version} has the hash {hash} now"),
+            (None, Some(commit)) => format!("commit {commit} has the hash {hash}"),
+            (None, None) => format!("the package has the hash {hash} now"),
+        };
+        let help = "find out why it changed; `lockctl update --pins` pins what is there now";
+        Err(ModuleFailure {
+            kind: ModuleFailureKind::Refused(rules::MODULE_MOVED),
+            title: "Module is not the pinned one",
+            cause: format!("{found}, and {} is pinned", pin.hash),
+            help: Some(help.to_owned()),
+        })
     }
 
     /// Keeps a package by its hash, unless it is kept by its commit or is a directory of this machine.
@@ -158,37 +170,5 @@ impl ModuleStore<'_> {
         package.kept_as = None;
         self.keep(&question, package.clone());
         Ok(digests)
-    }
-}
-
-/// Says that a package is not the pinned one.
-fn moved(pin: &ModulePin, package: &ModulePackage, hash: &Hash) -> ModuleFailure {
-    let commit = package.commit.as_deref();
-    let cause = match (&pin.version, commit) {
-        // A version comes first: users know it, and its registry chose the commit.
-        (Some(version), _) => {
-            format!(
-                "version {version} has the hash {hash} now, and {} is pinned",
-                pin.hash
-            )
-        }
-        (None, Some(commit)) => {
-            format!(
-                "commit {commit} has the hash {hash}, and {} is pinned",
-                pin.hash
-            )
-        }
-        (None, None) => format!(
-            "the package has the hash {hash} now, and {} is pinned",
-            pin.hash
-        ),
-    };
-    ModuleFailure {
-        kind: ModuleFailureKind::Refused(rules::MODULE_MOVED),
-        title: "Module is not the pinned one",
-        cause,
-        help: Some(
-            "find out why it changed; `lockctl update --pins` pins what is there now".to_owned(),
-        ),
     }
 }

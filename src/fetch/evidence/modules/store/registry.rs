@@ -154,7 +154,18 @@ impl ModuleStore<'_> {
         let known = self.cache.and_then(|cache| {
             let question = version_question(module, version, flavor);
             let known = cache.find(AnswerKind::Locations, &question)?;
-            read_location(std::str::from_utf8(&known.answer).ok()?)
+            let (word, address) = std::str::from_utf8(&known.answer).ok()?.split_once(' ')?;
+            let token = match word {
+                "source" => {
+                    let module = RemoteModule::parse(address).ok()?;
+                    return Some(ModuleLocation::Source(module));
+                }
+                "direct-with-token" => DirectToken::Sent,
+                "direct" => DirectToken::Withheld,
+                _ => return None,
+            };
+            let url = address.parse().ok()?;
+            Some(ModuleLocation::Direct { url, token })
         });
         match known {
             Some(location) => Ok(Arc::new(KnownLocation {
@@ -178,8 +189,20 @@ impl ModuleStore<'_> {
                 .registries
                 .location(module, version)
                 .map_err(|error| failure::registry(&error, flavor))?;
-            if let (Some(cache), Some(text)) = (self.cache, location_text(&location)) {
+            let address = address_of(&location);
+            // A URL that may hold a secret is not kept: such URLs end soon as well.
+            if let Some(cache) = self.cache
+                && address.shown() == address.to_string()
+            {
+                let word = match &location {
+                    ModuleLocation::Source(_) => "source",
+                    ModuleLocation::Direct { token, .. } => match token {
+                        DirectToken::Sent => "direct-with-token",
+                        DirectToken::Withheld => "direct",
+                    },
+                };
                 let question = version_question(module, version, flavor);
+                let text = format!("{word} {address}");
                 cache.keep(AnswerKind::Locations, &question, text.as_bytes());
             }
             Ok(Arc::new(KnownLocation {
@@ -301,33 +324,4 @@ fn question(module: &RegistryModule) -> String {
 fn version_question(module: &RegistryModule, version: &Version, flavor: Flavor) -> String {
     let program = flavor.command();
     format!("{program} {} {version}", question(module))
-}
-
-/// Writes a location for the cache, unless it may hold a secret: such URLs end soon as well.
-fn location_text(location: &ModuleLocation) -> Option<String> {
-    let address = address_of(location);
-    let word = match location {
-        ModuleLocation::Source(_) => "source",
-        ModuleLocation::Direct { token, .. } => match token {
-            DirectToken::Sent => "direct-with-token",
-            DirectToken::Withheld => "direct",
-        },
-    };
-    (address.shown() == address.to_string()).then(|| format!("{word} {address}"))
-}
-
-fn read_location(text: &str) -> Option<ModuleLocation> {
-    let (word, address) = text.split_once(' ')?;
-    let token = match word {
-        "source" => {
-            return RemoteModule::parse(address)
-                .ok()
-                .map(ModuleLocation::Source);
-        }
-        "direct-with-token" => DirectToken::Sent,
-        "direct" => DirectToken::Withheld,
-        _ => return None,
-    };
-    let url = address.parse().ok()?;
-    Some(ModuleLocation::Direct { url, token })
 }

@@ -502,7 +502,17 @@ impl ReleaseDocuments<'_> {
         let path = ["repos", owner, name, "releases", "tags", &tag];
         let (base, token) = (self.github.secret_text(), self.github_token.as_ref());
         let release: Option<GithubRelease> = self.get(base, &path, "", token)?;
-        Ok(release.and_then(|release| release.body).map(shown_notes))
+        let Some(mut notes) = release.and_then(|release| release.body) else {
+            return Ok(None);
+        };
+        // Control characters could change a terminal.
+        notes.retain(|c| c == '\n' || !c.is_control());
+        let mut end = MAX_NOTES_BYTES.min(notes.len());
+        while !notes.is_char_boundary(end) {
+            end -= 1;
+        }
+        notes.truncate(end);
+        Ok(Some(notes))
     }
 
     fn get<T: serde::de::DeserializeOwned>(
@@ -586,15 +596,4 @@ fn github_name(address: &str) -> Option<String> {
                 .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
     };
     (is_name(owner) && is_name(name)).then(|| format!("{owner}/{name}"))
-}
-
-/// Returns notes without control characters, which could change a terminal, and not too long.
-fn shown_notes(mut text: String) -> String {
-    text.retain(|c| c == '\n' || !c.is_control());
-    let mut end = MAX_NOTES_BYTES.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
-    text
 }
