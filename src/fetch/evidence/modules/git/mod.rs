@@ -194,8 +194,8 @@ impl<'a> GitSession<'a> {
                     address: &address,
                     origin: self.origin,
                 };
-                // Commits are enough to find an id by its first digits, but it takes those of all branches and
-                // tags; trees and files are fetched for the one that is found.
+                // The commits of all branches and tags are enough to find an id by its first digits; trees and
+                // files are fetched for the one that is found.
                 let repository = self
                     .try_fetch(remote, refs.id_digits(), &["--filter=tree:0"], &EVERYTHING)?
                     .map_err(|ended| unreachable(&address, &ended))?;

@@ -226,51 +226,42 @@ impl ModuleStore<'_> {
         request: &ModuleRequest<'_>,
     ) -> Result<ModulePackage, ModuleFailure> {
         let flavor = request.flavor;
-        // What may be secret is left out of it, and is not what the package depends on.
+        let address = address_of(location);
         let place = RemoteModule {
             sub: "".into(),
-            ..address_of(location)
+            ..address.clone()
         };
+        // What may be secret is left out of it, and is not what the package depends on.
         let kept_as = format!(
             "{} {}",
             version_question(module, version, flavor),
             place.shown()
         );
         let fetch = || {
-            let package = self.at_location(module, location, &place, flavor)?;
+            let package = if let ModuleLocation::Direct { url, token } = location {
+                self.direct(module, url, *token, flavor)?
+            } else {
+                // The registry's own URL may be plain http, by a `host` block; only for a plain location that matters,
+                // and is looked up.
+                let is_plain = scheme_of(address.forced_kind().1) == "http";
+                let network = self.network(flavor).ok().filter(|_| is_plain);
+                let is_encrypted =
+                    network.is_none_or(|network| network.registries.is_encrypted(module));
+                let named_by = if is_encrypted {
+                    NamedBy::Server
+                } else {
+                    NamedBy::PlainServer
+                };
+                // The directory that is named with it must be in the package as well.
+                permit(&address, named_by)?;
+                self.package(&place, NamedBy::PlainServer, flavor)?
+            };
             Ok(self.keep(&kept_as, package))
         };
         if self.pins_anew(request) {
             return self.pinned_anew.get(&kept_as, fetch);
         }
         self.kept(Some(&kept_as)).map_or_else(fetch, Ok)
-    }
-
-    /// Fetches the package at a location; `place` is its address without a directory.
-    fn at_location(
-        &self,
-        module: &RegistryModule,
-        location: &ModuleLocation,
-        place: &RemoteModule,
-        flavor: Flavor,
-    ) -> Result<ModulePackage, ModuleFailure> {
-        if let ModuleLocation::Direct { url, token } = location {
-            return self.direct(module, url, *token, flavor);
-        }
-        let address = address_of(location);
-        // The registry's own URL may be plain http, by a `host` block; only for a plain location that matters, and is
-        // looked up.
-        let is_plain = scheme_of(address.forced_kind().1) == "http";
-        let network = self.network(flavor).ok().filter(|_| is_plain);
-        let is_encrypted = network.is_none_or(|network| network.registries.is_encrypted(module));
-        let named_by = if is_encrypted {
-            NamedBy::Server
-        } else {
-            NamedBy::PlainServer
-        };
-        // The directory that is named with it must be in the package as well.
-        permit(&address, named_by)?;
-        self.package(place, NamedBy::PlainServer, flavor)
     }
 
     /// Fetches a package by one request, whose kind its content shows.
