@@ -61,9 +61,9 @@ const CEILINGS: &[(Figure, Unit, f64)] = &[
     (Figure::StoredIterators, Unit::Thousand, 0.64),
     (Figure::BoolMatches, Unit::All, 0.0),
     (Figure::SharedTypes, Unit::Thousand, 0.04),
-    (Figure::LongFunctions, Unit::Thousand, 0.3),
-    (Figure::NamedOnce, Unit::PercentOfPrivate, 27.6),
-    (Figure::PlainComments, Unit::PercentOfLines, 2.5),
+    (Figure::LongFunctions, Unit::Thousand, 0.29),
+    (Figure::NamedOnce, Unit::PercentOfPrivate, 26.1),
+    (Figure::PlainComments, Unit::PercentOfLines, 2.51),
 ];
 
 /// The largest share of the lines that one room may have, in percent.
@@ -116,8 +116,8 @@ fn sources_read_no_worse_than_they_did() {
 
 /// The most lines that `src` and `tests` may have, and the most functions of `src` without its tests. A feature that
 /// needs more removes as many.
-const MAX_LINES: [(&str, usize); 2] = [("src", 180_540), ("tests", 76_870)];
-const MAX_FUNCTIONS: usize = 6_280;
+const MAX_LINES: [(&str, usize); 2] = [("src", 180_140), ("tests", 76_860)];
+const MAX_FUNCTIONS: usize = 6_225;
 
 #[test]
 fn the_house_does_not_grow() {

@@ -73,7 +73,7 @@ pub(super) fn extreme(
     choose: fn(Number, Number) -> Number,
 ) -> CallResult {
     if args.values.is_empty() {
-        return Err(CallFault::call("must pass at least unit number"));
+        return Err(CallFault::call("must pass at least one number"));
     }
     let mut best = args.number(0)?;
     for at in 1..args.values.len() {
