@@ -519,7 +519,7 @@ fn predict(
     };
     let mut rows = outlook.rows(&wanted, proven);
     if let Some(configuration) = root.configuration {
-        matrix::stop(&mut rows, &configuration.value_errors);
+        matrix::stop(&mut rows, configuration);
     }
     rows
 }

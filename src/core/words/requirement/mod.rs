@@ -89,8 +89,6 @@ pub struct UnreadValues {
 pub struct ValueErrors {
     /// The errors of `init`, in the order of their places.
     pub errors: Vec<Diagnostic>,
-    /// git-crypt encrypted a file of values: `init` fails here, but not in a checkout with the key.
-    pub is_encrypted: bool,
 }
 
 impl ValueErrors {
@@ -104,13 +102,6 @@ impl ValueErrors {
             .iter()
             .map(|error| error.title.as_str())
             .find(|title| *title != Self::NOT_COMPUTED)
-    }
-
-    /// Returns the title of the first error in this checkout, if there is one.
-    #[must_use]
-    pub fn title_here(&self) -> Option<&str> {
-        let of_encrypted = self.is_encrypted.then_some("Invalid character");
-        self.title().or(of_encrypted)
     }
 }
 

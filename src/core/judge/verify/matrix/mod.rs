@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use summary::{PlatformGroup, combine, fold, of_provider};
 
 use crate::addr::ProviderAddr;
+use crate::config::Loaded;
 use crate::coverage::{
     self, EntryHashes, EntryNeed, EntryState, Guess, KnownPackage, LockState, NeededBy, Outcome,
     Prediction, Route, coverage,
@@ -17,7 +18,7 @@ use crate::hash::{Hash, Scheme};
 use crate::lockfile::{Document, ProviderLock};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
-use crate::requirement::{Refusal, Requirement, RequirementOrigin, Requirements, ValueErrors};
+use crate::requirement::{Refusal, Requirement, RequirementOrigin, Requirements};
 use crate::verify::known::{KnownHashes, MachineFacts, Machines, RefusedPackages};
 use crate::verify::subject::CheckedLock;
 use crate::version::Constraints;
@@ -401,8 +402,16 @@ impl<'a> InitOutlook<'a> {
 
 /// Replaces the predictions of commands that fail because a variable has no value, before they look at any
 /// provider (`config` rules 9.12 and 9.14).
-pub(in crate::judge::verify) fn stop(rows: &mut [PredictionRow], errors: &ValueErrors) {
-    let (anywhere, here) = (errors.title(), errors.title_here());
+pub(in crate::judge::verify) fn stop(rows: &mut [PredictionRow], configuration: &Loaded) {
+    let anywhere = configuration.value_errors.title();
+    let unread = &configuration.missing_values.files;
+    let here = anywhere.or_else(|| {
+        // A checkout with the key of git-crypt has these files in plain text.
+        unread
+            .iter()
+            .any(|file| file.is_encrypted)
+            .then_some("Invalid character")
+    });
     let fail = |predictions: &mut [Prediction], title: &str| {
         for prediction in predictions {
             *prediction = Prediction {

@@ -55,7 +55,6 @@ impl Values {
                 found.extend(unread.faults);
             } else {
                 found.push(unread.note());
-                value_errors.is_encrypted |= unread.values.is_encrypted;
                 if !unread.values.is_encrypted {
                     value_errors.errors.extend(unread.faults);
                 }
