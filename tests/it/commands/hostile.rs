@@ -403,6 +403,17 @@ fn a_name_of_megabytes_is_not_repeated() {
     assert!(outcome.stdout.len() < 4000, "{}", outcome.stdout.len());
 }
 
+#[test]
+fn a_run_leaves_no_memory_behind() {
+    let lab = Lab::new();
+    lab.write("main.tf", "terraform {}\n");
+    let run = || drop(lab.run(&["tree"]).exits(0));
+    // The first run makes what lives as long as the process.
+    run();
+    let taken = allocation_counter::measure(run);
+    assert_eq!(taken.count_current, 0, "{taken:?}");
+}
+
 /// Reads 2 MB of a few letters again and again, and returns the most memory that it took, in bytes.
 fn most_memory(letters: &str, json: bool) -> u64 {
     let text = letters.repeat((2 << 20) / letters.len()).into_bytes();
