@@ -481,6 +481,7 @@ fn functions_of_another_program_hide_those_of_the_language() {
     check("upper(\"a\")", Ok("<Some(\"a\")>"));
     check("upper(1, 2)", Err("one argument"));
     check("range()", Err("range takes one to three arguments"));
+    check("max()", Err("must pass at least one number"));
     check("try(upper(1, 2), \"d\")", Ok("d"));
     check("try(beyond(), \"d\")", Err("only a run knows"));
     check("templatefile(\"t\", {})", Ok("a"));

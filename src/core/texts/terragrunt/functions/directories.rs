@@ -114,7 +114,7 @@ pub(super) fn of_repository(
         .take_while(|above| *above != root)
         .any(|above| evaluation.files.kind(&above.join(".git")).is_ok());
     if has_inner {
-        return uncertain("another repository lies between");
+        return uncertain("there is another repository in between");
     }
     Ok(match name {
         "get_repo_root" => root.display().to_string(),
