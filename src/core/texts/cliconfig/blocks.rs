@@ -222,8 +222,12 @@ impl FileContents {
             let mut args = Vec::new();
             for argument in helper.value.entries() {
                 if let ("args", ConfigValue::List(nodes)) = (&*argument.key.text, &argument.value) {
-                    let texts = nodes.iter().filter_map(ConfigValue::scalar);
-                    args.extend(texts.map(str::to_owned));
+                    args.extend(
+                        nodes
+                            .iter()
+                            .filter_map(ConfigValue::scalar)
+                            .map(str::to_owned),
+                    );
                 }
             }
             self.helpers.push(NamedHelper {

@@ -200,16 +200,20 @@ impl NativeParser<'_> {
 
     /// Takes the next token. At the end of the text, what is still open is the fault, else the note.
     fn next(&mut self, at_end: &str) -> Result<ConfigToken, ConfigFault> {
-        if let Some(token) = self.tokens.next() {
-            return match token.kind {
+        match self.tokens.next() {
+            Some(token) => match token.kind {
                 TokenKind::Fault(reason) => Err(ConfigFault::new(token.span(), reason)),
                 _ => Ok(token),
-            };
+            },
+            None => Err(self.unfinished(at_end)),
         }
+    }
+
+    fn unfinished(&self, at_end: &str) -> ConfigFault {
         let end = Span::new(self.text.len(), self.text.len());
         // The innermost place is the one to close first.
         let Some((frame, from)) = self.open.last() else {
-            return Err(ConfigFault::new(end, at_end));
+            return ConfigFault::new(end, at_end);
         };
         let what = match frame {
             NativeFrame::Body => "block",
@@ -225,11 +229,11 @@ impl NativeParser<'_> {
         } else {
             String::new()
         };
-        Err(ConfigFault {
+        ConfigFault {
             span: end,
             note: format!("the {what}{name} opened at line {line} is never closed"),
             opened: Some(*from),
-        })
+        }
     }
 
     fn open(

@@ -91,21 +91,7 @@ impl RepositoryTemplate {
         let expr = template.expr().map_err(|error| vec![error])?;
         let used = names(&expr);
         let mut faults = unknown(&used);
-        let include = || include.iter();
-        let hosts: BTreeSet<_> = include().filter_map(ProviderPattern::hostname).collect();
-        let namespaces: BTreeSet<_> = include().filter_map(ProviderPattern::namespace).collect();
-        let types: BTreeSet<_> = include().filter_map(ProviderPattern::type_name).collect();
-        let counts = [
-            (hosts.len(), "registry host"),
-            (namespaces.len(), "namespace"),
-            (types.len(), "type"),
-        ];
-        for (name, (count, subject)) in NAMES.into_iter().zip(counts) {
-            // A part that is the same for all providers need not be in the address of the repository.
-            if count != 1 && !used.contains(name) {
-                faults.push(TemplateError::Unused { name, subject });
-            }
-        }
+        faults.extend(unused(&used, include));
         if faults.is_empty() {
             template.checked().map_err(|error| vec![error])
         } else {
@@ -213,6 +199,26 @@ fn unknown(used: &BTreeSet<String>) -> Vec<TemplateError> {
     used.iter()
         .filter(|name| !NAMES.contains(&&***name))
         .map(|name| TemplateError::Name { name: name.clone() })
+        .collect()
+}
+
+/// Finds the names that a template must use and does not.
+fn unused(used: &BTreeSet<String>, include: &[ProviderPattern]) -> Vec<TemplateError> {
+    let include = || include.iter();
+    let hosts: BTreeSet<_> = include().filter_map(ProviderPattern::hostname).collect();
+    let namespaces: BTreeSet<_> = include().filter_map(ProviderPattern::namespace).collect();
+    let types: BTreeSet<_> = include().filter_map(ProviderPattern::type_name).collect();
+    let counts = [
+        (hosts.len(), "registry host"),
+        (namespaces.len(), "namespace"),
+        (types.len(), "type"),
+    ];
+    NAMES
+        .into_iter()
+        .zip(counts)
+        // A part that is the same for all providers need not be in the address of the repository.
+        .filter(|(name, (count, _))| *count != 1 && !used.contains(*name))
+        .map(|(name, (_, subject))| TemplateError::Unused { name, subject })
         .collect()
 }
 

@@ -105,16 +105,6 @@ impl ShortLine {
         // Each character takes at least one; the rest of a long text need not be escaped.
         let end = text.char_indices().nth(self.chars_left);
         let shown = end.map_or(text, |(end, _)| &text[..end]);
-        // An invisible character could make one address look like another: a control character, a space but the
-        // plain one, or a mark without width that reverses or joins the text around it.
-        let has_no_width = |c: char| {
-            matches!(
-                c,
-                '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            )
-        };
-        let is_visible =
-            |c: char| c == ' ' || !(c.is_control() || c.is_whitespace() || has_no_width(c));
         let mut quoted = String::with_capacity(shown.len() + 2);
         quoted.push('"');
         for c in shown.chars() {
@@ -127,6 +117,7 @@ impl ShortLine {
                 '\u{8}' => quoted.push_str("\\b"),
                 '\u{b}' => quoted.push_str("\\v"),
                 '\u{c}' => quoted.push_str("\\f"),
+                // An invisible character could make one address look like another.
                 c if is_visible(c) => quoted.push(c),
                 // Writing to a string cannot fail.
                 c if u32::from(c) < 0x80 => drop(write!(quoted, "\\x{:02x}", u32::from(c))),
@@ -136,6 +127,16 @@ impl ShortLine {
         quoted.push('"');
         self.push(&quoted);
     }
+}
+
+/// Returns true for visible characters: no control character, no space but the plain one, and no mark without width
+/// that reverses or joins the text around it.
+fn is_visible(c: char) -> bool {
+    let has_no_width = matches!(
+        c,
+        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    c == ' ' || !(c.is_control() || c.is_whitespace() || has_no_width)
 }
 
 #[cfg(test)]

@@ -170,12 +170,6 @@ pub(super) struct LineCells<'t> {
 /// Adds comments to the tokens of a text from an offset on.
 fn tokens<'t>(text: &'t str, start: usize, scanned: &[HclToken]) -> Vec<LayoutToken<'t>> {
     let mut found: Vec<LayoutToken<'t>> = Vec::with_capacity(scanned.len());
-    let piece = |kind, start: usize, end: usize| LayoutToken {
-        kind,
-        text: &text[start..end],
-        start,
-        spaces: 0,
-    };
     let mut at = start;
     // The line end that belongs to a comment before it.
     let mut taken = start;
@@ -193,7 +187,13 @@ fn tokens<'t>(text: &'t str, start: usize, scanned: &[HclToken]) -> Vec<LayoutTo
                 at += rest.chars().next().map_or(1, char::len_utf8);
                 continue;
             };
-            found.push(piece(kind, at, at + len));
+            let text = &text[at..at + len];
+            found.push(LayoutToken {
+                kind,
+                text,
+                start: at,
+                spaces: 0,
+            });
             at += len;
             if kind == LayoutKind::LineComment {
                 taken = at;
@@ -204,7 +204,14 @@ fn tokens<'t>(text: &'t str, start: usize, scanned: &[HclToken]) -> Vec<LayoutTo
         if token.kind == Kind::End || token.end <= taken {
             continue;
         }
-        found.push(piece(LayoutKind::Token(token.kind), token.start, token.end));
+        let text = &text[token.start..token.end];
+        let kind = LayoutKind::Token(token.kind);
+        found.push(LayoutToken {
+            kind,
+            text,
+            start: token.start,
+            spaces: 0,
+        });
     }
     found
 }
@@ -212,14 +219,7 @@ fn tokens<'t>(text: &'t str, start: usize, scanned: &[HclToken]) -> Vec<LayoutTo
 /// Puts spaces between tokens, and makes lines of them.
 fn token_lines(tokens: &mut [LayoutToken<'_>]) -> Vec<LineCells<'static>> {
     let lines = lines(tokens);
-    for cell in lines.iter().flat_map(|line| [&line.lead, &line.assign]) {
-        let mut before = NOTHING;
-        for at in cell.start..cell.end.saturating_sub(1) {
-            let has_space = is_spaced(before, tokens[at], tokens[at + 1]);
-            before = tokens[at];
-            tokens[at + 1].spaces = usize::from(has_space);
-        }
-    }
+    space(tokens, &lines);
     let cells = |line: &TokenCells| {
         let [lead, assign, comment] =
             [&line.lead, &line.assign, &line.comment].map(|cell| &tokens[cell.clone()]);
@@ -311,6 +311,20 @@ fn bracket(token: &LayoutToken<'_>) -> isize {
     }
 }
 
+/// Sets the spaces between the tokens of each cell.
+fn space(tokens: &mut [LayoutToken<'_>], lines: &[TokenCells]) {
+    for line in lines {
+        for cell in [&line.lead, &line.assign] {
+            let mut before = NOTHING;
+            for at in cell.start..cell.end.saturating_sub(1) {
+                let has_space = is_spaced(before, tokens[at], tokens[at + 1]);
+                before = tokens[at];
+                tokens[at + 1].spaces = usize::from(has_space);
+            }
+        }
+    }
+}
+
 /// Returns whether a space follows a token.
 fn is_spaced(before: LayoutToken<'_>, token: LayoutToken<'_>, after: LayoutToken<'_>) -> bool {
     use LayoutKind::{Nothing, Token};
@@ -373,25 +387,11 @@ struct IndentedLine<'t> {
 
 impl<'t> Layout<'_, 't> {
     fn push(&mut self, cells: LineCells<'t>) {
-        let mut indent = 0;
-        if !cells.lead.is_empty() {
-            let mut closed = -cells.opened;
-            while closed > 0
-                && let Some(last) = self.open.last_mut()
-            {
-                let opened = *last;
-                *last -= closed;
-                if *last <= 0 {
-                    self.open.pop();
-                }
-                closed -= opened;
-            }
-            // However many brackets a line opens, it indents those below by one level.
-            indent = 2 * self.open.len();
-            if cells.opened > 0 {
-                self.open.push(cells.opened);
-            }
-        }
+        let indent = if cells.lead.is_empty() {
+            0
+        } else {
+            2 * self.depth(cells.opened)
+        };
         let is_alone = cells.assign.is_empty() && cells.comment.is_empty();
         if is_alone {
             self.flush();
@@ -406,6 +406,27 @@ impl<'t> Layout<'_, 't> {
         } else {
             self.neighbours.push(line);
         }
+    }
+
+    /// Returns the depth of a line: the number of lines that opened more brackets than they closed, and are still
+    /// open.
+    fn depth(&mut self, opened: isize) -> usize {
+        if opened > 0 {
+            self.open.push(opened);
+            return self.open.len() - 1;
+        }
+        let mut closed = -opened;
+        while closed > 0
+            && let Some(last) = self.open.last_mut()
+        {
+            let opened = *last;
+            *last -= closed;
+            if *last <= 0 {
+                self.open.pop();
+            }
+            closed -= opened;
+        }
+        self.open.len()
     }
 
     /// Puts the assignments of neighbouring lines in one column, then their comments, and prints the lines.

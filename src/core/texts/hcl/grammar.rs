@@ -244,17 +244,7 @@ impl<'t> TokenWalk<'t> {
     fn primary(&mut self) -> Checked<Expr> {
         let token = self.peek();
         let kind = match token.kind {
-            HclTokenKind::Number => {
-                self.take();
-                let text = self.text(token);
-                let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, ""));
-                let is_number = digits.matches('.').count() < 2
-                    && (exponent.is_empty() || exponent.parse::<i32>().is_ok());
-                if !is_number {
-                    return Err(fault("Invalid number literal", token.span()));
-                }
-                ExprKind::Number(text.to_owned())
-            }
+            HclTokenKind::Number => self.number()?,
             HclTokenKind::Ident => return self.name_or_call(),
             HclTokenKind::OpenQuote => self.template(HclTokenKind::CloseQuote)?,
             HclTokenKind::OpenHeredoc => self.template(HclTokenKind::CloseHeredoc)?,
@@ -268,15 +258,7 @@ impl<'t> TokenWalk<'t> {
                 })?
             }
             HclTokenKind::OpenBracket => self.tuple()?,
-            HclTokenKind::OpenBrace => {
-                self.take();
-                // Lines may end between the brace and `for`.
-                if self.with_lines(false, |walk| walk.is_word("for")) {
-                    self.with_lines(false, |walk| walk.for_expr(HclTokenKind::CloseBrace))?
-                } else {
-                    self.with_lines(true, |walk| walk.object_items(token))?
-                }
-            }
+            HclTokenKind::OpenBrace => self.object()?,
             HclTokenKind::End => return Err(fault("Missing expression", token.span())),
             _ => return Err(self.unexpected(token, "Invalid expression")),
         };
@@ -289,6 +271,19 @@ impl<'t> TokenWalk<'t> {
     /// Returns the bytes from a token to the one that was taken last.
     fn span_from(&self, first: HclToken) -> Span {
         self.place(first.start, self.end)
+    }
+
+    fn number(&mut self) -> Checked<ExprKind> {
+        let token = self.take();
+        let text = self.text(token);
+        let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, ""));
+        let is_number = digits.matches('.').count() < 2
+            && (exponent.is_empty() || exponent.parse::<i32>().is_ok());
+        if is_number {
+            Ok(ExprKind::Number(text.to_owned()))
+        } else {
+            Err(fault("Invalid number literal", token.span()))
+        }
     }
 
     fn name_or_call(&mut self) -> Checked<Expr> {
@@ -360,19 +355,7 @@ impl<'t> TokenWalk<'t> {
         loop {
             match self.peek().kind {
                 HclTokenKind::Dot => self.attribute_steps(&mut steps)?,
-                HclTokenKind::OpenBracket => {
-                    self.take();
-                    steps.push(self.with_lines(false, |walk| {
-                        if walk.skip(HclTokenKind::Star) {
-                            let title = "Missing close bracket on splat index";
-                            walk.expect(HclTokenKind::CloseBracket, title)?;
-                            return Ok(Step::FullSplat);
-                        }
-                        let index = walk.expr()?;
-                        walk.expect(HclTokenKind::CloseBracket, "Missing close bracket on index")?;
-                        Ok(Step::Index(index))
-                    })?);
-                }
+                HclTokenKind::OpenBracket => steps.push(self.index_step()?),
                 _ => break,
             }
         }
@@ -414,6 +397,20 @@ impl<'t> TokenWalk<'t> {
         Ok(())
     }
 
+    fn index_step(&mut self) -> Checked<Step> {
+        self.take();
+        self.with_lines(false, |walk| {
+            if walk.skip(HclTokenKind::Star) {
+                let title = "Missing close bracket on splat index";
+                walk.expect(HclTokenKind::CloseBracket, title)?;
+                return Ok(Step::FullSplat);
+            }
+            let index = walk.expr()?;
+            walk.expect(HclTokenKind::CloseBracket, "Missing close bracket on index")?;
+            Ok(Step::Index(index))
+        })
+    }
+
     fn tuple(&mut self) -> Checked<ExprKind> {
         let open = self.take();
         self.with_lines(false, |walk| {
@@ -441,6 +438,15 @@ impl<'t> TokenWalk<'t> {
     fn is_word(&mut self, word: &str) -> bool {
         let token = self.peek();
         token.kind == HclTokenKind::Ident && self.text(token) == word
+    }
+
+    fn object(&mut self) -> Checked<ExprKind> {
+        let open = self.take();
+        // Lines may end between the brace and `for`.
+        if self.with_lines(false, |walk| walk.is_word("for")) {
+            return self.with_lines(false, |walk| walk.for_expr(HclTokenKind::CloseBrace));
+        }
+        self.with_lines(true, |walk| walk.object_items(open))
     }
 
     /// Reads the items of an object; line ends separate them.

@@ -94,18 +94,8 @@ pub(super) fn tokens(text: &str, region: Span) -> Vec<HclToken> {
 /// last token is [`HclTokenKind::End`]. Stops after [`MAX_TOKENS`].
 pub(super) fn line_tokens(text: &str, at: usize) -> Vec<HclToken> {
     let mut scanner = Scanner::new(text, at);
-    let is_bracket = |frame: &Enclosure| {
-        matches!(
-            frame.kind,
-            EnclosureKind::Brace | EnclosureKind::Paren | EnclosureKind::Bracket
-        )
-    };
-    while scanner.has_more() {
+    while scanner.has_more() && !scanner.is_behind_line() {
         scanner.scan();
-        let last = scanner.tokens.last().map(|token| token.kind);
-        if last == Some(HclTokenKind::Newline) && scanner.frames.iter().all(is_bracket) {
-            break;
-        }
     }
     scanner.finish()
 }
@@ -208,6 +198,17 @@ impl<'t> Scanner<'t> {
             Some(EnclosureKind::Heredoc(marker)) => self.heredoc(marker),
             _ => self.plain(),
         }
+    }
+
+    fn is_behind_line(&self) -> bool {
+        let is_bracket = |frame: &Enclosure| {
+            matches!(
+                frame.kind,
+                EnclosureKind::Brace | EnclosureKind::Paren | EnclosureKind::Bracket
+            )
+        };
+        let ends_with = self.tokens.last().map(|token| token.kind);
+        ends_with == Some(HclTokenKind::Newline) && self.frames.iter().all(is_bracket)
     }
 
     fn finish(mut self) -> Vec<HclToken> {
@@ -422,12 +423,25 @@ impl<'t> Scanner<'t> {
         match rest.as_bytes()[0] {
             b'"' => {
                 self.frames.pop();
-                return self.push(HclTokenKind::CloseQuote, 1);
+                self.push(HclTokenKind::CloseQuote, 1);
             }
-            b'$' | b'%' => return self.open_sequence(),
-            _ => {}
+            b'$' | b'%' => self.open_sequence(),
+            _ => self.break_off(),
         }
-        // An unclosed string ends with its line, and with it every template that the line opened.
+    }
+
+    fn open_sequence(&mut self) {
+        let rest = self.rest();
+        let kind = match rest.as_bytes()[0] {
+            b'$' => HclTokenKind::OpenInterpolation,
+            _ => HclTokenKind::OpenDirective,
+        };
+        let len = 2 + usize::from(rest[2..].starts_with('~'));
+        self.open(kind, EnclosureKind::Sequence, len);
+    }
+
+    /// Ends an unclosed string with its line, and with it every template that the line opened.
+    fn break_off(&mut self) {
         let line = self.line_start();
         let outermost = self
             .frames
@@ -444,19 +458,9 @@ impl<'t> Scanner<'t> {
             // A brace without text for the one that the string swallowed, so that the block goes on.
             return self.open(HclTokenKind::OpenBrace, EnclosureKind::Brace, 0);
         }
-        if !rest.starts_with('\n') && !rest.starts_with("\r\n") {
+        if !self.rest().starts_with(['\n']) && !self.rest().starts_with("\r\n") {
             self.push(HclTokenKind::BadCharacter, 1);
         }
-    }
-
-    fn open_sequence(&mut self) {
-        let rest = self.rest();
-        let kind = match rest.as_bytes()[0] {
-            b'$' => HclTokenKind::OpenInterpolation,
-            _ => HclTokenKind::OpenDirective,
-        };
-        let len = 2 + usize::from(rest[2..].starts_with('~'));
-        self.open(kind, EnclosureKind::Sequence, len);
     }
 
     /// Returns whether an unclosed label hides the opening brace of a block: the line starts like a

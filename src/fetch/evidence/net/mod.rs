@@ -109,30 +109,34 @@ impl Http for RealHttp<'_> {
 
 impl RealHttp<'_> {
     fn stack(&self) -> Result<&HttpStack, HttpError> {
-        let stack = self.net.get_or_init(|| {
-            let runtime = Builder::new_multi_thread()
-                .worker_threads(IO_THREADS)
-                .enable_all()
-                .build()
-                .map_err(|error| setup(format!("no threads for the network: {error}")))?;
-            // A second installation fails, and then the first one serves as well.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-            let proxies = Proxies::of(self.env);
-            let roots = certificates::roots(self.env, self.authorities)
-                .map_err(|reason| HttpError::Environment { reason })?;
-            Ok(HttpStack {
-                runtime: Some(runtime),
-                documents: client(&proxies, &roots, Compression::Accepted)?,
-                packages: client(&proxies, &roots, Compression::Refused)?,
-                proxies,
-                limits: Mutex::default(),
-            })
-        });
+        let stack = self
+            .net
+            .get_or_init(|| HttpStack::set_up(self.env, self.authorities));
         stack.as_ref().map_err(Clone::clone)
     }
 }
 
 impl HttpStack {
+    fn set_up(env: &dyn Env, authorities: Authorities) -> Result<Self, HttpError> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(IO_THREADS)
+            .enable_all()
+            .build()
+            .map_err(|error| setup(format!("no threads for the network: {error}")))?;
+        // A second installation fails, and then the first one serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let proxies = Proxies::of(env);
+        let roots = certificates::roots(env, authorities)
+            .map_err(|reason| HttpError::Environment { reason })?;
+        Ok(Self {
+            runtime: Some(runtime),
+            documents: client(&proxies, &roots, Compression::Accepted)?,
+            packages: client(&proxies, &roots, Compression::Refused)?,
+            proxies,
+            limits: Mutex::default(),
+        })
+    }
+
     fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
         let origin = request.url.origin();
         // `client` sets the library up, where an error could not be returned.

@@ -95,18 +95,8 @@ impl Exception {
                 bits,
                 port,
             } => {
-                let (address, network, width) = match (address, network) {
-                    (Some(IpAddr::V4(address)), IpAddr::V4(network)) => {
-                        (address.to_bits().into(), network.to_bits().into(), 32)
-                    }
-                    (Some(IpAddr::V6(address)), IpAddr::V6(network)) => {
-                        (address.to_bits(), network.to_bits(), u128::BITS)
-                    }
-                    _ => return false,
-                };
-                let free = width - u32::from(*bits).min(width);
                 port.is_none_or(|port| port == target)
-                    && (free >= u128::BITS || (address >> free) == (network >> free))
+                    && address.is_some_and(|address| in_network(address, *network, *bits))
             }
             Self::Domain {
                 name,
@@ -187,6 +177,16 @@ fn exception(text: &str) -> Option<Exception> {
         below_only: domain.is_some(),
         port,
     })
+}
+
+fn in_network(address: IpAddr, network: IpAddr, bits: u8) -> bool {
+    let (address, network, width) = match (address, network) {
+        (IpAddr::V4(a), IpAddr::V4(n)) => (u128::from(a.to_bits()), u128::from(n.to_bits()), 32),
+        (IpAddr::V6(a), IpAddr::V6(n)) => (a.to_bits(), n.to_bits(), 128),
+        _ => return false,
+    };
+    let free = width - u32::from(bits).min(width);
+    free >= u128::BITS || (address >> free) == (network >> free)
 }
 
 #[cfg(test)]

@@ -214,32 +214,34 @@ impl<'a> Discovery<'a> {
                         .map(|(name, url)| (name.clone(), Some(url.clone())))
                         .collect(),
                 },
-                None => {
-                    let url = Url::discovery(host).map_err(DiscoveryError::Hostname)?;
-                    let credentials = (self.hosts.credentials)(host);
-                    let ask = Ask {
-                        url: &url,
-                        headers: &[("accept", "application/json")],
-                        credentials: credentials.as_ref(),
-                        hops: self.net.policy.discovery_hops,
-                        limit: MAX_DISCOVERY_BYTES,
-                        timeout: self.net.policy.discovery_timeout,
-                        // This document decides which registry gets the token of the host, so anyone who could
-                        // change it on the way would get the token.
-                        redirects: Redirects::Encrypted,
-                    };
-                    let answer = self.net.document(&ask, self.net.policy.discovery())?;
-                    match answer.status {
-                        200 => DiscoveryDocument::parse(answer)?,
-                        // Only this status says that the host has no services at all (rules 1.2).
-                        404 => return Err(DiscoveryError::NoServices { url: answer.url }),
-                        _ => return Err(DiscoveryError::Fetch(answer.refusal())),
-                    }
-                }
+                None => self.discover(host)?,
             };
             Ok(Arc::new(document))
         })?;
         document.registry(service)
+    }
+
+    fn discover(&self, host: &Hostname) -> Result<DiscoveryDocument, DiscoveryError> {
+        let url = Url::discovery(host).map_err(DiscoveryError::Hostname)?;
+        let credentials = (self.hosts.credentials)(host);
+        let ask = Ask {
+            url: &url,
+            headers: &[("accept", "application/json")],
+            credentials: credentials.as_ref(),
+            hops: self.net.policy.discovery_hops,
+            limit: MAX_DISCOVERY_BYTES,
+            timeout: self.net.policy.discovery_timeout,
+            // This document decides which registry gets the token of the host, so anyone who could change
+            // it on the way would get the token.
+            redirects: Redirects::Encrypted,
+        };
+        let answer = self.net.document(&ask, self.net.policy.discovery())?;
+        match answer.status {
+            200 => DiscoveryDocument::parse(answer),
+            // Only this status says that the host has no services at all (rules 1.2).
+            404 => Err(DiscoveryError::NoServices { url: answer.url }),
+            _ => Err(DiscoveryError::Fetch(answer.refusal())),
+        }
     }
 }
 

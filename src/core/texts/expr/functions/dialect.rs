@@ -10,12 +10,6 @@ use std::str::Chars;
 /// Maximum number of repetitions in a pattern of RE2, with repetitions of repetitions multiplied.
 const MAX_REPEAT: u32 = 1000;
 
-/// The names of classes, as in `[[:alpha:]]`.
-const CLASS_NAMES: [&str; 14] = [
-    "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",
-    "space", "upper", "word", "xdigit",
-];
-
 /// Translates a pattern to the dialect of the `regex` crate; `None` if it may mean something else there.
 pub(super) fn translated(pattern: &str) -> Option<String> {
     let mut reader = PatternTranslator {
@@ -26,36 +20,19 @@ pub(super) fn translated(pattern: &str) -> Option<String> {
     };
     let mut last = LastToken::Other;
     while let Some(c) = reader.rest.next() {
-        match c {
+        last = match c {
             '*' | '+' | '?' => {
                 reader.out.push(c);
-                last = last.repeated(c)?;
-                continue;
+                last.repeated(c)?
             }
             // Only a complete count repeats; any other brace is itself in Go.
-            '{' => {
-                if reader.counts()? {
-                    last = last.repeated(c)?;
-                    continue;
-                }
+            '{' if reader.counts()? => last.repeated(c)?,
+            '{' => LastToken::Other,
+            other => {
+                reader.token(other)?;
+                LastToken::Other
             }
-            '\\' => match reader.rest.next()? {
-                'd' => reader.out.push_str("[0-9]"),
-                'w' => reader.out.push_str("[0-9A-Za-z_]"),
-                's' => reader.out.push_str("[\\t\\n\\f\\r ]"),
-                'D' => reader.out.push_str("[^0-9]"),
-                'W' => reader.out.push_str("[^0-9A-Za-z_]"),
-                'S' => reader.out.push_str("[^\\t\\n\\f\\r ]"),
-                // In RE2 a word boundary knows ASCII only.
-                'b' => reader.out.push_str("(?-u:\\b)"),
-                anchor @ ('A' | 'z') => reader.out.extend(['\\', anchor]),
-                other => reader.escape(other)?,
-            },
-            '[' => reader.class()?,
-            '(' => reader.group()?,
-            other => reader.out.push(other),
-        }
-        last = LastToken::Other;
+        };
     }
     Some(reader.out)
 }
@@ -112,6 +89,27 @@ struct PatternTranslator<'p> {
 }
 
 impl PatternTranslator<'_> {
+    fn token(&mut self, first: char) -> Option<()> {
+        match first {
+            '\\' => match self.rest.next()? {
+                'd' => self.out.push_str("[0-9]"),
+                'w' => self.out.push_str("[0-9A-Za-z_]"),
+                's' => self.out.push_str("[\\t\\n\\f\\r ]"),
+                'D' => self.out.push_str("[^0-9]"),
+                'W' => self.out.push_str("[^0-9A-Za-z_]"),
+                'S' => self.out.push_str("[^\\t\\n\\f\\r ]"),
+                // In RE2 a word boundary knows ASCII only.
+                'b' => self.out.push_str("(?-u:\\b)"),
+                anchor @ ('A' | 'z') => self.out.extend(['\\', anchor]),
+                other => self.escape(other)?,
+            },
+            '[' => self.class()?,
+            '(' => self.group()?,
+            other => self.out.push(other),
+        }
+        Some(())
+    }
+
     /// Writes an escape of one character, from behind the backslash.
     fn escape(&mut self, c: char) -> Option<()> {
         match c {
@@ -160,17 +158,7 @@ impl PatternTranslator<'_> {
         loop {
             match self.rest.next()? {
                 ']' => break,
-                // A class with a name, as in `[[:alpha:]]`.
-                '[' => {
-                    self.rest.next_if_eq(&':')?;
-                    let inside: String = self.rest.by_ref().take_while(|c| *c != ':').collect();
-                    self.rest.next_if_eq(&']')?;
-                    let name = inside.strip_prefix('^').unwrap_or(&inside);
-                    if !CLASS_NAMES.contains(&name) {
-                        return None;
-                    }
-                    self.out.push_str(&format!("[:{inside}:]"));
-                }
+                '[' => self.named_class()?,
                 '\\' => match self.rest.next()? {
                     'd' => self.out.push_str("0-9"),
                     'w' => self.out.push_str("0-9A-Za-z_"),
@@ -183,6 +171,21 @@ impl PatternTranslator<'_> {
             }
         }
         self.out.push(']');
+        Some(())
+    }
+
+    /// Reads `[:alpha:]` inside of a class, from behind its first bracket.
+    fn named_class(&mut self) -> Option<()> {
+        const NAMES: [&str; 14] = [
+            "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print",
+            "punct", "space", "upper", "word", "xdigit",
+        ];
+        self.rest.next_if_eq(&':')?;
+        let inside: String = self.rest.by_ref().take_while(|c| *c != ':').collect();
+        self.rest.next_if_eq(&']')?;
+        let name = inside.strip_prefix('^').unwrap_or(&inside);
+        NAMES.contains(&name).then_some(())?;
+        self.out.push_str(&format!("[:{inside}:]"));
         Some(())
     }
 

@@ -80,7 +80,6 @@ fn timestamp(text: &str) -> CallResult<Option<DateTime<FixedOffset>>> {
 
 /// Reads a duration such as `1h30m` or `-1.5s`; `None` if it is none.
 fn duration(text: &str) -> CallResult<Option<TimeDelta>> {
-    const ROUNDED: CallFault = CallFault::Uncertain("the duration may be rounded");
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     // Only zero may have no unit.
     if unsigned == "0" {
@@ -94,8 +93,7 @@ fn duration(text: &str) -> CallResult<Option<TimeDelta>> {
         };
         let end = behind.find(|c: char| !is_unit(c)).unwrap_or(behind.len());
         let (unit, behind) = behind.split_at(end);
-        // In nanoseconds.
-        let unit = match unit {
+        let nanoseconds_each = match unit {
             "ns" => 1,
             // The micro sign and the Greek letter look alike; Go takes both.
             "us" | "µs" | "μs" => 1_000,
@@ -105,22 +103,10 @@ fn duration(text: &str) -> CallResult<Option<TimeDelta>> {
             "h" => 3_600_000_000_000,
             _ => return Ok(None),
         };
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        if fraction.contains('.') || (whole.is_empty() && fraction.is_empty()) {
-            return Ok(None);
+        match measured(number, nanoseconds_each)? {
+            Some(part) => nanoseconds = nanoseconds.saturating_add(part),
+            None => return Ok(None),
         }
-        let digits = |digits: &str| match digits {
-            "" => Ok(0),
-            some => some.parse::<i64>().map(i128::from).map_err(|_| ROUNDED),
-        };
-        let places = u32::try_from(fraction.len()).map_err(|_| ROUNDED)?;
-        let scale = 10_i128.checked_pow(places).ok_or(ROUNDED)?;
-        // A fraction of a nanosecond is rounded by the program in its own way.
-        if unit % scale != 0 {
-            return Err(ROUNDED);
-        }
-        let part = digits(whole)? * unit + digits(fraction)? * (unit / scale);
-        nanoseconds = nanoseconds.saturating_add(part);
         rest = behind;
     }
     let sign = if text.starts_with('-') { -1 } else { 1 };
@@ -128,6 +114,28 @@ fn duration(text: &str) -> CallResult<Option<TimeDelta>> {
         .ok()
         .filter(|nanoseconds| *nanoseconds != i64::MIN && !unsigned.is_empty())
         .map(TimeDelta::nanoseconds))
+}
+
+/// Multiplies a decimal number by a unit.
+fn measured(number: &str, unit: i128) -> CallResult<Option<i128>> {
+    const ROUNDED: CallFault = CallFault::Uncertain("the duration may be rounded");
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if fraction.contains('.') || (whole.is_empty() && fraction.is_empty()) {
+        return Ok(None);
+    }
+    let digits = |digits: &str| match digits {
+        "" => Ok(0),
+        some => some.parse::<i64>().map(i128::from).map_err(|_| ROUNDED),
+    };
+    let places = u32::try_from(fraction.len()).map_err(|_| ROUNDED)?;
+    let scale = 10_i128.checked_pow(places).ok_or(ROUNDED)?;
+    // A fraction of a nanosecond is rounded by the program in its own way.
+    if unit % scale != 0 {
+        return Err(ROUNDED);
+    }
+    Ok(Some(
+        digits(whole)? * unit + digits(fraction)? * (unit / scale),
+    ))
 }
 
 /// Reads the text behind a quote, up to the next single one; two quotes are one of the text.

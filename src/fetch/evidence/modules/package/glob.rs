@@ -39,20 +39,7 @@ impl GlobPattern {
             pieces.push(match letter {
                 '*' => GlobPiece::Any,
                 '?' => GlobPiece::One,
-                '[' => {
-                    let negated = letters.next_if_eq(&'^').is_some();
-                    let mut ranges = Vec::new();
-                    // `]` directly behind `[` is an error in Go, unlike in a shell.
-                    while ranges.is_empty() || letters.next_if_eq(&']').is_none() {
-                        let low = class_letter(&mut letters)?;
-                        let high = match letters.next_if_eq(&'-') {
-                            Some(_) => class_letter(&mut letters)?,
-                            None => low,
-                        };
-                        ranges.push((low, high));
-                    }
-                    GlobPiece::Class { ranges, negated }
-                }
+                '[' => class(&mut letters)?,
                 '\\' if !cfg!(windows) => GlobPiece::Letter(letters.next()?),
                 letter => GlobPiece::Letter(letter),
             });
@@ -112,6 +99,24 @@ impl GlobPiece {
                 is_inside != *negated
             }
         }
+    }
+}
+
+/// Reads a class behind its `[`.
+fn class(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<GlobPiece> {
+    let negated = letters.next_if_eq(&'^').is_some();
+    let mut ranges = Vec::new();
+    loop {
+        // `]` directly behind `[` is an error in Go, unlike in a shell.
+        if !ranges.is_empty() && letters.next_if_eq(&']').is_some() {
+            return Some(GlobPiece::Class { ranges, negated });
+        }
+        let low = class_letter(letters)?;
+        let high = match letters.next_if_eq(&'-') {
+            Some(_) => class_letter(letters)?,
+            None => low,
+        };
+        ranges.push((low, high));
     }
 }
 

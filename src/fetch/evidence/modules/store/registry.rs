@@ -154,18 +154,7 @@ impl ModuleStore<'_> {
         let known = self.cache.and_then(|cache| {
             let question = version_question(module, version, flavor);
             let known = cache.find(AnswerKind::Locations, &question)?;
-            let (word, address) = std::str::from_utf8(&known.answer).ok()?.split_once(' ')?;
-            let token = match word {
-                "source" => {
-                    let module = RemoteModule::parse(address).ok()?;
-                    return Some(ModuleLocation::Source(module));
-                }
-                "direct-with-token" => DirectToken::Sent,
-                "direct" => DirectToken::Withheld,
-                _ => return None,
-            };
-            let url = address.parse().ok()?;
-            Some(ModuleLocation::Direct { url, token })
+            read_location(std::str::from_utf8(&known.answer).ok()?)
         });
         match known {
             Some(location) => Ok(Arc::new(KnownLocation {
@@ -189,20 +178,8 @@ impl ModuleStore<'_> {
                 .registries
                 .location(module, version)
                 .map_err(|error| failure::registry(&error, flavor))?;
-            let address = address_of(&location);
-            // A URL that may hold a secret is not kept: such URLs end soon as well.
-            if let Some(cache) = self.cache
-                && address.shown() == address.to_string()
-            {
-                let word = match &location {
-                    ModuleLocation::Source(_) => "source",
-                    ModuleLocation::Direct { token, .. } => match token {
-                        DirectToken::Sent => "direct-with-token",
-                        DirectToken::Withheld => "direct",
-                    },
-                };
+            if let (Some(cache), Some(text)) = (self.cache, location_text(&location)) {
                 let question = version_question(module, version, flavor);
-                let text = format!("{word} {address}");
                 cache.keep(AnswerKind::Locations, &question, text.as_bytes());
             }
             Ok(Arc::new(KnownLocation {
@@ -226,42 +203,51 @@ impl ModuleStore<'_> {
         request: &ModuleRequest<'_>,
     ) -> Result<ModulePackage, ModuleFailure> {
         let flavor = request.flavor;
-        let address = address_of(location);
+        // What may be secret is left out of it, and is not what the package depends on.
         let place = RemoteModule {
             sub: "".into(),
-            ..address.clone()
+            ..address_of(location)
         };
-        // What may be secret is left out of it, and is not what the package depends on.
         let kept_as = format!(
             "{} {}",
             version_question(module, version, flavor),
             place.shown()
         );
         let fetch = || {
-            let package = if let ModuleLocation::Direct { url, token } = location {
-                self.direct(module, url, *token, flavor)?
-            } else {
-                // The registry's own URL may be plain http, by a `host` block; only for a plain location that matters,
-                // and is looked up.
-                let is_plain = scheme_of(address.forced_kind().1) == "http";
-                let network = self.network(flavor).ok().filter(|_| is_plain);
-                let is_encrypted =
-                    network.is_none_or(|network| network.registries.is_encrypted(module));
-                let named_by = if is_encrypted {
-                    NamedBy::Server
-                } else {
-                    NamedBy::PlainServer
-                };
-                // The directory that is named with it must be in the package as well.
-                permit(&address, named_by)?;
-                self.package(&place, NamedBy::PlainServer, flavor)?
-            };
+            let package = self.at_location(module, location, &place, flavor)?;
             Ok(self.keep(&kept_as, package))
         };
         if self.pins_anew(request) {
             return self.pinned_anew.get(&kept_as, fetch);
         }
         self.kept(Some(&kept_as)).map_or_else(fetch, Ok)
+    }
+
+    /// Fetches the package at a location; `place` is its address without a directory.
+    fn at_location(
+        &self,
+        module: &RegistryModule,
+        location: &ModuleLocation,
+        place: &RemoteModule,
+        flavor: Flavor,
+    ) -> Result<ModulePackage, ModuleFailure> {
+        if let ModuleLocation::Direct { url, token } = location {
+            return self.direct(module, url, *token, flavor);
+        }
+        let address = address_of(location);
+        // The registry's own URL may be plain http, by a `host` block; only for a plain location that matters, and is
+        // looked up.
+        let is_plain = scheme_of(address.forced_kind().1) == "http";
+        let network = self.network(flavor).ok().filter(|_| is_plain);
+        let is_encrypted = network.is_none_or(|network| network.registries.is_encrypted(module));
+        let named_by = if is_encrypted {
+            NamedBy::Server
+        } else {
+            NamedBy::PlainServer
+        };
+        // The directory that is named with it must be in the package as well.
+        permit(&address, named_by)?;
+        self.package(place, NamedBy::PlainServer, flavor)
     }
 
     /// Fetches a package by one request, whose kind its content shows.
@@ -315,4 +301,33 @@ fn question(module: &RegistryModule) -> String {
 fn version_question(module: &RegistryModule, version: &Version, flavor: Flavor) -> String {
     let program = flavor.command();
     format!("{program} {} {version}", question(module))
+}
+
+/// Writes a location for the cache, unless it may hold a secret: such URLs end soon as well.
+fn location_text(location: &ModuleLocation) -> Option<String> {
+    let address = address_of(location);
+    let word = match location {
+        ModuleLocation::Source(_) => "source",
+        ModuleLocation::Direct { token, .. } => match token {
+            DirectToken::Sent => "direct-with-token",
+            DirectToken::Withheld => "direct",
+        },
+    };
+    (address.shown() == address.to_string()).then(|| format!("{word} {address}"))
+}
+
+fn read_location(text: &str) -> Option<ModuleLocation> {
+    let (word, address) = text.split_once(' ')?;
+    let token = match word {
+        "source" => {
+            return RemoteModule::parse(address)
+                .ok()
+                .map(ModuleLocation::Source);
+        }
+        "direct-with-token" => DirectToken::Sent,
+        "direct" => DirectToken::Withheld,
+        _ => return None,
+    };
+    let url = address.parse().ok()?;
+    Some(ModuleLocation::Direct { url, token })
 }

@@ -20,17 +20,8 @@ pub(super) fn terraform_get(bytes: &[u8]) -> Result<Option<String>, MarkupError>
         if let Some(comment) = rest.strip_prefix("!--") {
             rest = behind(comment, "-->");
         } else if let Some(instruction) = rest.strip_prefix('?') {
-            let text = instruction.split("?>").next().unwrap_or_default();
-            // Only the declaration of XML names a charset.
-            if let Some(declaration) = text.strip_prefix("xml") {
-                let (attributes, _) = attributes(declaration);
-                let charset = value(&attributes, "encoding").unwrap_or("utf-8");
-                let is_read = ["utf-8", "ascii"]
-                    .iter()
-                    .any(|known| charset.eq_ignore_ascii_case(known));
-                if !is_read {
-                    return Err(MarkupError::Charset);
-                }
+            if !declares_utf8(instruction.split("?>").next().unwrap_or_default()) {
+                return Err(MarkupError::Charset);
             }
             rest = behind(instruction, "?>");
         } else if rest.starts_with('!') {
@@ -58,6 +49,18 @@ pub(super) fn terraform_get(bytes: &[u8]) -> Result<Option<String>, MarkupError>
         }
     }
     Ok(None)
+}
+
+/// Returns whether an instruction, if it is the declaration of XML, declares a charset that is read.
+fn declares_utf8(instruction: &str) -> bool {
+    let Some(declaration) = instruction.strip_prefix("xml") else {
+        return true;
+    };
+    let (attributes, _) = attributes(declaration);
+    let charset = value(&attributes, "encoding").unwrap_or("utf-8");
+    ["utf-8", "ascii"]
+        .iter()
+        .any(|known| charset.eq_ignore_ascii_case(known))
 }
 
 fn name_of(text: &str) -> &str {

@@ -111,34 +111,9 @@ impl<'a> OciRegistries<'a> {
         others: PackageCredentials<'a>,
     ) -> PackageCredentials<'a> {
         let registries = Arc::clone(self);
-        Arc::new(move |url| {
-            let owner = {
-                let sessions = registries
-                    .sessions
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
-                sessions
-                    .iter()
-                    .find(|(repository, _)| {
-                        let registry = repository.registry();
-                        let blobs = format!("{}{}/blobs/", registry.path(), repository.name());
-                        // The credentials of one repository must not go to another one of the same registry.
-                        registry.origin() == url.origin() && url.path().starts_with(&blobs)
-                    })
-                    .map(|(repository, session)| (repository.clone(), Arc::clone(session)))
-            };
-            let Some((repository, session)) = owner else {
-                return others(url);
-            };
-            let mut state = session.lock();
-            let login = state.login.clone()?;
-            if let Some((challenge, until)) = &login.token
-                && *until <= registries.net.clock.now()
-                && let Ok(Some(renewed)) = registries.answer(&mut state, &repository, challenge)
-            {
-                state.login = Some(renewed);
-            }
-            state.login.as_ref().map(|login| login.credentials.clone())
+        Arc::new(move |url| match registries.owner(url) {
+            Some((repository, session)) => registries.current(&repository, &session),
+            None => others(url),
         })
     }
 
@@ -146,22 +121,7 @@ impl<'a> OciRegistries<'a> {
     pub(super) fn document(&self, request: DocumentRequest<'_>) -> Shared<Answer> {
         let repository = request.repository;
         let registry = repository.registry();
-        // The answer is the same for all repositories of a registry.
-        let challenge = self.pings.get(&registry.secret_text().to_owned(), || {
-            let ping = DocumentRequest {
-                repository,
-                url: &registry,
-                accept: "application/json",
-                limit: MAX_PING_BYTES,
-            };
-            // Without credentials: the answer says which ones the registry accepts.
-            let answer = self.ask(ping, None)?;
-            match answer.status {
-                200 => Ok(None),
-                401 => challenge_of(&answer, &registry).map(Some),
-                _ => Err(Arc::new(answer.refusal().into())),
-            }
-        })?;
+        let challenge = self.ping(&registry, repository)?;
         let session = self.session(repository);
         let mut sent = {
             let mut state = session.lock();
@@ -194,6 +154,26 @@ impl<'a> OciRegistries<'a> {
         }
     }
 
+    /// Asks a registry whether it is one, and what it asks for; the answer is the same for all
+    /// repositories.
+    fn ping(&self, registry: &Url, repository: &RepositoryAddr) -> Shared<Option<Challenge>> {
+        self.pings.get(&registry.secret_text().to_owned(), || {
+            let request = DocumentRequest {
+                repository,
+                url: registry,
+                accept: "application/json",
+                limit: MAX_PING_BYTES,
+            };
+            // Without credentials: the answer says which ones the registry accepts.
+            let answer = self.ask(request, None)?;
+            match answer.status {
+                200 => Ok(None),
+                401 => challenge_of(&answer, registry).map(Some),
+                _ => Err(Arc::new(answer.refusal().into())),
+            }
+        })
+    }
+
     fn ask(
         &self,
         request: DocumentRequest<'_>,
@@ -219,6 +199,20 @@ impl<'a> OciRegistries<'a> {
         Arc::clone(sessions.entry(repository.clone()).or_default())
     }
 
+    /// Finds the repository that a zip is in.
+    fn owner(&self, url: &Url) -> Option<(RepositoryAddr, Arc<RepositorySession>)> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions
+            .iter()
+            .find(|(repository, _)| {
+                let registry = repository.registry();
+                let blobs = format!("{}{}/blobs/", registry.path(), repository.name());
+                // The credentials of one repository must not go to another one of the same registry.
+                registry.origin() == url.origin() && url.path().starts_with(&blobs)
+            })
+            .map(|(repository, session)| (repository.clone(), Arc::clone(session)))
+    }
+
     /// Returns the credentials to send in the place of those that a registry has just rejected; `None` if there
     /// are no others.
     fn renewed(
@@ -237,6 +231,24 @@ impl<'a> OciRegistries<'a> {
         }
         let login = state.login.as_ref().map(|login| login.credentials.clone());
         Ok(login.filter(|login| Some(login) != rejected))
+    }
+
+    /// Returns the credentials for the download of a zip; an expired token is renewed.
+    fn current(
+        &self,
+        repository: &RepositoryAddr,
+        session: &RepositorySession,
+    ) -> Option<Credentials> {
+        let mut state = session.lock();
+        let login = state.login.clone()?;
+        let now = self.net.clock.now();
+        if let Some((challenge, until)) = &login.token
+            && *until <= now
+            && let Ok(Some(renewed)) = self.answer(&mut state, repository, challenge)
+        {
+            state.login = Some(renewed);
+        }
+        state.login.as_ref().map(|login| login.credentials.clone())
     }
 
     /// Answers a challenge; `None` if there is nothing to answer with.

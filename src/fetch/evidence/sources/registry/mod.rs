@@ -205,30 +205,7 @@ impl<'a> Registry<'a> {
         // The checks have the order of the programs, so that of several faults the same one is reported
         // (rules 3.2 to 3.5).
         let document: PackageDocument = read(&answer)?;
-        let spoken = document.protocols.clone().unwrap_or_default();
-        let is_supported = supported(&spoken).map_err(|text| {
-            let reason = format!("protocols holds {:?}, which is no version", cut(text));
-            SourceFault::bad_document(&answer.url, reason)
-        })?;
-        // Both programs accept a package that states no protocol.
-        if !spoken.is_empty() && !is_supported {
-            // The programs ask for the list again to name a version that would do; here the answer is kept.
-            let listing = self.listing(&id.provider)?;
-            let newest = listing
-                .versions
-                .iter()
-                .rev()
-                .filter(|(version, _)| **version != id.version)
-                .find(|(_, listed)| supported(&listed.protocols).unwrap_or(false));
-            return Err(Arc::new(SourceFault::Protocol {
-                newest: newest.map(|(version, _)| version.clone()),
-                spoken: spoken
-                    .iter()
-                    .take(MAX_PROTOCOLS)
-                    .map(|text| cut(text))
-                    .collect(),
-            }));
-        }
+        self.check_protocols(id, &document, &answer.url)?;
         if document.os.as_deref() != Some(os) || document.arch.as_deref() != Some(arch) {
             let stated = format!("{}_{}", text(&document.os), text(&document.arch));
             return Err(Arc::new(SourceFault::OtherPlatform {
@@ -321,6 +298,35 @@ impl<'a> Registry<'a> {
         // value.
         let first = self.claims.get(&release, || Arc::clone(&claims));
         Ok(Some(if first == claims { first } else { claims }))
+    }
+
+    /// Refuses a package that no current program supports.
+    fn check_protocols(&self, id: &PackageId, document: &PackageDocument, url: &Url) -> Shared<()> {
+        let spoken = document.protocols.clone().unwrap_or_default();
+        let is_supported = supported(&spoken).map_err(|text| {
+            let reason = format!("protocols holds {:?}, which is no version", cut(text));
+            SourceFault::bad_document(url, reason)
+        })?;
+        // Both programs accept a package that states no protocol.
+        if spoken.is_empty() || is_supported {
+            return Ok(());
+        }
+        // The programs ask for the list again to name a version that would do; here the answer is kept.
+        let listing = self.listing(&id.provider)?;
+        let newest = listing
+            .versions
+            .iter()
+            .rev()
+            .filter(|(version, _)| **version != id.version)
+            .find(|(_, listed)| supported(&listed.protocols).unwrap_or(false));
+        Err(Arc::new(SourceFault::Protocol {
+            newest: newest.map(|(version, _)| version.clone()),
+            spoken: spoken
+                .iter()
+                .take(MAX_PROTOCOLS)
+                .map(|text| cut(text))
+                .collect(),
+        }))
     }
 
     /// Fetches the checksum document and its signature side by side, without credentials.

@@ -224,38 +224,9 @@ fn digest_of(text: String) -> Result<Digest, BundleError> {
 
 /// Reads packages; their strict order excludes duplicates.
 fn packages_of(rows: Vec<PackageText>) -> Result<Vec<BundledPackage>, BundleError> {
-    let hash = |text: &String, scheme, wanted| {
-        text.parse::<Hash>()
-            .ok()
-            .filter(|hash| hash.scheme() == scheme && hash.is_well_formed())
-            .ok_or_else(|| wrong(text, wanted))
-    };
     let mut packages: Vec<BundledPackage> = Vec::new();
     for row in rows {
-        // The programs differ in the names that they allow, and a bundle may serve both.
-        let provider = Flavor::ALL
-            .iter()
-            .filter_map(|flavor| ProviderAddr::parse(&row.provider, *flavor).ok())
-            // The short form `acme/demo` has another default host in each program.
-            .find(|provider| provider.to_string() == row.provider)
-            .ok_or_else(|| wrong(&row.provider, "the full address of a provider"))?;
-        let id = PackageId {
-            provider,
-            version: row
-                .version
-                .parse()
-                .map_err(|_| wrong(&row.version, "a version"))?,
-            platform: row
-                .platform
-                .parse()
-                .map_err(|_| wrong(&row.platform, "a platform"))?,
-        };
-        let package = BundledPackage {
-            id,
-            zh: hash(&row.zh, Scheme::Zh, "a zh: hash")?,
-            h1: hash(&row.h1, Scheme::H1, "an h1: hash")?,
-            bytes: row.bytes,
-        };
+        let package = package_of(&row)?;
         // A name that differs from the name of the package could be a path to anywhere.
         if package.name() != row.name {
             return Err(wrong(&row.name, "the name of its package"));
@@ -266,6 +237,39 @@ fn packages_of(rows: Vec<PackageText>) -> Result<Vec<BundledPackage>, BundleErro
         packages.push(package);
     }
     Ok(packages)
+}
+
+fn package_of(row: &PackageText) -> Result<BundledPackage, BundleError> {
+    let hash = |text: &String, scheme, wanted| {
+        text.parse::<Hash>()
+            .ok()
+            .filter(|hash| hash.scheme() == scheme && hash.is_well_formed())
+            .ok_or_else(|| wrong(text, wanted))
+    };
+    // The programs differ in the names that they allow, and a bundle may serve both.
+    let provider = Flavor::ALL
+        .iter()
+        .filter_map(|flavor| ProviderAddr::parse(&row.provider, *flavor).ok())
+        // The short form `acme/demo` has another default host in each program.
+        .find(|provider| provider.to_string() == row.provider)
+        .ok_or_else(|| wrong(&row.provider, "the full address of a provider"))?;
+    let id = PackageId {
+        provider,
+        version: row
+            .version
+            .parse()
+            .map_err(|_| wrong(&row.version, "a version"))?,
+        platform: row
+            .platform
+            .parse()
+            .map_err(|_| wrong(&row.platform, "a platform"))?,
+    };
+    Ok(BundledPackage {
+        id,
+        zh: hash(&row.zh, Scheme::Zh, "a zh: hash")?,
+        h1: hash(&row.h1, Scheme::H1, "an h1: hash")?,
+        bytes: row.bytes,
+    })
 }
 
 fn wrong(value: &str, wanted: &'static str) -> BundleError {

@@ -116,17 +116,7 @@ pub(super) fn read(
     }
     let mut records = vec![0; usize::try_from(member.bytes).expect("it is small")];
     tar.read_exact(&mut records)?;
-    let mut name = None;
-    for record in PaxExtensions::new(&records) {
-        let record = record.map_err(|_| extended("its records cannot be read"))?;
-        match (record.key(), record.value(), &name) {
-            (Ok(PATH_KEY), Ok(value), None) => name = Some(value.to_owned()),
-            // With a size or a map of a sparse file, readers may disagree on the content of the file.
-            (Ok(key), ..) => return Err(extended(format!("it states {key:?}"))),
-            (Err(_), ..) => return Err(extended("its records cannot be read")),
-        }
-    }
-    let name = name.ok_or_else(|| extended("it states no name"))?;
+    let name = named(&records)?;
     // The header behind it: a second extended one, or the end of the archive, has no member to name.
     let header = read_header(tar, member.next, length)?
         .filter(|header| header.entry_type() == EntryType::Regular)
@@ -154,29 +144,45 @@ fn read_header(
     let mut block = [0; BLOCK];
     tar.read_exact(&mut block)?;
     if block == [0; BLOCK] {
-        let left = length - at;
-        if left < END.len() as u64 {
-            return Err(BundleError::Truncated { member: None });
-        }
-        let mut rest = Vec::new();
-        tar.take(MAX_END_BYTES).read_to_end(&mut rest)?;
-        // If other bytes follow, readers may disagree on the content of the archive.
-        if left > MAX_END_BYTES || rest.iter().any(|byte| *byte != 0) {
-            return Err(BundleError::TrailingBytes);
-        }
-        return Ok(None);
+        return check_end(tar, length - at).map(|()| None);
     }
     let header = Header::from_byte_slice(&block).clone();
-    // The crate `tar` reads the checksum, but does not compare it. It is computed with blanks in its own field.
-    block[CHECKSUM].fill(b' ');
-    let checksum: u32 = block.iter().copied().map(u32::from).sum();
-    let is_sound = header.cksum().is_ok_and(|stated| stated == checksum)
+    // The crate `tar` reads the checksum, but does not compare it.
+    let is_sound = header
+        .cksum()
+        .is_ok_and(|stated| stated == checksum(&block))
         && (header.as_ustar().is_some() || header.as_gnu().is_some());
     if is_sound {
         Ok(Some(header))
     } else {
         Err(BundleError::NotTar { at })
     }
+}
+
+/// Checks that the last `left` bytes of an archive are zeros.
+fn check_end(tar: &mut (impl Read + Seek), left: u64) -> Result<(), BundleError> {
+    if left < END.len() as u64 {
+        return Err(BundleError::Truncated { member: None });
+    }
+    let mut rest = Vec::new();
+    tar.take(MAX_END_BYTES).read_to_end(&mut rest)?;
+    // If other bytes follow, readers may disagree on the content of the archive.
+    if left > MAX_END_BYTES || rest.iter().any(|byte| *byte != 0) {
+        return Err(BundleError::TrailingBytes);
+    }
+    Ok(())
+}
+
+fn checksum(block: &[u8; BLOCK]) -> u32 {
+    block
+        .iter()
+        .enumerate()
+        .map(|(at, byte)| {
+            // The checksum is computed with blanks in its own field.
+            let counted = if CHECKSUM.contains(&at) { b' ' } else { *byte };
+            u32::from(counted)
+        })
+        .sum()
 }
 
 /// Returns the member of a header, with the name in the header.
@@ -229,6 +235,21 @@ fn checked(header: &Header, member: TarMember) -> Result<TarMember, BundleError>
         return Err(BundleError::NameOutside { name });
     }
     Ok(member)
+}
+
+/// Reads the name from pax records, which may state nothing else.
+fn named(records: &[u8]) -> Result<String, BundleError> {
+    let mut name = None;
+    for record in PaxExtensions::new(records) {
+        let record = record.map_err(|_| extended("its records cannot be read"))?;
+        match (record.key(), record.value(), &name) {
+            (Ok(PATH_KEY), Ok(value), None) => name = Some(value.to_owned()),
+            // With a size or a map of a sparse file, readers may disagree on the content of the file.
+            (Ok(key), ..) => return Err(extended(format!("it states {key:?}"))),
+            (Err(_), ..) => return Err(extended("its records cannot be read")),
+        }
+    }
+    name.ok_or_else(|| extended("it states no name"))
 }
 
 fn extended(reason: impl Into<String>) -> BundleError {

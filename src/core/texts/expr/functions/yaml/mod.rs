@@ -143,44 +143,32 @@ impl<'t> YamlReader<'t, '_> {
     fn mapping(&mut self, depth: usize) -> CallResult {
         let mut members = BTreeMap::new();
         loop {
-            let (text, style) = match self.next_with_place()? {
+            let key = match self.next_with_place()? {
                 (Event::MappingEnd, _) => return Ok(Typed::object(members)),
                 // In brackets, only YAML 1.2 has keys of several lines.
                 (_, place) if place.start.line() != place.end.line() => return Err(FORM),
-                (Event::Scalar(text, style, 0, None), _) => (text, style),
-                (Event::SequenceStart(0, None) | Event::MappingStart(0, None), _)
-                | (Event::Alias(_), _) => {
-                    return Err(CallFault::call("only strings are allowed as mapping keys"));
-                }
-                _ => return Err(FORM),
-            };
-            let is_merge = text == "<<";
-            if is_block(style) || text.len() > MAX_KEY || (is_merge && style != ScalarStyle::Plain)
-            {
-                return Err(FORM);
-            }
-            let Value::String(name) = convert(untagged(&text, style)?, &Type::String)?.value else {
-                return Err(CallFault::call("a mapping key must not be null"));
+                (key, _) => key_of(key)?,
             };
             let next = self.next()?;
             let member = self.node(next, depth + 1)?;
-            if !is_merge {
-                members.insert(name, member);
-                continue;
-            }
-            match (&member.ty, member.value) {
-                (Type::Object(_), value @ Value::Object(_)) => {
-                    let ty = member.ty;
-                    let merged = Typed { ty, value }.into_attributes();
-                    members.extend(merged.unwrap_or_default());
+            match key {
+                MappingKey::Name(name) => {
+                    members.insert(name, member);
                 }
-                // OpenTofu merges a list of mappings, Terraform refuses it.
-                (Type::Tuple(_), _) => return Err(FORM),
-                _ => {
-                    return Err(CallFault::call(
-                        "only a mapping can be merged into a mapping",
-                    ));
-                }
+                MappingKey::Merge => match (&member.ty, member.value) {
+                    (Type::Object(_), value @ Value::Object(_)) => {
+                        let ty = member.ty;
+                        let merged = Typed { ty, value }.into_attributes();
+                        members.extend(merged.unwrap_or_default());
+                    }
+                    // OpenTofu merges a list of mappings, Terraform refuses it.
+                    (Type::Tuple(_), _) => return Err(FORM),
+                    _ => {
+                        return Err(CallFault::call(
+                            "only a mapping can be merged into a mapping",
+                        ));
+                    }
+                },
             }
         }
     }
@@ -205,6 +193,34 @@ fn core_tag(tag: Option<&Tag>) -> CallResult<Option<&str>> {
         CORE_TAG => Ok(Some(suffix)),
         "!" if !suffix.is_empty() => Err(CallFault::call("unsupported tag")),
         _ => Err(FORM),
+    }
+}
+
+enum MappingKey {
+    Name(String),
+    /// `<<`: the value is merged into the mapping.
+    Merge,
+}
+
+fn key_of(event: Event<'_>) -> CallResult<MappingKey> {
+    let (text, style) = match event {
+        Event::Scalar(text, style, 0, None) => (text, style),
+        Event::SequenceStart(0, None) | Event::MappingStart(0, None) | Event::Alias(_) => {
+            return Err(CallFault::call("only strings are allowed as mapping keys"));
+        }
+        _ => return Err(FORM),
+    };
+    if is_block(style) || text.len() > MAX_KEY {
+        return Err(FORM);
+    }
+    match (&*text, style) {
+        ("<<", ScalarStyle::Plain) => return Ok(MappingKey::Merge),
+        ("<<", _) => return Err(FORM),
+        _ => {}
+    }
+    match convert(untagged(&text, style)?, &Type::String)?.value {
+        Value::String(name) => Ok(MappingKey::Name(name)),
+        _ => Err(CallFault::call("a mapping key must not be null")),
     }
 }
 
