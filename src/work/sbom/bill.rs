@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::modules::BilledModule;
 use crate::addr::ProviderAddr;
-use crate::contents::ProgramContents;
+use crate::contents::{BuildInfo, ProgramContents};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::package::{Fact, Provenance, ReleaseFact};
 use crate::platform::Platform;
@@ -42,10 +42,10 @@ pub struct BilledRoot {
 }
 
 /// A locked release, with the facts about its hashes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct BilledRelease {
-    /// The packages whose platform is known.
-    pub packages: BTreeSet<BilledPackage>,
+    /// The packages whose platform is known, by platform and `zh:`.
+    pub packages: Vec<BilledPackage>,
     /// The recorded hashes that no known package has, with their evidence.
     pub other_hashes: BTreeMap<Hash, Provenance>,
     /// The fingerprints of the keys that signed the release.
@@ -53,7 +53,7 @@ pub struct BilledRelease {
 }
 
 /// A package of a release.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug)]
 pub struct BilledPackage {
     pub platform: Platform,
     /// The SHA-256 of the zip.
@@ -62,24 +62,10 @@ pub struct BilledPackage {
     pub h1: Option<(Hash, Provenance)>,
     /// The length of the zip in bytes, if it is known.
     pub size: Option<u64>,
-    pub contents: BilledContents,
-}
-
-/// The contents of the program in a package.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BilledContents {
-    /// The program was not read, or its contents are not trusted.
-    NotRead,
-    /// The program was read, and has no build information.
-    Silent,
-    /// A program of Go.
-    Go {
-        main_module: Option<String>,
-        commit: Option<String>,
-        time: Option<String>,
-        is_dirty: Option<bool>,
-        modules: BTreeSet<BilledModule>,
-    },
+    /// The contents of the program; `None` if it was not read, or its contents are not trusted.
+    pub contents: Option<Arc<ProgramContents>>,
+    /// The modules of the program; there are none if its contents are unknown.
+    pub modules: BTreeSet<BilledModule>,
 }
 
 /// The trusted facts about a release.
@@ -105,24 +91,21 @@ pub(super) fn pinned_properties(pin: &ModulePin) -> Vec<Property> {
 
 impl Bill {
     /// Returns the modules that roots pin, each once.
-    #[must_use]
     pub fn pinned(&self) -> BTreeSet<&ModulePin> {
         self.roots.values().flat_map(|root| &root.modules).collect()
     }
 
     /// Returns every module of every package.
-    #[must_use]
     pub fn modules(&self) -> BTreeSet<BilledModule> {
         self.releases
             .values()
             .flat_map(|release| &release.packages)
-            .flat_map(BilledPackage::modules)
+            .flat_map(|package| &package.modules)
             .cloned()
             .collect()
     }
 
     /// Counts the releases that have a package with unread contents, or no known package.
-    #[must_use]
     pub fn unread(&self) -> usize {
         self.releases
             .values()
@@ -133,7 +116,6 @@ impl Bill {
 
 impl BilledRelease {
     /// Groups the recorded hashes of a release by the packages that facts attribute them to.
-    #[must_use]
     pub fn of(id: &ReleaseId, hashes: &Hashes, evidence: &ReleaseEvidence<'_>) -> Self {
         let release = evidence.release;
         let mut billed = Self {
@@ -172,14 +154,20 @@ impl BilledRelease {
                 .as_ref()
                 .map(|fact| &fact.h1)
                 .or(listed.and_then(|package| package.h1.as_ref()));
-            billed.packages.insert(BilledPackage {
+            let contents = (evidence.contents)(zh);
+            let info = contents.as_ref().and_then(|contents| contents.build_info());
+            billed.packages.push(BilledPackage {
                 platform: platform.clone(),
                 zh: (zh.clone(), zh_evidence),
                 h1: h1.map(|h1| (h1.clone(), h1_evidence)),
                 size: fact.as_ref().map(|fact| fact.size),
-                contents: BilledContents::of((evidence.contents)(zh).as_deref()),
+                modules: info.map(BilledModule::all_of).unwrap_or_default(),
+                contents,
             });
         }
+        billed.packages.sort_by(|left, right| {
+            (&left.platform, &left.zh.0).cmp(&(&right.platform, &right.zh.0))
+        });
         for hash in hashes.iter() {
             let packages = &billed.packages;
             let mut known = packages
@@ -200,23 +188,20 @@ impl BilledRelease {
     }
 
     /// Returns true if there are packages, and the contents of all of them were read.
-    #[must_use]
     pub fn is_read(&self) -> bool {
-        let unread = |package: &BilledPackage| package.contents == BilledContents::NotRead;
+        let unread = |package: &BilledPackage| package.contents.is_none();
         // Without the first condition, a release without known packages would count as completely read.
         !self.packages.is_empty() && !self.packages.iter().any(unread)
     }
 
     /// Returns true if no package has known contents.
-    #[must_use]
     pub fn is_unknown(&self) -> bool {
-        let is_known =
-            |package: &BilledPackage| matches!(package.contents, BilledContents::Go { .. });
-        !self.packages.iter().any(is_known)
+        self.packages
+            .iter()
+            .all(|package| package.build_info().is_none())
     }
 
     /// Lists the data without a field in the formats, as pairs of a name and a value.
-    #[must_use]
     pub fn properties(&self) -> Vec<Property> {
         // Each listed package has this property as well, but there may be no listed package.
         let contents = self.is_unknown().then(|| property("contents", UNKNOWN));
@@ -224,104 +209,60 @@ impl BilledRelease {
         let hashes = self
             .other_hashes
             .iter()
-            .map(|(hash, evidence)| property(&format!("hash:{}", word(*evidence)), hash));
+            .map(|(hash, evidence)| property(&format!("hash:{}", evidence.name()), hash));
         contents.into_iter().chain(signers).chain(hashes).collect()
     }
 }
 
 impl BilledPackage {
-    /// Iterates over the modules of the program; there are none if the contents are unknown.
-    pub fn modules(&self) -> impl Iterator<Item = &BilledModule> {
-        let modules = match &self.contents {
-            BilledContents::Go { modules, .. } => Some(modules),
-            BilledContents::NotRead | BilledContents::Silent => None,
-        };
-        modules.into_iter().flatten()
+    /// Returns the build information of the program, if it is known and the program has any.
+    pub(super) fn build_info(&self) -> Option<&BuildInfo> {
+        self.contents.as_ref()?.build_info()
     }
 
     /// Returns the name of the package: the file name of the zip in the release.
-    #[must_use]
     pub fn file_name(&self, (provider, version): &ReleaseId) -> String {
         let (name, platform) = (provider.type_name(), &self.platform);
         format!("terraform-provider-{name}_{version}_{platform}.zip")
     }
 
     /// Lists the data without a field in the formats, as pairs of a name and a value.
-    #[must_use]
     pub fn properties(&self) -> Vec<Property> {
         let mut properties = vec![
             property("platform", &self.platform),
-            property(&format!("hash:{}", word(self.zh.1)), &self.zh.0),
+            property(&format!("hash:{}", self.zh.1.name()), &self.zh.0),
         ];
         if let Some((h1, evidence)) = &self.h1 {
-            properties.push(property(&format!("hash:{}", word(*evidence)), h1));
+            properties.push(property(&format!("hash:{}", evidence.name()), h1));
         }
         if let Some(size) = self.size {
             properties.push(property("size", size));
         }
-        properties.extend(self.contents.properties());
-        properties
-    }
-}
-
-impl BilledContents {
-    fn of(contents: Option<&ProgramContents>) -> Self {
-        let Some(contents) = contents else {
-            return Self::NotRead;
+        let Some(info) = self.build_info() else {
+            properties.push(property("contents", UNKNOWN));
+            return properties;
         };
-        let Some(info) = contents.build_info() else {
-            return Self::Silent;
-        };
+        properties.push(property("contents", "go"));
         let main_module = info.main.as_ref();
-        Self::Go {
-            main_module: main_module.map(|main| format!("{}@{}", main.path, main.version)),
-            commit: info.commit().map(str::to_owned),
-            time: info.time().map(str::to_owned),
-            is_dirty: info.is_dirty(),
-            modules: BilledModule::all_of(info),
-        }
-    }
-
-    fn properties(&self) -> Vec<Property> {
-        let Self::Go {
-            main_module,
-            commit,
-            time,
-            is_dirty,
-            ..
-        } = self
-        else {
-            return vec![property("contents", UNKNOWN)];
-        };
-        let dirty = is_dirty.map(|is_dirty| is_dirty.to_string());
         let stated = [
-            ("go:main-module", main_module),
-            ("go:vcs-revision", commit),
-            ("go:vcs-time", time),
-            ("go:vcs-modified", &dirty),
+            (
+                "go:main-module",
+                main_module.map(|main| format!("{}@{}", main.path, main.version)),
+            ),
+            ("go:vcs-revision", info.commit().map(str::to_owned)),
+            ("go:vcs-time", info.time().map(str::to_owned)),
+            (
+                "go:vcs-modified",
+                info.is_dirty().map(|is_dirty| is_dirty.to_string()),
+            ),
         ];
-        std::iter::once(property("contents", "go"))
-            .chain(
-                stated
-                    .into_iter()
-                    .filter_map(|(name, value)| Some(property(name, value.as_ref()?))),
-            )
-            .collect()
+        for (name, value) in stated {
+            properties.extend(value.map(|value| property(name, value)));
+        }
+        properties
     }
 }
 
 fn property(name: &str, value: impl std::fmt::Display) -> Property {
     (name.to_owned(), value.to_string())
-}
-
-/// Returns the name of a kind of evidence, the same as in all other output.
-fn word(evidence: Provenance) -> &'static str {
-    match evidence {
-        Provenance::Signed => "signed",
-        Provenance::Proven => "proven",
-        Provenance::Attested => "attested",
-        Provenance::Computed => "computed",
-        Provenance::Claimed => "claimed",
-        Provenance::Kept => "kept",
-    }
 }

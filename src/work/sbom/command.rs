@@ -1,6 +1,7 @@
 //! `lockctl sbom`: bills of materials.
 
 use std::rc::Rc;
+use std::time::SystemTime;
 
 use clap::Args;
 
@@ -10,10 +11,7 @@ use crate::run::formats::{BillFormat, Format};
 use crate::run::options::{RootArgs, examples};
 use crate::run::paths;
 use crate::run::session::Session;
-use crate::sbom::{Bill, Circumstances, cyclonedx, origin, run, snapshot, spdx};
-
-/// The version of this program, as documents state it.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+use crate::sbom::{Bill, cyclonedx, origin, run, snapshot, spdx};
 
 /// Print a bill of materials of locked providers
 ///
@@ -43,11 +41,7 @@ impl Command for SbomArgs {
         if bill.roots.is_empty() && !bill.left_out.is_empty() {
             return result;
         }
-        let circumstances = Circumstances {
-            tool_version: VERSION,
-            created,
-        };
-        match self.document(session, &bill, circumstances) {
+        match self.document(session, &bill, created) {
             Ok(document) => {
                 result.document = Some(document);
                 result
@@ -62,16 +56,16 @@ impl SbomArgs {
         &self,
         session: &Session<'_>,
         bill: &Bill,
-        circumstances: Circumstances,
+        created: Option<SystemTime>,
     ) -> Result<String, Failure> {
         Ok(match session.options.format {
-            Format::Bill(BillFormat::Spdx) => spdx::document(bill, circumstances),
+            Format::Bill(BillFormat::Spdx) => spdx::document(bill, created),
             Format::Bill(BillFormat::Snapshot) => {
                 let dirs = self.roots.dirs(session.options);
-                let origin = origin::snapshot(&dirs[0], circumstances.created, session.world)?;
-                snapshot::document(bill, &origin, circumstances.tool_version)
+                let origin = origin::snapshot(&dirs[0], created, session.world)?;
+                snapshot::document(bill, &origin)
             }
-            _ => cyclonedx::document(bill, circumstances),
+            _ => cyclonedx::document(bill, created),
         })
     }
 }

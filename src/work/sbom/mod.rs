@@ -17,31 +17,29 @@ pub mod spdx;
 #[cfg(test)]
 mod tests;
 
-use std::time::SystemTime;
+use serde_json::Value;
 
-pub use bill::{
-    Bill, BilledContents, BilledPackage, BilledRelease, BilledRoot, ReleaseEvidence, ReleaseId,
-};
+pub use bill::{Bill, BilledPackage, BilledRelease, BilledRoot, ReleaseEvidence, ReleaseId};
 pub use modules::BilledModule;
-
-/// The inputs of a document other than the bill.
-#[derive(Clone, Copy, Debug)]
-pub struct Circumstances {
-    /// The version of the program that makes the document.
-    pub tool_version: &'static str,
-    /// The time that the document states, if there is one.
-    pub created: Option<SystemTime>,
-}
 
 /// The name of the program in documents.
 const TOOL: &str = "lockctl";
 
+/// The version of the program, as documents state it.
+const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// The page about the program.
 const TOOL_URL: &str = env!("CARGO_PKG_REPOSITORY");
 
+/// Leaves out the fields of an object that state nothing: null, and empty lists.
+fn stated(mut object: Value) -> Value {
+    if let Value::Object(fields) = &mut object {
+        fields.retain(|_, value| !value.is_null() && *value != Value::Array(Vec::new()));
+    }
+    object
+}
+
 /// Writes a document as indented JSON.
-fn printed(document: &impl serde::Serialize) -> String {
-    // Every key of a map in a document is a string, and no number is infinite: nothing else can fail.
-    let text = serde_json::to_string_pretty(document).expect("it is JSON");
-    text + "\n"
+fn printed(document: &Value) -> String {
+    format!("{document:#}\n")
 }

@@ -29,7 +29,6 @@ pub struct BilledModule {
 
 impl BilledModule {
     /// Lists the modules of a program: its main module, the dependencies, and the standard library.
-    #[must_use]
     pub fn all_of(info: &BuildInfo) -> BTreeSet<Self> {
         info.main
             .iter()
@@ -40,13 +39,11 @@ impl BilledModule {
     }
 
     /// Returns the purl; a directory of the machine that built the program has none.
-    #[must_use]
     pub fn purl(&self) -> Option<String> {
         (!self.is_directory).then(|| purl::of_module(&self.path, self.version.as_deref()))
     }
 
     /// Lists the data without a field in the formats, as pairs of a name and a value.
-    #[must_use]
     pub fn properties(&self) -> Vec<Property> {
         [("go:sum", &self.sum), ("go:replaces", &self.replaces)]
             .into_iter()

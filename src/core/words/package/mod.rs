@@ -150,6 +150,21 @@ pub enum Provenance {
     Kept,
 }
 
+impl Provenance {
+    /// Returns the word for it in every output.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Signed => "signed",
+            Self::Proven => "proven",
+            Self::Attested => "attested",
+            Self::Computed => "computed",
+            Self::Claimed => "claimed",
+            Self::Kept => "kept",
+        }
+    }
+}
+
 impl PackageMeta {
     /// Returns the length of the zip in bytes, if the source states it.
     #[must_use]
