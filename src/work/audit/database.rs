@@ -35,7 +35,6 @@ impl ModuleSelection {
     }
 
     /// Returns true if advisories about a module are needed.
-    #[must_use]
     pub fn has(&self, path: &str) -> bool {
         let path = GoModulePath::new(path);
         self.bases.contains(path.base())
@@ -45,7 +44,6 @@ impl ModuleSelection {
     }
 
     /// Returns true if some module of an advisory is needed.
-    #[must_use]
     pub fn has_any_of(&self, advisory: &Advisory) -> bool {
         advisory
             .modules

@@ -1,6 +1,5 @@
 //! Versions of Go modules and of Go, in the order of semantic versions.
 
-use std::cmp::Ordering;
 use std::fmt;
 
 /// Maximum length of a version, in bytes.
@@ -16,19 +15,31 @@ const MAX_VERSION_BYTES: usize = 256;
 /// assert!(version("v2.0.0+incompatible") == version("2.0.0"));
 /// assert_eq!(GoVersion::of_go("go1.22rc1 X:boringcrypto"), Some(version("1.22.0-rc.1")));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GoVersion {
-    /// The text without `v` and without build metadata.
-    text: Box<str>,
     /// Major, minor and patch number; an omitted number is 0.
     core: [u64; 3],
-    // Invariant: empty, or non-empty parts of letters, digits and `-` with dots between them.
-    prerelease: Box<str>,
+    stage: ReleaseStage,
+}
+
+/// The part of a version behind the numbers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum ReleaseStage {
+    /// A pre-release sorts before its release, and so do the pseudo-versions below it (rules 2.3). At least one part.
+    Prerelease(Vec<PrereleasePart>),
+    Release,
+}
+
+/// A part of a pre-release between dots; numbers sort before texts (semver 11.4).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum PrereleasePart {
+    /// Digits without leading zeros, behind their number: a number may exceed every integer type.
+    Number(usize, Box<str>),
+    Text(Box<str>),
 }
 
 impl GoVersion {
     /// Reads a version with or without `v`; ignores build metadata such as `+incompatible`.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_VERSION_BYTES {
             return None;
@@ -37,9 +48,8 @@ impl GoVersion {
         // Build metadata may contain dashes, so it is removed before the dash of a pre-release is looked for.
         let text = text.split_once('+').map_or(text, |(version, _)| version);
         let (numbers, prerelease) = match text.split_once('-') {
-            Some((_, "")) => return None,
-            Some((numbers, prerelease)) => (numbers, prerelease),
-            None => (text, ""),
+            Some((numbers, prerelease)) => (numbers, Some(prerelease)),
+            None => (text, None),
         };
         let mut core = [0; 3];
         let mut parts = numbers.split('.');
@@ -50,21 +60,20 @@ impl GoVersion {
             }
             *place = part.parse().ok()?;
         }
-        let is_identifier = |part: &str| {
-            let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-            !part.is_empty() && part.bytes().all(is_allowed)
+        if parts.next().is_some() {
+            return None;
+        }
+        let stage = match prerelease {
+            Some(text) => {
+                let parts: Option<Vec<_>> = text.split('.').map(PrereleasePart::parse).collect();
+                ReleaseStage::Prerelease(parts?)
+            }
+            None => ReleaseStage::Release,
         };
-        let is_sound = parts.next().is_none()
-            && (prerelease.is_empty() || prerelease.split('.').all(is_identifier));
-        is_sound.then(|| Self {
-            text: text.into(),
-            core,
-            prerelease: prerelease.into(),
-        })
+        Some(Self { core, stage })
     }
 
     /// Reads the version of Go in a build, e.g. `go1.22rc1`; `None` for development versions (rules 2.4).
-    #[must_use]
     pub fn of_go(text: &str) -> Option<Self> {
         let version = text.strip_prefix("go")?;
         // Experiments follow a space; additions of vendors follow a dash or a plus sign. Neither changes a number.
@@ -84,22 +93,39 @@ impl GoVersion {
     }
 
     /// Returns the major version.
-    #[must_use]
     pub fn major(&self) -> u64 {
         self.core[0]
     }
 
     /// Returns the timestamp and the commit of a pseudo-version, e.g. `20260316182343` and `b3364f3f32e7`.
-    #[must_use]
     pub fn commit(&self) -> Option<(&str, &str)> {
-        let (before, commit) = self.prerelease.rsplit_once('-')?;
-        // The timestamp follows `0.`, another pre-release with `.0.`, or nothing (Go's `module.IsPseudoVersion`).
-        let moment = before.rsplit_once('.').map_or(before, |(_, moment)| moment);
+        // The last part is both of them (Go's `module.IsPseudoVersion`).
+        let ReleaseStage::Prerelease(parts) = &self.stage else {
+            return None;
+        };
+        let Some(PrereleasePart::Text(last)) = parts.last() else {
+            return None;
+        };
+        let (moment, commit) = last.rsplit_once('-')?;
         let is_pseudo = moment.len() == 14
             && is_number(moment)
             && commit.len() == 12
             && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_pseudo.then_some((moment, commit))
+    }
+}
+
+impl PrereleasePart {
+    fn parse(text: &str) -> Option<Self> {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        if is_number(text) {
+            let digits = text.trim_start_matches('0');
+            Some(Self::Number(digits.len(), digits.into()))
+        } else if !text.is_empty() && text.bytes().all(is_allowed) {
+            Some(Self::Text(text.into()))
+        } else {
+            None
+        }
     }
 }
 
@@ -109,61 +135,19 @@ fn is_number(text: &str) -> bool {
 
 impl fmt::Display for GoVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl Ord for GoVersion {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.core.cmp(&other.core).then_with(|| {
-            match (self.prerelease.is_empty(), other.prerelease.is_empty()) {
-                (true, true) => Ordering::Equal,
-                // A release sorts after its pre-releases, and so after the pseudo-versions below it (rules 2.3).
-                (true, false) => Ordering::Greater,
-                (false, true) => Ordering::Less,
-                (false, false) => compare_prereleases(&self.prerelease, &other.prerelease),
-            }
-        })
-    }
-}
-
-/// Compares pre-releases part by part (semver 11.4).
-fn compare_prereleases(left: &str, right: &str) -> Ordering {
-    let (mut left, mut right) = (left.split('.'), right.split('.'));
-    loop {
-        let order = match (left.next(), right.next()) {
-            (None, None) => return Ordering::Equal,
-            (None, Some(_)) => Ordering::Less,
-            (Some(_), None) => Ordering::Greater,
-            (Some(left), Some(right)) => match (is_number(left), is_number(right)) {
-                (true, true) => {
-                    // A number may exceed every integer type: without leading zeros, the longer one is larger.
-                    let trimmed = |text: &str| text.trim_start_matches('0').to_owned();
-                    let (left, right) = (trimmed(left), trimmed(right));
-                    left.len().cmp(&right.len()).then(left.cmp(&right))
+        let [major, minor, patch] = self.core;
+        write!(f, "{major}.{minor}.{patch}")?;
+        if let ReleaseStage::Prerelease(parts) = &self.stage {
+            for (number, part) in parts.iter().enumerate() {
+                f.write_str(if number == 0 { "-" } else { "." })?;
+                match part {
+                    PrereleasePart::Number(0, _) => f.write_str("0")?,
+                    PrereleasePart::Number(_, text) | PrereleasePart::Text(text) => {
+                        f.write_str(text)?;
+                    }
                 }
-                (true, false) => Ordering::Less,
-                (false, true) => Ordering::Greater,
-                (false, false) => left.cmp(right),
-            },
-        };
-        if order != Ordering::Equal {
-            return order;
+            }
         }
+        Ok(())
     }
 }
-
-impl PartialOrd for GoVersion {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for GoVersion {
-    fn eq(&self, other: &Self) -> bool {
-        // `v1.2` and `1.2.0` are the same version (rules 2.2), although their texts differ.
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for GoVersion {}

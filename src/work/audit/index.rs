@@ -68,7 +68,6 @@ impl DatabaseDate {
 
 /// Returns true if a text can be an identifier: it becomes part of paths and URLs, so it has letters, digits and
 /// dashes only.
-#[must_use]
 pub fn is_advisory_id(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     !text.is_empty() && text.len() <= MAX_ID_BYTES && text.bytes().all(is_allowed)

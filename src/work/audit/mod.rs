@@ -46,7 +46,6 @@ pub enum AuditLevel {
 
 impl AuditLevel {
     /// Returns the name of the level in options and output.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Provider => "provider",

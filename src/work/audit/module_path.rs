@@ -16,7 +16,6 @@ pub struct GoModulePath {
 
 impl GoModulePath {
     /// Makes a path of any text; nothing is checked.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         let suffix = text.rsplit_once("/v").and_then(|(base, number)| {
             // `parse` alone would also accept a sign, as in `/v+2`.
@@ -36,38 +35,32 @@ impl GoModulePath {
     }
 
     /// Returns the path in lower case, without its major suffix.
-    #[must_use]
     pub fn base(&self) -> &str {
         &self.base
     }
 
     /// Returns the number of the suffix `/vN`, if there is one.
-    #[must_use]
     pub fn major(&self) -> Option<u64> {
         self.major
     }
 
     /// Returns the path as written.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
     /// Returns the provider type in the name of the module, in lower case.
-    #[must_use]
     pub fn provider_type(&self) -> Option<&str> {
         let (_, name) = self.base.rsplit_once('/')?;
         name.strip_prefix(PROVIDER_PREFIX)
     }
 
     /// Returns true if both the bases and the suffixes are the same.
-    #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.base == other.base && self.major == other.major
     }
 
     /// Returns true if the path begins with a host, as the paths of published modules do.
-    #[must_use]
     pub fn has_host(&self) -> bool {
         let (host, _) = self.base.split_once('/').unwrap_or((&self.base, ""));
         host.contains('.') && !host.starts_with('.')

@@ -43,7 +43,6 @@ pub(super) enum RangePlace {
 
 impl VersionRange {
     /// Makes a range of events in any order; `is_faulty` is true if other events could not be read.
-    #[must_use]
     pub fn new(mut events: Vec<RangeEvent>, is_faulty: bool) -> Self {
         events.sort_by(|left, right| left.version().cmp(&right.version()));
         // A range without a beginning would contain no version, and hide the advisory.
@@ -57,7 +56,6 @@ impl VersionRange {
     }
 
     /// Returns true if the range ends, or begins after the first version.
-    #[must_use]
     pub fn is_limited(&self) -> bool {
         self.is_faulty || self.limits().next().is_some()
     }

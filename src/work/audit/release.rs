@@ -108,7 +108,6 @@ fn built_as(module: &BuiltModule) -> (&str, &str) {
 
 /// Finds the advisories that concern a release, each vulnerability once: the most important level first, then by
 /// identifier.
-#[must_use]
 pub fn audit(release: AuditedRelease<'_>, database: &AdvisoryDatabase) -> Vec<AdvisoryMatch> {
     let mut matches = Matches::default();
     // Versions of lock files and of Go are both semantic versions.

@@ -482,7 +482,7 @@ fn versions_have_an_order() {
         assert_eq!(GoVersion::parse(text), None, "{text:?}");
     }
     for (text, expected) in [
-        ("go1.22", Some("1.22")),
+        ("go1.22", Some("1.22.0")),
         ("go1.22.3", Some("1.22.3")),
         ("go1.22rc1", Some("1.22.0-rc.1")),
         ("go1.9beta2", Some("1.9.0-beta.2")),
