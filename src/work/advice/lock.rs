@@ -148,15 +148,6 @@ pub(crate) fn in_one_line(error: &SelectError, flavor: Flavor, required: &Requir
         .join("; ")
 }
 
-/// Errors that have one cause.
-struct ErrorGroup<'e> {
-    /// The failure of the first of them.
-    failure: Failure,
-    first: &'e LockError,
-    /// The subjects of the others.
-    others: Vec<String>,
-}
-
 /// Turns errors into failures; those that have one cause become one failure.
 pub(crate) fn grouped<'e>(
     errors: impl IntoIterator<Item = &'e LockError>,
@@ -164,13 +155,14 @@ pub(crate) fn grouped<'e>(
     required: &Required<'_>,
 ) -> Vec<Failure> {
     let errors: Vec<&LockError> = errors.into_iter().collect();
-    let mut groups: Vec<ErrorGroup<'e>> = Vec::new();
+    // The first error of each cause with its failure, and the subjects of the others.
+    let mut groups: Vec<(&LockError, Failure, Vec<String>)> = Vec::new();
     for &error in &errors {
-        if let Some(group) = groups
+        let same = groups
             .iter_mut()
-            .find(|group| group.first.shares_cause(error))
-        {
-            group.others.push(group.first.name_beside(error));
+            .find(|(first, ..)| first.shares_cause(error));
+        if let Some((first, _, others)) = same {
+            others.push(first.name_beside(error));
             continue;
         }
         let mut failure = Failure::from_error(error);
@@ -191,39 +183,26 @@ pub(crate) fn grouped<'e>(
                     .and_then(|provider| required.places(provider)),
             );
             // The first that applies: a misspelled address makes any other advice wrong.
-            failure.help = meant_instead(error, &errors, required, flavor)
+            let help = meant_instead(error, &errors, required, flavor)
                 .or_else(|| required.narrowed(error, &errors, flavor))
                 .or_else(|| advice(error, flavor, &required.commands));
-            let parts: Vec<String> = failure
-                .help
-                .take()
-                .into_iter()
-                .chain(required.older(error, flavor))
-                .collect();
-            failure.help = (!parts.is_empty()).then(|| parts.join("; "));
+            failure.help = match (help, required.older(error, flavor)) {
+                (Some(help), Some(older)) => Some(format!("{help}; {older}")),
+                (help, older) => help.or(older),
+            };
         }
         if let Some((demand, place)) = required.demand(error, flavor) {
             let line = required.texts.position(place.file, place.span.start).line;
             let name = required.texts.name(place.file);
             failure.causes.push(format!("{demand} in {name}:{line}"));
         }
-        groups.push(ErrorGroup {
-            failure,
-            first: error,
-            others: Vec::new(),
-        });
+        groups.push((error, failure, Vec::new()));
     }
-    groups
-        .into_iter()
-        .map(|group| {
-            let mut failure = group.failure;
-            if !group.others.is_empty() {
-                let others = group.others.join(", ");
-                failure.causes.push(format!("the same applies to {others}"));
-            }
-            failure
-        })
-        .collect()
+    let with_others = |(_, failure, others): (_, Failure, Vec<String>)| match others.join(", ") {
+        others if others.is_empty() => failure,
+        others => failure.because(format!("the same applies to {others}")),
+    };
+    groups.into_iter().map(with_others).collect()
 }
 
 /// Names the provider that is probably meant by one that a source does not have.
@@ -366,9 +345,7 @@ fn advice(error: &LockError, flavor: Flavor, commands: &Advice) -> Option<String
             announced: true, ..
         } => "try again later, or report it to the operator of the registry".to_owned(),
         LockError::NoPlatform { offered, .. } => advice::network::offered(offered),
-        LockError::Unproven { id, cause, .. } => {
-            advice::network::unproven(cause, &id.provider, flavor)
-        }
+        LockError::Unproven { cause, .. } => advice::network::unproven(cause).to_owned(),
         LockError::Download { cause, .. } => return advice::network::fetch(cause),
         LockError::FactsContradict {
             provider, version, ..

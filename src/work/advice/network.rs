@@ -34,11 +34,7 @@ pub(crate) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
             "check the source address, or wait until a version is published"
         }
         SourceFault::NoVersions => "tag the index of each version with that version, as in 1.0.0",
-        SourceFault::UnknownVersion { tag: Some(_) } => {
-            "push the version to the repository, or leave the provider out of the mirror in the CLI \
-             configuration"
-        }
-        SourceFault::UnknownVersion { tag: None } => {
+        SourceFault::UnknownVersion { .. } => {
             "add the version to the mirror, or leave the provider out of it in the CLI configuration"
         }
         SourceFault::NoPackage { offered } => {
@@ -48,48 +44,35 @@ pub(crate) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
             "check the source address, and provider_installation in the CLI configuration with its \
              include and exclude"
         }
-        SourceFault::NoRepository { .. } => {
-            "correct the template, or exclude the provider from the mirror in the CLI configuration"
-        }
-        SourceFault::Protocol {
-            newest: Some(newest),
-            ..
-        } => {
+        SourceFault::Protocol { newest, .. } => {
+            let newest = newest.as_ref()?;
             return Some(format!(
                 "the newest version that does is {newest}: require that one"
             ));
         }
-        SourceFault::Protocol { newest: None, .. } => {
-            "no version of it supports plugin protocol 5 or 6"
-        }
-        SourceFault::Discovery {
+        SourceFault::NoRepository { .. }
+        | SourceFault::MirrorUrl(_)
+        | SourceFault::Discovery {
             by: FoundBy::Configuration,
             ..
-        } => "correct the host block of the CLI configuration",
+        } => "correct the CLI configuration",
         SourceFault::Discovery { host, cause, .. } => return discovery(host, cause),
         SourceFault::Unauthorized(refused) => {
             return Some(unauthorized(&error.place, refused, flavor));
         }
         SourceFault::Fetch(cause) => return fetch(cause),
+        // A page for people in the place of the document is the most common cause.
         SourceFault::BadDocument { .. } => {
-            // A page for people in the place of the document is the most common cause.
-            let what = match error.place {
-                SourceLocation::NetworkMirror(_) => "mirror",
-                _ => "registry",
-            };
             return Some(format!(
-                "check whether a proxy or a login page answers instead of the {what}; else {operator}"
+                "check whether a proxy or a login page answers instead; else {operator}"
             ));
         }
         SourceFault::BadAnswer { .. }
         | SourceFault::BadUrl { .. }
-        | SourceFault::OtherPlatform { .. } => operator,
-        SourceFault::Unprotected { .. } => {
-            "ask the operator of the mirror to state hashes, or to offer packages over https"
-        }
+        | SourceFault::OtherPlatform { .. }
+        | SourceFault::Unprotected { .. } => operator,
         SourceFault::Artifact { fault, .. } => artifact(fault),
         SourceFault::Offline => "leave out --offline",
-        SourceFault::MirrorUrl(_) => "correct the URL in the CLI configuration",
         SourceFault::Unreadable { .. } => {
             "make it a readable directory, or correct the CLI configuration"
         }
@@ -106,12 +89,9 @@ fn unknown_provider(
     successor: Option<&ProviderAddr>,
     flavor: Flavor,
 ) -> String {
-    let is_registry = error.is_of_registry();
     if let Some(url) = cut_off {
-        let what = if is_registry { "registry" } else { "mirror" };
         return format!(
-            "the URL of the {what}, {url}, does not end in a slash, so its last part was left out: add \
-             the slash"
+            "the URL {url} does not end in a slash, so its last part was left out: add the slash"
         );
     }
     if let Some(successor) = successor {
@@ -141,11 +121,14 @@ fn no_package(error: &SourceError, platforms: &[Platform], operator: &str) -> St
     if error.is_of_registry() && error.is_announced() {
         return format!("its registry lists one, though: try again later, or {operator}");
     }
+    let offered = offered(platforms);
     match error.about.id() {
-        Some(id) if !error.is_of_registry() && error.place != SourceLocation::Several => {
-            in_mirror(&id.platform, platforms)
-        }
-        _ => offered(platforms),
+        // The release may have more than the mirror.
+        Some(id) if !error.is_of_registry() && error.place != SourceLocation::Several => format!(
+            "{offered}; the release may have one for {}: add it to the mirror",
+            id.platform
+        ),
+        _ => offered,
     }
 }
 
@@ -157,18 +140,6 @@ pub(crate) fn offered(platforms: &[Platform]) -> String {
     }
 }
 
-/// Names the platforms of the packages in a mirror; the release may have more.
-fn in_mirror(lacking: &Platform, platforms: &[Platform]) -> String {
-    let add = format!("the release may have one for {lacking}: add it to the mirror");
-    match platforms {
-        [] => format!("{add}, or name other platforms with --platform"),
-        some => format!(
-            "the mirror has packages for {}; {add}",
-            platform::join(some, ", ")
-        ),
-    }
-}
-
 /// Says what to do about a manifest that is not that of a provider.
 fn artifact(fault: &ArtifactFault) -> &'static str {
     match fault {
@@ -176,13 +147,12 @@ fn artifact(fault: &ArtifactFault) -> &'static str {
             "check that the repository is that of a provider, and push it as the documentation of \
              OpenTofu on provider mirrors in OCI registries describes"
         }
-        ArtifactFault::Ambiguous { .. } | ArtifactFault::SeveralZips { .. } => {
-            "push the version again with one package for each platform"
+        ArtifactFault::Ambiguous { .. }
+        | ArtifactFault::SeveralZips { .. }
+        | ArtifactFault::OtherPlatform { .. }
+        | ArtifactFault::DigestAlgorithm { .. } => {
+            "push the version again, with one package for each platform and digests of SHA-256"
         }
-        ArtifactFault::OtherPlatform { .. } => {
-            "push the version again with the package of each platform in its place"
-        }
-        ArtifactFault::DigestAlgorithm { .. } => "push it again with digests of SHA-256",
         ArtifactFault::OtherContent { .. } | ArtifactFault::OtherLength { .. } => {
             "nothing was written; do not install it before the operator of the registry has found out \
              why"
@@ -193,32 +163,26 @@ fn artifact(fault: &ArtifactFault) -> &'static str {
 /// Says how to give credentials for a place.
 fn unauthorized(place: &SourceLocation, refused: &Unauthorized, flavor: Flavor) -> String {
     let host = &refused.host;
-    let (what, place, login, withheld) = match place {
-        SourceLocation::NetworkMirror(mirror) => (
-            "token",
-            token_place(mirror.host()),
-            String::new(),
-            "a token is sent to the host of the mirror only, not to where it redirects",
-        ),
-        SourceLocation::Registry(hostname) => (
-            "token",
-            token_place(hostname),
-            format!(", or by `{} login {host}`", flavor.command()),
-            "tokens are sent over https only, and only to the origin that the host names for its registry",
-        ),
+    let (what, place) = match place {
+        SourceLocation::NetworkMirror(mirror) => ("token", token_place(mirror.host())),
+        SourceLocation::Registry(hostname) => {
+            let place = token_place(hostname);
+            let login = format!("{place}, or by `{} login {host}`", flavor.command());
+            ("token", login)
+        }
         _ => (
             "password",
             format!(
                 "an oci_credentials block for {host} in the CLI configuration, or a login of Docker"
             ),
-            String::new(),
-            "a password is sent to the registry only, and to a place for tokens on a host of its domain",
         ),
     };
     match (refused.sent, &refused.why_none) {
-        (Sent::Yes, _) => format!("renew the {what}, in {place}{login}"),
-        (Sent::Withheld, _) => withheld.to_owned(),
-        (Sent::Nothing, None) => format!("give a {what} for {host}: in {place}{login}"),
+        (Sent::Yes, _) => format!("renew the {what}, in {place}"),
+        (Sent::Withheld, _) => {
+            format!("a {what} is sent over https only, and only to the places that it is for")
+        }
+        (Sent::Nothing, None) => format!("give a {what} for {host}: in {place}"),
         (Sent::Nothing, Some(why_none)) => {
             format!("give a {what} for {host} in {place}; {why_none}")
         }
@@ -228,25 +192,18 @@ fn unauthorized(place: &SourceLocation, refused: &Unauthorized, flavor: Flavor) 
 fn discovery(host: &Hostname, error: &DiscoveryError) -> Option<String> {
     let is_code_host = host.unicode() == CODE_HOST;
     Some(match error {
-        DiscoveryError::Fetch(FetchError {
-            fault:
-                FetchFault::Http(HttpError::Connect { proxy: None, .. })
-                | FetchFault::GivenUp(Outage::Http(HttpError::Connect { proxy: None, .. })),
-            ..
-        }) => {
-            "check the host in the source address, and the network; behind a proxy, name that in \
-               HTTPS_PROXY"
-                .to_owned()
+        DiscoveryError::Fetch(cause) => {
+            let fetched = fetch(cause)?;
+            format!("check the host in the source address; if it is right, {fetched}")
         }
-        DiscoveryError::Fetch(cause) => return fetch(cause),
         DiscoveryError::NoServices { .. } | DiscoveryError::NoRegistry(_) if is_code_host => {
             "github.com is no provider registry: leave the host out of the source address"
                 .to_owned()
         }
         DiscoveryError::Hostname(_)
         | DiscoveryError::NoServices { .. }
-        | DiscoveryError::NoRegistry(_) => "check the host in the source address".to_owned(),
-        DiscoveryError::NoDocument { .. } => {
+        | DiscoveryError::NoRegistry(_)
+        | DiscoveryError::NoDocument { .. } => {
             "check the host in the source address, and whether a proxy or a login page answers \
              instead of it"
                 .to_owned()
@@ -306,53 +263,33 @@ pub(crate) fn fetch(error: &FetchError) -> Option<String> {
 }
 
 /// Says what to do when the evidence for a package does not hold.
-pub(crate) fn unproven(error: &AuthError, provider: &ProviderAddr, flavor: Flavor) -> String {
-    if matches!(error, AuthError::NoKeys) {
-        // From other hosts OpenTofu refuses such a release, as Terraform does (`authenticate` rules
-        // 4.1).
-        let is_own = provider.hostname().unicode() == flavor.default_host();
-        return if flavor.is_opentofu() && is_own {
-            "nothing was written or downloaded; OpenTofu accepts unsigned packages of its own registry \
-             unless OPENTOFU_ENFORCE_GPG_VALIDATION is true, or other packages of the release are signed"
-        } else {
-            "nothing was written or downloaded, and `init` refuses the package, too; ask the \
-             operator of the registry to add the signing key of the provider"
+pub(crate) fn unproven(error: &AuthError) -> &'static str {
+    match error {
+        AuthError::NoKeys => {
+            "nothing was written or downloaded, and `init` refuses the package, too; ask the operator of the \
+             registry to add the signing key of the provider"
         }
-        .to_owned();
-    }
-    if matches!(
-        error,
         AuthError::Untimely {
             remark: KeyRemark::KeyFromTheFuture { .. } | KeyRemark::SignatureFromTheFuture { .. },
             ..
+        } => {
+            "nothing was written or downloaded; check the clock of this machine, and if it is right, report \
+             it to the publisher of the provider"
         }
-    ) {
-        return "nothing was written or downloaded; check the clock of this machine, and if it is right, report \
-                it to the publisher of the provider"
-            .to_owned();
+        AuthError::UnknownSchemes { .. }
+        | AuthError::StatedHashesDiffer { .. }
+        | AuthError::ClaimsLackPackage { .. }
+        | AuthError::ClaimsLackSize { .. }
+        | AuthError::ClaimsLackHash { .. }
+        | AuthError::ClaimedHashDiffers { .. } => {
+            "nothing was written; ask the operator of the registry or mirror to correct the package or its \
+             hashes, and do not install it until then"
+        }
+        _ => {
+            "nothing was written or downloaded; report it to the publisher of the provider, and do not \
+             install it before the cause is known"
+        }
     }
-    if matches!(
-        error,
-        AuthError::UnknownSchemes { .. } | AuthError::StatedHashesDiffer { .. }
-    ) {
-        return "nothing was written; ask the operator of the mirror to correct the package or its \
-                hashes, and do not install it until then"
-            .to_owned();
-    }
-    if matches!(
-        error,
-        AuthError::ClaimsLackPackage { .. }
-            | AuthError::ClaimsLackSize { .. }
-            | AuthError::ClaimsLackHash { .. }
-            | AuthError::ClaimedHashDiffers { .. }
-    ) {
-        return "nothing was written, and `tofu init` refuses the package, too; ask the operator of the \
-                registry to correct it"
-            .to_owned();
-    }
-    "nothing was written or downloaded; report it to the publisher of the provider, and do not \
-     install it before the cause is known"
-        .to_owned()
 }
 
 /// Names the place for the token of a host; a port fits into no variable (`cliconfig` rules 4.2).

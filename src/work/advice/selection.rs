@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use super::required::Required;
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
+use crate::report::shared::first_names;
 use crate::requirement::{Requirement, UnseenCall};
 use crate::resolve::{ConflictKind, ConflictPlace, ConstraintConflict, SelectError};
 use crate::version::{Constraints, Version};
@@ -59,26 +60,22 @@ pub(super) fn explain(error: &SelectError, required: &Required<'_>, flavor: Flav
         ),
         // This holds even where the package is installed (`resolve` rules 2.2), so keeping the version is no way out.
         SelectError::LockedGone { newest, .. } => {
-            let newest = newest.as_ref();
-            let newest = newest.map_or_else(String::new, |newest| {
-                format!("; the newest release offered is {newest}")
-            });
-            let name = provider.short(flavor);
+            let update = required.commands.update.with(provider.short(flavor));
+            let newest = newest
+                .as_ref()
+                .map(|newest| format!("; the newest release offered is {newest}"));
+            let newest = newest.unwrap_or_default();
             (
                 required.places(provider).into_iter().collect(),
-                Some(format!(
-                    "run `{}` to select another version{newest}",
-                    required.commands.update.with(name)
-                )),
+                Some(format!("run `{update}` to select another version{newest}")),
             )
         }
-        SelectError::NotOffered { newest, .. } => {
-            let newest = newest.as_ref();
-            (
-                required.places(provider).into_iter().collect(),
-                newest.map(|newest| format!("the newest release offered is {newest}")),
-            )
-        }
+        SelectError::NotOffered { newest, .. } => (
+            required.places(provider).into_iter().collect(),
+            newest
+                .as_ref()
+                .map(|newest| format!("the newest release offered is {newest}")),
+        ),
         SelectError::Refused { refusal, .. } => (
             required.places(provider).into_iter().collect(),
             Some(refusal.help().to_owned()),
@@ -96,7 +93,7 @@ impl Required<'_> {
         }
         let verb = if places.len() == 1 { "does" } else { "do" };
         let names = places.iter().map(|place| self.named(place, 0)).collect();
-        let names = and_more(names, " and ");
+        let names = and_more(names);
         vec![format!("{names} {verb} not allow {version}")]
     }
 
@@ -158,7 +155,7 @@ impl Required<'_> {
         // The recorded conditions count beside the visible ones only while a module cannot be seen (`resolve`
         // rules 2.6): with the modules installed, the conflict may be gone.
         let calls = &self.requirements.unseen_calls;
-        let unseen = and_more(calls.iter().map(UnseenCall::name).collect(), ", ");
+        let unseen = and_more(calls.iter().map(UnseenCall::name).collect());
         Explanation {
             causes: vec![format!(
                 "the lock file records \"{recorded}\", which no visible module states: it counts because \
@@ -193,43 +190,26 @@ impl Required<'_> {
             [only] => format!("the only offered version, {only}"),
             several => format!("any of the {} offered versions", several.len()),
         };
-        let names = || {
-            conflict
-                .places
-                .iter()
-                .map(|conflicting| self.named(conflicting.place, conflicting.others))
-                .collect::<Vec<String>>()
-        };
-        let mut causes = Vec::new();
-        match (conflict.kind, &*conflict.places) {
+        let names: Vec<String> = conflict
+            .places
+            .iter()
+            .map(|conflicting| self.named(conflicting.place, conflicting.others))
+            .collect();
+        let is_alone = names.len() == 1;
+        let names = and_more(names);
+        let cause = match conflict.kind {
             // Without a place there is nothing to name: the title has the constraints.
-            (ConflictKind::NoPlace, _) | (_, []) => return causes,
-            (ConflictKind::Contradiction, [_]) => {
-                causes.push(format!("{} excludes every version", names().remove(0)));
-                return causes;
+            _ if names.is_empty() => return Vec::new(),
+            ConflictKind::NoPlace => return Vec::new(),
+            ConflictKind::Contradiction if is_alone => format!("{names} excludes every version"),
+            ConflictKind::NotOffered if is_alone => format!("{names} does not allow {versions}"),
+            ConflictKind::Contradiction => format!("no version can meet all of these: {names}"),
+            ConflictKind::NotOffered => {
+                format!("together these do not allow {versions}: {names}")
             }
-            (ConflictKind::NotOffered, [_]) => {
-                let name = names().remove(0);
-                causes.push(format!("{name} does not allow {versions}"));
-                return causes;
-            }
-            (ConflictKind::Contradiction, [_, _]) => {
-                causes.push(format!("{} exclude each other", names().join(" and ")));
-            }
-            (ConflictKind::Contradiction, _) => {
-                let names = and_more(names(), ", ");
-                causes.push(format!("no version can meet all of these: {names}"));
-            }
-            (ConflictKind::NotOffered, [_, _]) => {
-                let names = names().join(" and ");
-                causes.push(format!("{names} together do not allow {versions}"));
-            }
-            (ConflictKind::NotOffered, _) => {
-                let names = and_more(names(), ", ");
-                causes.push(format!("together these do not allow {versions}: {names}"));
-            }
-        }
-        if !offered.is_empty() {
+        };
+        let mut causes = vec![cause];
+        if !offered.is_empty() && !is_alone {
             // Beside each other these versions show which of the places is behind.
             let allowed = conflict.places.iter().map(|conflicting| {
                 let constraints = &conflicting.place.constraints;
@@ -238,7 +218,7 @@ impl Required<'_> {
                     None => format!("none by \"{constraints}\""),
                 }
             });
-            let allowed = and_more(allowed.collect(), ", ");
+            let allowed = and_more(allowed.collect());
             causes.push(format!(
                 "the newest offered version that each allows: {allowed}"
             ));
@@ -278,19 +258,15 @@ impl Required<'_> {
         if !ways.is_empty() {
             return Some(ways.join("; "));
         }
-        match (&*conflict.places, offered.iter().max()) {
-            ([], Some(newest)) => Some(format!("the newest version offered is {newest}")),
-            ([], None) => None,
-            ([_], Some(newest)) => Some(format!(
-                "change that constraint and others: the newest version offered is {newest}"
-            )),
-            ([_], None) => Some("change that constraint".to_owned()),
-            ([..], Some(_)) => Some(format!(
+        match (conflict.places.len(), offered.iter().max()) {
+            (0, newest) => newest.map(|newest| format!("the newest version offered is {newest}")),
+            (1, _) => Some("change that constraint".to_owned()),
+            (_, Some(_)) => Some(format!(
                 "change several constraints, since no single change is enough; `lockctl why {provider}{}` \
                  lists them all",
                 self.commands.roots
             )),
-            ([..], None) => Some("change one of these constraints".to_owned()),
+            (_, None) => Some("change one of these constraints".to_owned()),
         }
     }
 
@@ -309,11 +285,6 @@ impl Required<'_> {
 }
 
 /// Joins names; of many the first ones, with the number of the others.
-fn and_more(mut names: Vec<String>, separator: &str) -> String {
-    if names.len() <= MAX_PLACES + 1 {
-        return names.join(separator);
-    }
-    let more = names.len() - MAX_PLACES;
-    names.truncate(MAX_PLACES);
-    format!("{} and {more} more", names.join(", "))
+fn and_more(names: Vec<String>) -> String {
+    first_names(names.into_iter(), MAX_PLACES).join(", ")
 }

@@ -29,7 +29,7 @@ fn two_places_that_exclude_each_other_are_named_with_the_ways_out() {
     let outcome = lock(&lab).exits(2);
     outcome.stderr.clone().reads(str![[r#"
 error: no offered version of example.com/t/a meets the constraints ">= 1.0.0, >= 2.0.0, < 2.0.0"
-  cause: ">= 2.0.0" at main.tf:3 and "< 2.0.0" at m2/main.tf:3 (module.m2) exclude each other
+  cause: no version can meet all of these: ">= 2.0.0" at main.tf:3, "< 2.0.0" at m2/main.tf:3 (module.m2)
   cause: the newest offered version that each allows: 2.1.0 by ">= 2.0.0", 1.4.0 by "< 2.0.0"
   help: to select 2.1.0, change "< 2.0.0" at m2/main.tf:3 (module.m2); to select 1.4.0, change ">= 2.0.0" at main.tf:3
 
@@ -44,7 +44,7 @@ fn one_place_that_allows_nothing_offered_is_named_alone() {
     let lab = modules(OFFERED, ">= 3.0.0", &["< 2.0.0, != 1.4.0"]);
     lock(&lab).exits(2).stderr_eq(str![[r#"
 error: no offered version of example.com/t/a meets the constraints "!= 1.4.0, < 2.0.0, >= 3.0.0"
-  cause: ">= 3.0.0" at main.tf:3 and "!= 1.4.0, < 2.0.0" at m0/main.tf:3 (module.m0) exclude each other
+  cause: no version can meet all of these: ">= 3.0.0" at main.tf:3, "!= 1.4.0, < 2.0.0" at m0/main.tf:3 (module.m0)
   cause: the newest offered version that each allows: none by ">= 3.0.0", 1.0.0 by "!= 1.4.0, < 2.0.0"
   help: to select 1.0.0, change ">= 3.0.0" at main.tf:3
 
@@ -70,7 +70,7 @@ fn places_that_leave_only_what_is_not_offered_are_named() {
     let lab = modules(OFFERED, "> 1.4.0", &["< 2.0.0", "< 2.0.0"]);
     lock(&lab).exits(2).stderr_eq(str![[r#"
 error: no offered version of example.com/t/a meets the constraints "> 1.4.0, < 2.0.0"
-  cause: "> 1.4.0" at main.tf:3 and "< 2.0.0" at m0/main.tf:3 (module.m0) and at 1 more place together do not allow any of the 4 offered versions
+  cause: together these do not allow any of the 4 offered versions: "> 1.4.0" at main.tf:3, "< 2.0.0" at m0/main.tf:3 (module.m0) and at 1 more place
   cause: the newest offered version that each allows: 2.1.0 by "> 1.4.0", 1.4.0 by "< 2.0.0"
   help: to select 2.1.0, change "< 2.0.0" at m0/main.tf:3 (module.m0) and at 1 more place; to select 1.4.0, change "> 1.4.0" at main.tf:3
 
@@ -101,7 +101,7 @@ fn a_locked_version_outside_the_constraints_moves_by_update() {
     lab.write(LOCK, locks(&[("a", "1.0.0")]));
     lock(&lab).exits(2).stderr_eq(str![[r#"
 error: the locked version 1.0.0 of example.com/t/a does not meet the constraints "> 1.0.0, >= 1.0.0, ~> 2.0"
-  cause: "~> 2.0" at main.tf:3 and "> 1.0.0" at m1/main.tf:3 (module.m1) do not allow 1.0.0
+  cause: "~> 2.0" at main.tf:3, "> 1.0.0" at m1/main.tf:3 (module.m1) do not allow 1.0.0
   help: run `lockctl update . --flavor terraform@1.11 --fs-mirror mirror example.com/t/a` to select another version, or change the constraint
 
 "#]]);
@@ -114,7 +114,7 @@ example.com/t/a  1.0.0   2.1.0 (major)  2.1.0 (major)  not allowed
 
 "#]]);
     compared.stderr_eq(str![[r#"
-warning: the locked version 1.0.0 of example.com/t/a does not meet the constraints "> 1.0.0, >= 1.0.0, ~> 2.0"; "~> 2.0" at main.tf:3 and "> 1.0.0" at m1/main.tf:3 (module.m1) do not allow 1.0.0; run `lockctl update . --flavor terraform@1.11 example.com/t/a` to select another version, or change the constraint
+warning: the locked version 1.0.0 of example.com/t/a does not meet the constraints "> 1.0.0, >= 1.0.0, ~> 2.0"; "~> 2.0" at main.tf:3, "> 1.0.0" at m1/main.tf:3 (module.m1) do not allow 1.0.0; run `lockctl update . --flavor terraform@1.11 example.com/t/a` to select another version, or change the constraint
 note: `lockctl update . --flavor terraform@1.11` moves what can be updated
 
 "#]]);
@@ -127,7 +127,7 @@ fn a_locked_version_moves_nowhere_if_the_constraints_exclude_each_other() {
     lock(&lab).stderr.reads(str![[r#"
 error: the locked version 1.0.0 of example.com/t/a does not meet the constraints "~> 2.0, < 2.0.0"
   cause: "~> 2.0" at main.tf:3 does not allow 1.0.0
-  cause: "~> 2.0" at main.tf:3 and "< 2.0.0" at m0/main.tf:3 (module.m0) exclude each other
+  cause: no version can meet all of these: "~> 2.0" at main.tf:3, "< 2.0.0" at m0/main.tf:3 (module.m0)
   help: change one of these constraints
 
 "#]]);

@@ -235,7 +235,7 @@ fn a_helper_that_fails_is_named_where_credentials_are_missing() {
     steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: registry.terraform.io requires credentials: https://REGISTRY/v1/providers/acme/demo/versions answered 401: Unauthorized
-  help: give a token for registry.terraform.io in TF_TOKEN_registry_terraform_io; the credentials helper "vault" failed: the vault is sealed
+  help: give a token for registry.terraform.io in TF_TOKEN_registry_terraform_io, or by `terraform login registry.terraform.io`; the credentials helper "vault" failed: the vault is sealed
 
 "#]]);
 }

@@ -57,7 +57,7 @@ fn a_mirror_says_nothing_of_the_release() {
     let outcome = lock(&lab, &["--net-mirror", &url]).exits(2);
     steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the mirror https://REGISTRY/mirror/ has no package of registry.terraform.io/acme/demo 1.0.0 for windows_386
-  help: the mirror has packages for darwin_arm64, linux_amd64, linux_arm64, windows_amd64; the release may have one for windows_386: add it to the mirror
+  help: it has packages for darwin_arm64, linux_amd64, linux_arm64, windows_amd64; the release may have one for windows_386: add it to the mirror
 
 "#]]);
 }

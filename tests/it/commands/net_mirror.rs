@@ -44,7 +44,7 @@ fn hashes_that_cannot_be_checked_are_refused_before_the_download() {
     steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64, offered as https://REGISTRY/mirror/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip, cannot be trusted
   cause: the mirror states only hashes of unknown schemes: h2:abc
-  help: nothing was written; ask the operator of the mirror to correct the package or its hashes, and do not install it until then
+  help: nothing was written; ask the operator of the registry or mirror to correct the package or its hashes, and do not install it until then
 
 "#]]);
     let zips = registry.requests();
@@ -76,7 +76,7 @@ fn a_missing_slash_is_pointed_out() {
     steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the mirror https://REGISTRY/mirror has no package of registry.terraform.io/acme/demo
   cause: required in main.tf:5 ("~> 1.0.0")
-  help: the URL of the mirror, https://REGISTRY/mirror, does not end in a slash, so its last part was left out: add the slash
+  help: the URL https://REGISTRY/mirror does not end in a slash, so its last part was left out: add the slash
 
 "#]]);
 }
@@ -128,7 +128,7 @@ fn a_package_that_has_none_of_the_stated_hashes_is_refused() {
     steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64, offered as https://REGISTRY/mirror/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip, cannot be trusted
   cause: the package has none of the hashes that the mirror states: zh:0000000000000000000000000000000000000000000000000000000000000000
-  help: nothing was written; ask the operator of the mirror to correct the package or its hashes, and do not install it until then
+  help: nothing was written; ask the operator of the registry or mirror to correct the package or its hashes, and do not install it until then
 
 "#]]);
 }
@@ -144,7 +144,7 @@ fn a_platform_that_the_mirror_lacks_is_an_error_if_it_was_named() {
     assert_exit(&outcome, 2);
     steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the mirror https://REGISTRY/mirror/ has no package of registry.terraform.io/acme/demo 1.0.0 for plan9_arm
-  help: the mirror has packages for darwin_arm64, linux_amd64, linux_arm64, windows_amd64; the release may have one for plan9_arm: add it to the mirror
+  help: it has packages for darwin_arm64, linux_amd64, linux_arm64, windows_amd64; the release may have one for plan9_arm: add it to the mirror
 warning: providers are rarely released for plan9_arm: is it spelled right?
 
 "#]]);

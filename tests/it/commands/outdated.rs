@@ -242,7 +242,7 @@ fn markdown_has_the_table_the_failures_and_the_verdict() {
     let lab = several();
     lab.write("child/main.tf", requires(&[("a", ">= 3.0"), ("gone", "")]));
     outdated(&lab, &["--format", "markdown"]).exits(2).stdout_eq(str![[r#"
-**Error**: no offered version of example.com/t/a meets the constraints "/~> 1.0, >= 3.0.0"<br>cause: "/~> 1.0" at main.tf:3 and ">= 3.0.0" at child/main.tf:3 (module.child) exclude each other<br>cause: the newest offered version that each allows: 1.4.0 by "/~> 1.0", none by ">= 3.0.0"<br>help: to select 1.4.0, change ">= 3.0.0" at child/main.tf:3 (module.child)
+**Error**: no offered version of example.com/t/a meets the constraints "/~> 1.0, >= 3.0.0"<br>cause: no version can meet all of these: "/~> 1.0" at main.tf:3, ">= 3.0.0" at child/main.tf:3 (module.child)<br>cause: the newest offered version that each allows: 1.4.0 by "/~> 1.0", none by ">= 3.0.0"<br>help: to select 1.4.0, change ">= 3.0.0" at child/main.tf:3 (module.child)
 
 **Error**: the mirror in mirror has no package of example.com/t/gone<br>cause: required in child/main.tf:4<br>help: check the source address, or add the provider to the mirror
 
