@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
 use crate::hcl::edit::{BlockName, EditError, HclEditor};
@@ -16,19 +15,17 @@ use crate::version::Version;
 use crate::world::Replaced;
 
 /// An entry of a lock file with what is known of its release.
-pub(super) struct SeenEntry<'a> {
-    pub(super) root: String,
-    pub(super) provider: ProviderAddr,
+pub(super) struct SeenEntry {
     pub(super) version: Version,
     /// The memory of the project file; `None` if it has none of the provider.
-    pub(super) remembered: Option<&'a RememberedProvider>,
+    pub(super) remembered: Option<RememberedProvider>,
     /// The steps down from that.
     pub(super) steps_down: Vec<StepDown>,
     /// The user accepts what differs.
     pub(super) is_accepted: bool,
     pub(super) origin: ReleaseOrigin,
-    /// The times when its keys expire, by fingerprint.
-    pub(super) key_ends: Option<&'a BTreeMap<String, SystemTime>>,
+    /// The day when the first of its keys expires.
+    pub(super) key_expires: Option<String>,
 }
 
 /// The providers that a project file governs, over all roots of the run.
@@ -41,36 +38,29 @@ pub(super) struct ProjectMemory {
 struct SeenProvider {
     /// The origin of all of them together.
     origin: ReleaseOrigin,
-    remembered: Option<RememberedProvider>,
-    is_accepted: bool,
-    /// Some entry is a step down.
-    is_changed: bool,
-    /// The entries by the path of their root.
-    entries: BTreeMap<String, SeenRelease>,
-    /// The day when the first of its keys expires.
-    key_expires: Option<String>,
-}
-
-/// The release of an entry.
-struct SeenRelease {
-    version: Version,
-    origin: ReleaseOrigin,
-    steps_down: Vec<StepDown>,
+    /// The entries by the path of their root; at least one.
+    entries: BTreeMap<String, SeenEntry>,
 }
 
 impl SeenProvider {
+    /// Returns the memory of the project file, which all entries share.
+    fn remembered(&self) -> Option<&RememberedProvider> {
+        self.entries.values().next()?.remembered.as_ref()
+    }
+
     fn state(&self) -> MemoryState {
-        let (origin, known) = (&self.origin, self.remembered.as_ref());
+        let origin = &self.origin;
         let is_known = origin.signers.is_some() || origin.modules.len() == 1;
-        let Some(remembered) = known else {
+        let Some(remembered) = self.remembered() else {
             return if is_known {
                 MemoryState::FirstUse
             } else {
                 MemoryState::Unknown
             };
         };
-        if self.is_changed {
-            return if self.is_accepted {
+        let mut entries = self.entries.values();
+        if entries.clone().any(|entry| !entry.steps_down.is_empty()) {
+            return if entries.any(|entry| entry.is_accepted) {
                 MemoryState::Accepted
             } else {
                 MemoryState::Changed
@@ -93,50 +83,38 @@ impl SeenProvider {
 
 impl ProjectMemory {
     /// Adds an entry: every key and module counts, and the smallest number of hashes.
-    pub(super) fn add(&mut self, entry: SeenEntry<'_>) {
-        let origin = entry.origin;
+    pub(super) fn add(&mut self, root: String, provider: ProviderAddr, entry: SeenEntry) {
+        let origin = &entry.origin;
         let seen = self
             .providers
-            .entry(entry.provider)
+            .entry(provider)
             .or_insert_with(|| SeenProvider {
                 origin: origin.clone(),
-                remembered: entry.remembered.cloned(),
-                is_accepted: entry.is_accepted,
-                is_changed: false,
                 entries: BTreeMap::new(),
-                key_expires: entry
-                    .key_ends
-                    .and_then(|keys| keys.values().min())
-                    .map(|end| day(*end)),
             });
-        seen.origin.modules.extend(origin.modules.iter().cloned());
-        seen.origin
-            .repositories
-            .extend(origin.repositories.iter().cloned());
-        seen.origin.unattested += origin.unattested;
-        seen.origin.zh = seen.origin.zh.min(origin.zh);
-        match (&mut seen.origin.signers, &origin.signers) {
+        let all = &mut seen.origin;
+        all.modules.extend(origin.modules.iter().cloned());
+        all.repositories.extend(origin.repositories.iter().cloned());
+        all.unattested = all.unattested.max(origin.unattested);
+        all.zh = all.zh.min(origin.zh);
+        match (&mut all.signers, &origin.signers) {
             // An unsigned release is a fact about the provider, beside signed ones.
             (Some(all), Some(keys)) => all.extend(keys.iter().cloned()),
             (all, keys) => *all = all.take().or_else(|| keys.clone()),
         }
-        seen.is_changed |= !entry.steps_down.is_empty();
-        let release = SeenRelease {
-            version: entry.version,
-            origin,
-            steps_down: entry.steps_down,
-        };
-        seen.entries.insert(entry.root, release);
+        seen.entries.insert(root, entry);
     }
 
     /// Returns a row for each entry of a root.
     pub(super) fn rows(&self, root: &str) -> impl Iterator<Item = TrustedProvider> {
         self.providers.iter().filter_map(move |(provider, seen)| {
-            let SeenRelease {
+            let SeenEntry {
                 version,
                 origin,
                 steps_down,
+                ..
             } = seen.entries.get(root)?;
+            let first = seen.entries.values().next()?;
             let fingerprints = origin
                 .signers
                 .as_ref()
@@ -146,7 +124,7 @@ impl ProjectMemory {
                 version: version.clone(),
                 state: seen.state(),
                 signed_by: fingerprints,
-                key_expires: seen.key_expires.clone(),
+                key_expires: first.key_expires.clone(),
                 modules: origin.modules.iter().cloned().collect(),
                 provenance: origin.repositories.iter().cloned().collect(),
                 zh_count: origin.zh,
@@ -208,7 +186,7 @@ impl ProjectMemory {
             if !state.is_written() {
                 continue;
             }
-            let address = match &seen.remembered {
+            let address = match seen.remembered() {
                 Some(known) => known.provider.text().to_owned(),
                 None => provider.to_string(),
             };

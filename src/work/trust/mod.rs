@@ -17,6 +17,7 @@ use crate::diag::Texts;
 use crate::driver;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
+use crate::package::calendar::day;
 use crate::report::json::{MemoryState, Provider, RootStatus, TrustedProvider};
 use crate::report::{CommandResult, Failure, Look, RootResult, TextBlock};
 use crate::review::ReleaseOrigin;
@@ -123,16 +124,17 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
                 })
             });
             let known_ends = || Some(&releases.releases.get(provider)?.key_ends);
-            memory.add(SeenEntry {
-                root: result.path.clone(),
-                provider: provider.clone(),
+            let key_ends = ends.get(provider).or_else(known_ends);
+            let first_end = key_ends.and_then(|keys| keys.values().min());
+            let entry = SeenEntry {
                 version: entry.version.clone(),
-                remembered,
+                remembered: remembered.cloned(),
                 steps_down,
                 is_accepted: accepted.contains(provider),
                 origin,
-                key_ends: ends.get(provider).or_else(known_ends),
-            });
+                key_expires: first_end.map(|end| day(*end)),
+            };
+            memory.add(result.path.clone(), provider.clone(), entry);
         }
         Ok(Replaced::Done)
     });

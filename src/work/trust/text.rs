@@ -1,5 +1,8 @@
 //! The text of `lockctl trust`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::addr::ProviderAddr;
 use crate::report::json::{MemoryState, Provider, TrustedProvider};
 use crate::report::{Column, Look, RootResult, Row, Table, TextBlock, Tone};
 
@@ -53,42 +56,26 @@ pub(super) fn of_all(roots: &[RootResult], checks: bool, look: Look) -> Vec<Text
 /// Counts the providers by their state, and says what follows from it.
 fn summary(all: &[(&RootResult, &TrustedProvider)], checks: bool) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
-    let count = |state: MemoryState| {
-        let mut names: Vec<_> = all
-            .iter()
-            .filter(|(_, row)| row.state == state)
-            .map(|(_, row)| &row.provider)
-            .collect();
-        names.sort();
-        // Roots that share a project file remember a provider together.
-        names.dedup();
-        names.len()
-    };
-    let counted = [
-        MemoryState::Changed,
-        MemoryState::Accepted,
-        MemoryState::FirstUse,
-        MemoryState::Completed,
-        MemoryState::Unknown,
-        MemoryState::Unchanged,
-    ]
-    .map(|state| (count(state), state.name()));
-    let parts: Vec<String> = counted
+    // Sets, because roots that share a project file remember a provider together.
+    let mut by_state: BTreeMap<MemoryState, BTreeSet<&ProviderAddr>> = BTreeMap::new();
+    for (_, row) in all {
+        by_state.entry(row.state).or_default().insert(&row.provider);
+    }
+    let parts: Vec<String> = by_state
         .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, name)| format!("{count} {name}"))
+        .map(|(state, providers)| format!("{} {}", providers.len(), state.name()))
         .collect();
-    if count(MemoryState::FirstUse) > 0 {
+    if by_state.contains_key(&MemoryState::FirstUse) {
         let text =
             "a first use is compared with nothing: compare the keys with what the publishers state";
         blocks.push(TextBlock::Remark(Tone::Note, text.to_owned()));
     }
-    if count(MemoryState::Unknown) > 0 {
+    if by_state.contains_key(&MemoryState::Unknown) {
         let text = "who signs an unknown one is known after `lockctl lock`, or with `lockctl trust --upstream`";
         blocks.push(TextBlock::Remark(Tone::Note, text.to_owned()));
     }
     if !parts.is_empty() {
-        let is_changed = count(MemoryState::Changed) > 0;
+        let is_changed = by_state.contains_key(&MemoryState::Changed);
         let written = all.iter().any(|(_, row)| row.state.is_written());
         let end = match (checks, written) {
             (true, true) => "; nothing was written",
