@@ -127,69 +127,55 @@ impl OutdatedRoot<'_> {
     }
 
     fn row(&self, compared: &ComparedVersions) -> ComparedProvider {
-        let mut row = self.without_offer(compared);
-        let (VersionComparison::Offered { outlook, .. } | VersionComparison::Unseen(outlook)) =
-            &compared.standing
-        else {
-            return row;
+        let outlook = match &compared.standing {
+            VersionComparison::Offered { outlook, .. } | VersionComparison::Unseen(outlook) => {
+                Some(outlook)
+            }
+            _ => None,
         };
-        row.locked_is_offered = compared.locked.as_ref().map(|_| outlook.offers_locked);
-        row.newest_allowed = outlook.allowed.as_ref().ok().cloned();
-        row.newest.clone_from(&outlook.newest);
-        let step =
-            |to: &Option<Version>| ComparedProvider::upgrade(row.locked.as_ref(), to.as_ref());
-        (row.allowed_step, row.step) = (step(&row.newest_allowed), step(&row.newest));
-        let dates = |version: &Option<Version>| {
-            let dates = version
-                .as_ref()
-                .and_then(|version| compared.newer_dates.get(version));
-            let latest = dates.and_then(ReleaseDates::latest);
-            let stated = dates.map(StatedDate::all).unwrap_or_default();
-            (stated, latest.map(|date| ago(date.time, self.now)))
+        let locked = compared.locked.as_ref();
+        let allowed = outlook.and_then(|outlook| outlook.allowed.as_ref().ok());
+        let newest = outlook.and_then(|outlook| outlook.newest.as_ref());
+        let old_enough = compared.old_enough.as_ref();
+        let dates = |version: Option<&Version>| {
+            version.and_then(|version| compared.newer_dates.get(version))
         };
-        (row.allowed_dates, row.allowed_age) = dates(&row.newest_allowed);
-        (_, row.old_enough_age) = dates(&row.old_enough);
-        (row.dates, row.age) = dates(&row.newest);
-        if let Some(newest) = &outlook.newest {
-            row.held_by = self.held_by(compared, newest);
-        }
-        if let Err(error) = &outlook.allowed
-            && let SelectError::NoMatch { offered, .. } = &**error
-        {
-            row.conflict = self.conflict(&compared.provider, offered);
-        }
-        row
-    }
-
-    /// Makes a row of what is known without any offered version.
-    fn without_offer(&self, compared: &ComparedVersions) -> ComparedProvider {
+        let stated = |version| dates(version).map(StatedDate::all).unwrap_or_default();
+        let age = |version| {
+            let latest = dates(version).and_then(ReleaseDates::latest);
+            latest.map(|date| ago(date.time, self.now))
+        };
+        let error = outlook.and_then(|outlook| outlook.allowed.as_ref().err());
+        let conflict = match error.map(|error| &**error) {
+            Some(SelectError::NoMatch { offered, .. }) => {
+                self.conflict(&compared.provider, offered)
+            }
+            _ => Vec::new(),
+        };
+        let is_too_young = self.youth(compared).is_some() && old_enough.is_none();
         ComparedProvider {
             provider: compared.provider.clone(),
             state: match state(compared) {
-                VersionState::Behind
-                    if self.youth(compared).is_some() && compared.old_enough.is_none() =>
-                {
-                    VersionState::TooYoung
-                }
+                VersionState::Behind if is_too_young => VersionState::TooYoung,
                 state => state,
             },
-            version: compared.locked.clone(),
-            locked: compared.locked.clone(),
-            locked_is_offered: None,
-            newest_allowed: None,
-            old_enough: compared.old_enough.clone(),
-            newest: None,
-            allowed_step: None,
-            step: None,
-            allowed_dates: Vec::new(),
-            dates: Vec::new(),
-            allowed_age: None,
-            old_enough_age: None,
-            age: None,
+            version: locked.cloned(),
+            locked: locked.cloned(),
+            locked_is_offered: locked.and(outlook).map(|outlook| outlook.offers_locked),
+            newest_allowed: allowed.cloned(),
+            old_enough: old_enough.cloned(),
+            newest: newest.cloned(),
+            allowed_step: ComparedProvider::upgrade(locked, allowed),
+            step: ComparedProvider::upgrade(locked, newest),
+            allowed_dates: stated(allowed),
+            dates: stated(newest),
+            allowed_age: age(allowed),
+            old_enough_age: age(old_enough),
+            age: age(newest),
             advisories: Vec::new(),
             constraints: compared.constraints.clone(),
-            held_by: Vec::new(),
-            conflict: Vec::new(),
+            held_by: newest.map_or_else(Vec::new, |newest| self.held_by(compared, newest)),
+            conflict,
         }
     }
 
