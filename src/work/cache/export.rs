@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::{NAME, UserStore, is_standard, result};
+use super::{NAME, UserStore, exit, is_standard, result};
 use crate::addr::ProviderAddr;
 use crate::authenticate::{FactSigner, Note};
 use crate::cache::ExportArgs;
@@ -13,8 +13,7 @@ use crate::driver;
 use crate::hash::Hash;
 use crate::package::{Fact, ReleaseFact};
 use crate::report::json::{ExportedFacts, StoreReport};
-use crate::report::{CLEAN, FAILED, FINDINGS};
-use crate::report::{CommandResult, Failure};
+use crate::report::{CLEAN, CommandResult, Failure};
 use crate::run::World;
 use crate::run::contradiction;
 use crate::run::options::RootArgs;
@@ -41,6 +40,13 @@ struct ExportFile {
     stated: Export,
 }
 
+/// The facts that are written, each once, in the order of the file.
+struct ExportParts<'s> {
+    facts: BTreeMap<&'s Hash, &'s Fact>,
+    releases: BTreeMap<(&'s ProviderAddr, &'s Version), &'s ReleaseFact>,
+    contents: BTreeMap<Hash, BuildInfo>,
+}
+
 impl RecordedHashes {
     /// Returns whether a lock file records the package of a fact.
     fn needs(&self, fact: &Fact) -> bool {
@@ -65,17 +71,12 @@ pub(super) fn run(
     };
     let signer = signer(args, found.world)?;
     let inventory = found.inventory()?;
-    let facts = selected(&inventory, recorded.as_ref(), args.imported);
-    let releases = releases(&inventory, recorded.as_ref(), args.imported);
-    let contents = found
-        .store
-        .build_infos(facts.keys().copied(), args.imported);
+    let parts = ExportParts::new(&found, &inventory, recorded.as_ref(), args.imported);
     let (exported, text) = match args.file.as_deref().filter(|path| !is_standard(path)) {
         None => {
-            let text = store::export(facts.values().copied(), releases.into_values(), &contents);
-            let text = signed(text, signer.as_ref());
+            let text = parts.text(signer.as_ref());
             let exported = ExportedFacts {
-                facts: facts.len(),
+                facts: parts.facts.len(),
                 text: Some(text.clone()),
                 ..ExportedFacts::default()
             };
@@ -83,16 +84,15 @@ pub(super) fn run(
         }
         Some(file) => {
             let path = session.options.below(file);
-            let own = (facts, releases, contents);
-            let exported = to_file(
-                &found,
+            let written = to_file(
+                found.world,
                 &path,
                 &inventory,
                 recorded.as_ref(),
-                own,
+                parts,
                 signer.as_ref(),
-            )
-            .unwrap_or_else(|failure| ExportedFacts {
+            );
+            let exported = written.unwrap_or_else(|failure| ExportedFacts {
                 failure: Some(failure),
                 ..ExportedFacts::default()
             });
@@ -100,11 +100,7 @@ pub(super) fn run(
             (ExportedFacts { file, ..exported }, Vec::new())
         }
     };
-    let exit = match &exported.failure {
-        None => CLEAN,
-        Some(_) if !exported.contradictions.is_empty() => FINDINGS,
-        Some(_) => FAILED,
-    };
+    let exit = exit(exported.failure.as_ref(), &exported.contradictions);
     let report = StoreReport {
         exported: Some(exported),
         ..found.report()
@@ -165,65 +161,84 @@ fn recorded(
     }
 }
 
-/// Returns the facts of the store that are wanted, by their `zh:`.
-///
-/// What a lock file needs is wanted however old it is: age bounds the store, and makes no fact false.
-fn selected<'s>(
-    inventory: &'s Inventory,
-    recorded: Option<&RecordedHashes>,
-    with_imported: bool,
-) -> BTreeMap<&'s Hash, &'s Fact> {
-    let is_wanted = |stored: &&StoredFact| with_imported || stored.origin == FactOrigin::Computed;
-    let young = inventory.facts.iter().filter(is_wanted);
-    let old = inventory.old.iter().filter(is_wanted);
-    let facts: Vec<&Fact> = match recorded {
-        None => young.map(|stored| &stored.fact).collect(),
-        Some(recorded) => young
+impl<'s> ExportParts<'s> {
+    /// Selects what is wanted of the store.
+    fn new(
+        found: &UserStore<'_>,
+        inventory: &'s Inventory,
+        recorded: Option<&RecordedHashes>,
+        with_imported: bool,
+    ) -> Self {
+        let is_own = |origin: &FactOrigin| with_imported || *origin == FactOrigin::Computed;
+        // What a lock file needs is wanted however old it is: age bounds the store, and makes no fact false.
+        let old = inventory.old.iter().filter(|_| recorded.is_some());
+        let facts: BTreeMap<&Hash, &Fact> = inventory
+            .facts
+            .iter()
             .chain(old)
-            .map(|stored| &stored.fact)
-            .filter(|fact| recorded.needs(fact))
-            .collect(),
-    };
-    // Ordered by `zh:`, so that all machines write the same file.
-    facts.into_iter().map(|fact| (&fact.zh, fact)).collect()
-}
+            .filter(|stored| is_own(&stored.origin))
+            .map(|stored| (&stored.fact.zh, &stored.fact))
+            .filter(|(_, fact)| recorded.is_none_or(|recorded| recorded.needs(fact)))
+            .collect();
+        let releases = inventory
+            .releases
+            .iter()
+            .filter(|stored| is_own(&stored.origin))
+            .map(|stored| &*stored.release)
+            .filter(|release| recorded.is_none_or(|recorded| recorded.locks(release)))
+            .map(|release| ((&release.provider, &release.version), release))
+            .collect();
+        let contents = found
+            .store
+            .build_infos(facts.keys().copied(), with_imported);
+        Self {
+            facts,
+            releases,
+            contents,
+        }
+    }
 
-/// Returns the releases of the store that are wanted, by their keys.
-fn releases<'s>(
-    inventory: &'s Inventory,
-    recorded: Option<&RecordedHashes>,
-    with_imported: bool,
-) -> BTreeMap<(&'s ProviderAddr, &'s Version), &'s ReleaseFact> {
-    inventory
-        .releases
-        .iter()
-        .filter(|stored| with_imported || stored.origin == FactOrigin::Computed)
-        .map(|stored| &*stored.release)
-        .filter(|release| recorded.is_none_or(|recorded| recorded.locks(release)))
-        .map(|release| ((&release.provider, &release.version), release))
-        .collect()
-}
+    /// Adds what a file states and lock files need.
+    fn with_needed(mut self, stated: &'s Export, recorded: &RecordedHashes) -> Self {
+        // Its lines stay as they are (`store` rules 4.4), so that all machines write the same file: one zip may
+        // be known under several names.
+        let facts = stated.facts.iter().filter(|fact| recorded.needs(fact));
+        self.facts.extend(facts.map(|fact| (&fact.zh, fact)));
+        let releases = stated.releases.iter().filter(|it| recorded.locks(it));
+        self.releases
+            .extend(releases.map(|it| ((&it.provider, &it.version), it)));
+        for (zh, info) in &stated.contents {
+            if self.facts.contains_key(zh) {
+                self.contents.insert(zh.clone(), info.clone());
+            }
+        }
+        self
+    }
 
-/// The facts and releases of the store that are to be written.
-type OwnFacts<'s> = (
-    BTreeMap<&'s Hash, &'s Fact>,
-    BTreeMap<(&'s ProviderAddr, &'s Version), &'s ReleaseFact>,
-    BTreeMap<Hash, BuildInfo>,
-);
+    /// Returns the text, with a signature if one is wanted; the same text has the same signature.
+    fn text(&self, signer: Option<&FactSigner>) -> String {
+        let facts = self.facts.values().copied();
+        let text = store::export(facts, self.releases.values().copied(), &self.contents);
+        match signer {
+            Some(signer) => signer.sign(&text),
+            None => text,
+        }
+    }
+}
 
 /// Writes facts to a file. Where lock files say what is needed, what the file holds of that stays.
 ///
 /// # Errors
 /// If the file cannot be read or written, or holds something else.
 fn to_file(
-    found: &UserStore<'_>,
+    world: World<'_>,
     path: &Path,
     inventory: &Inventory,
     recorded: Option<&RecordedHashes>,
-    own: OwnFacts<'_>,
+    parts: ExportParts<'_>,
     signer: Option<&FactSigner>,
 ) -> Result<ExportedFacts, Failure> {
-    let target = target(found.world, path, signer)?;
+    let target = target(world, path, signer)?;
     let contradictions = contradictions(&target.stated.facts, inventory);
     if !contradictions.is_empty() {
         let file = path.display().to_string();
@@ -233,17 +248,15 @@ fn to_file(
             ..ExportedFacts::default()
         });
     }
-    let (facts, releases, contents) = match recorded {
-        Some(recorded) => with_needed(own, &target.stated, recorded),
-        None => own,
+    let parts = match recorded {
+        Some(recorded) => parts.with_needed(&target.stated, recorded),
+        None => parts,
     };
-    let text = store::export(facts.values().copied(), releases.into_values(), &contents);
-    let text = signed(text, signer);
+    let text = parts.text(signer);
     // An unchanged file keeps its time, so that build tools see no change.
     let is_new = target.bytes.as_deref() != Some(text.as_bytes());
     if is_new {
-        let replaced = found
-            .world
+        let replaced = world
             .disk
             .replace(path, target.bytes.as_deref(), text.as_bytes())
             .map_err(|error| unwritten(path, error.to_string()))?;
@@ -252,42 +265,10 @@ fn to_file(
         }
     }
     Ok(ExportedFacts {
-        facts: facts.len(),
+        facts: parts.facts.len(),
         changed: Some(is_new),
         ..ExportedFacts::default()
     })
-}
-
-/// Adds what a file states and lock files need.
-fn with_needed<'s>(
-    (mut facts, mut releases, mut contents): OwnFacts<'s>,
-    stated: &'s Export,
-    recorded: &RecordedHashes,
-) -> OwnFacts<'s> {
-    // Its lines stay as they are (`store` rules 4.4), so that all machines write the same file: one zip may
-    // be known under several names.
-    facts.extend(
-        stated
-            .facts
-            .iter()
-            .filter(|fact| recorded.needs(fact))
-            .map(|fact| (&fact.zh, fact)),
-    );
-    releases.extend(
-        stated
-            .releases
-            .iter()
-            .filter(|release| recorded.locks(release))
-            .map(|release| ((&release.provider, &release.version), release)),
-    );
-    contents.extend(
-        stated
-            .contents
-            .iter()
-            .filter(|(zh, _)| facts.contains_key(zh))
-            .map(|(zh, info)| (zh.clone(), info.clone())),
-    );
-    (facts, releases, contents)
 }
 
 /// Reads the file that is to be written.
@@ -354,14 +335,6 @@ fn contradictions(stated: &[Fact], inventory: &Inventory) -> Vec<Contradiction> 
             })
         })
         .collect()
-}
-
-/// Signs the text of an export, if that is wanted; the same text has the same signature.
-fn signed(text: String, signer: Option<&FactSigner>) -> String {
-    match signer {
-        Some(signer) => signer.sign(&text),
-        None => text,
-    }
 }
 
 fn unwritten(path: &Path, cause: String) -> Failure {

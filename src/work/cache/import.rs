@@ -3,13 +3,13 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::{STANDARD, UserStore, is_standard, result};
+use super::{STANDARD, UserStore, exit, is_standard, result};
 use crate::authenticate::Note;
 use crate::cache::ImportArgs;
 use crate::diag::counted;
+use crate::package::FactKey;
 use crate::report::json::{ImportedFile, StoreReport};
-use crate::report::{CLEAN, FAILED, FINDINGS};
-use crate::report::{CommandResult, Failure, Sentence};
+use crate::report::{CLEAN, CommandResult, Failure, Sentence};
 use crate::run::World;
 use crate::run::contradiction;
 use crate::run::options::Options;
@@ -24,13 +24,10 @@ pub(super) fn run(
     for path in &args.files {
         files.push(import(options, args, path, &found)?);
     }
-    // A contradiction is an answer about the file; after any other failure there is none.
-    let exit = |file: &ImportedFile| match &file.failure {
-        None => CLEAN,
-        Some(_) if !file.contradictions.is_empty() => FINDINGS,
-        Some(_) => FAILED,
-    };
-    let exit = files.iter().map(exit).max().unwrap_or(CLEAN);
+    let exits = files
+        .iter()
+        .map(|file| exit(file.failure.as_ref(), &file.contradictions));
+    let exit = exits.max().unwrap_or(CLEAN);
     let mut remarks: Vec<Sentence> = found
         .store
         .notes()
@@ -143,22 +140,13 @@ fn read(
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
     let notes = Note::split(&text);
     // A text without a signature may have empty lines.
-    let [note] = &notes[..] else {
-        let stated = store::import(&text).map_err(|error| error.to_string())?;
-        return no_key(args).map(|()| (stated, None));
+    let (text, signer) = match &notes[..] {
+        [note] => (note.text, note.signer(&args.keys)),
+        _ => (&*text, None),
     };
-    let stated = store::import(note.text).map_err(|error| error.to_string())?;
-    match note.signer(&args.keys) {
-        Some(signer) => Ok((stated, Some(signer.shown()))),
-        None => no_key(args).map(|()| (stated, None)),
+    let stated = store::import(text).map_err(|error| error.to_string())?;
+    if signer.is_none() && !args.keys.is_empty() {
+        return Err("none of the stated keys signed it".to_owned());
     }
-}
-
-/// Refuses a file without the signature of a key, if keys are stated.
-fn no_key(args: &ImportArgs) -> Result<(), String> {
-    if args.keys.is_empty() {
-        Ok(())
-    } else {
-        Err("none of the stated keys signed it".to_owned())
-    }
+    Ok((stated, signer.map(FactKey::shown)))
 }

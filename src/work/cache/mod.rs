@@ -18,8 +18,10 @@ use crate::diag::counted;
 use crate::package::calendar::timestamp;
 use crate::package::{FactKey, MinAge};
 use crate::report::json::{
-    CachedAdvisories, CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats,
+    CachedAdvisories, CachedModules, FactContradiction, IgnoredObjects, RemovedFacts, StoreReport,
+    StoreStats,
 };
+use crate::report::{CLEAN, FAILED, FINDINGS};
 use crate::report::{CommandResult, Failure, Look, ResultSubject, TextBlock};
 use crate::run::World;
 use crate::run::command::Command;
@@ -240,6 +242,16 @@ fn absolute(world: World<'_>, dir: &Path) -> PathBuf {
 /// Makes the result of a command that is about the store.
 fn result(report: StoreReport, text: Vec<u8>) -> CommandResult {
     CommandResult::of(NAME, ResultSubject::Store(Box::new(report), text))
+}
+
+/// Returns the exit code of what was done with a file: a contradiction is an answer about it; after any other failure
+/// there is none.
+fn exit(failure: Option<&Failure>, contradictions: &[FactContradiction]) -> u8 {
+    match failure {
+        None => CLEAN,
+        Some(_) if !contradictions.is_empty() => FINDINGS,
+        Some(_) => FAILED,
+    }
 }
 
 fn dir(found: UserStore<'_>) -> CommandResult {
