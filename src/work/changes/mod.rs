@@ -7,6 +7,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use clap::Args;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::addr::ProviderAddr;
 use crate::advice;
@@ -198,9 +200,12 @@ impl<'s, 'a> ReleaseReader<'s, 'a> {
     ) -> Result<Option<ReleaseChanges>, Failure> {
         let is_offline = self.session.options.offline;
         if let Some(new) = new
-            && let (Some(before), Some(now)) = (self.kept(provider, old), self.kept(provider, new))
+            && let (Some(before), Some(now)) = (
+                self.kept(&of_version(provider, old)),
+                self.kept(&of_version(provider, new)),
+            )
             && let Some(between) = self
-                .kept_between(provider, (old, new))
+                .kept(&of_range(provider, old, new))
                 .or_else(|| is_offline.then(NotesBetween::default))
         {
             return Ok(Some(ReleaseChanges {
@@ -239,9 +244,16 @@ impl<'s, 'a> ReleaseReader<'s, 'a> {
                 .rev()
                 .filter(|version| *version > old && *version < new && !version.is_prerelease())
                 .collect();
-            match self.notes_between(provider, (old, new), (repository, &between)) {
-                Ok(between) => changes.between = between,
-                Err(error) => changes.unread.push(error),
+            let question = of_range(provider, old, new);
+            match self.kept(&question) {
+                Some(kept) => changes.between = kept,
+                None => match self.documents.notes_between(repository, &between) {
+                    Ok(between) => {
+                        self.keep(&question, &between);
+                        changes.between = between;
+                    }
+                    Err(error) => changes.unread.push(error),
+                },
             }
         }
         Ok(Some(changes))
@@ -271,88 +283,59 @@ impl<'s, 'a> ReleaseReader<'s, 'a> {
         versions: [&Version; 2],
         listed: &BTreeMap<Version, VersionListing>,
     ) -> (ReleaseContents, ReleaseContents) {
+        let kept = |version| self.kept(&of_version(provider, version));
         let mut wanted = BTreeMap::new();
         for version in versions {
-            let contents = match self.kept(provider, version) {
-                Some(_) => continue,
-                None => listed.get(version).map_or_else(
-                    || ReleaseContents {
-                        unread: vec![format!("the registry lists no version {version}")],
-                        ..ReleaseContents::default()
-                    },
-                    ReleaseContents::listed,
-                ),
-            };
+            if kept(version).is_some() {
+                continue;
+            }
+            let contents = listed.get(version).map_or_else(
+                || ReleaseContents {
+                    unread: vec![format!("the registry lists no version {version}")],
+                    ..ReleaseContents::default()
+                },
+                ReleaseContents::listed,
+            );
             wanted.insert(version.clone(), contents);
         }
         if !wanted.is_empty() {
             self.documents.complete(provider, &mut wanted);
         }
         for (version, contents) in &wanted {
-            self.keep(provider, version, contents);
+            // The documents of a release do not change, so what was read in full is kept.
+            if contents.unread.is_empty() {
+                self.keep(&of_version(provider, version), contents);
+            }
         }
         let [before, now] = versions.map(|version| {
             let read = wanted.remove(version);
-            read.or_else(|| self.kept(provider, version))
-                .unwrap_or_default()
+            read.or_else(|| kept(version)).unwrap_or_default()
         });
         (before, now)
     }
 
-    /// Returns the notes of the releases between two versions, and keeps them.
-    fn notes_between(
-        &self,
-        provider: &ProviderAddr,
-        range: (&Version, &Version),
-        (repository, versions): (&str, &[&Version]),
-    ) -> Result<NotesBetween, String> {
-        if let Some(kept) = self.kept_between(provider, range) {
-            return Ok(kept);
-        }
-        let between = self.documents.notes_between(repository, versions)?;
-        if let Some(cache) = self.session.cached_answers()
-            && let Ok(bytes) = serde_json::to_vec(&between)
-        {
-            cache.keep(
-                AnswerKind::Releases,
-                &between_question(provider, range),
-                &bytes,
-            );
-        }
-        Ok(between)
-    }
-
-    fn kept_between(
-        &self,
-        provider: &ProviderAddr,
-        range: (&Version, &Version),
-    ) -> Option<NotesBetween> {
+    /// Returns the kept answer to a question.
+    fn kept<T: DeserializeOwned>(&self, question: &str) -> Option<T> {
         let cache = self.session.cached_answers()?;
-        let kept = cache.find(AnswerKind::Releases, &between_question(provider, range))?;
+        let kept = cache.find(AnswerKind::Releases, question)?;
         serde_json::from_slice(&kept.answer).ok()
     }
 
-    fn kept(&self, provider: &ProviderAddr, version: &Version) -> Option<ReleaseContents> {
-        let cache = self.session.cached_answers()?;
-        let kept = cache.find(AnswerKind::Releases, &question(provider, version))?;
-        serde_json::from_slice(&kept.answer).ok()
-    }
-
-    /// Keeps what is complete: the documents of a release do not change.
-    fn keep(&self, provider: &ProviderAddr, version: &Version, contents: &ReleaseContents) {
+    fn keep(&self, question: &str, answer: &impl Serialize) {
         if let Some(cache) = self.session.cached_answers()
-            && contents.unread.is_empty()
-            && let Ok(bytes) = serde_json::to_vec(contents)
+            && let Ok(bytes) = serde_json::to_vec(answer)
         {
-            cache.keep(AnswerKind::Releases, &question(provider, version), &bytes);
+            cache.keep(AnswerKind::Releases, question, &bytes);
         }
     }
 }
 
-fn question(provider: &ProviderAddr, version: &Version) -> String {
+/// Returns the question about the contents of a release.
+fn of_version(provider: &ProviderAddr, version: &Version) -> String {
     format!("{FORMAT} {provider} {version}")
 }
 
-fn between_question(provider: &ProviderAddr, (old, new): (&Version, &Version)) -> String {
+/// Returns the question about the notes between two releases.
+fn of_range(provider: &ProviderAddr, old: &Version, new: &Version) -> String {
     format!("{FORMAT} {provider} {old}..{new}")
 }

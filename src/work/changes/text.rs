@@ -1,6 +1,8 @@
 //! The text of `lockctl changes`, and of `diff --changes`.
 
 use crate::diag::counted;
+use crate::report::reading::first_lines;
+use crate::report::shared::first_names;
 use crate::report::{Cell, Column, Look, Row, Table, TextBlock, Tone};
 use crate::sources::release_contents::ReleaseChanges;
 
@@ -49,6 +51,7 @@ fn of_release(release: &ReleaseChanges, look: Look) -> Vec<TextBlock> {
 
 /// Lists the lines of the notes: those of the new release, then those of the releases before it, of each the first.
 fn notes(release: &ReleaseChanges, look: Look) -> Vec<String> {
+    let of = |notes: &str| notes.lines().map(str::to_owned).collect();
     let earlier = &release.between.earlier_notes;
     let shown = if look.verbose {
         earlier.len()
@@ -60,11 +63,11 @@ fn notes(release: &ReleaseChanges, look: Look) -> Vec<String> {
         if !earlier.is_empty() {
             lines.push(format!("{}:", release.new));
         }
-        lines.extend(cut(notes, MAX_NOTES, look));
+        lines.extend(first_lines(of(notes), MAX_NOTES, look));
     }
     for earlier in earlier.iter().take(shown) {
         lines.push(format!("{}:", earlier.version));
-        lines.extend(cut(&earlier.notes, MAX_EARLIER_LINES, look));
+        lines.extend(first_lines(of(&earlier.notes), MAX_EARLIER_LINES, look));
     }
     let hidden = earlier.len() - shown;
     if hidden + release.between.more_releases > 0 {
@@ -74,16 +77,6 @@ fn notes(release: &ReleaseChanges, look: Look) -> Vec<String> {
         } else {
             format!("… and {more} between, whose notes are not read")
         });
-    }
-    lines
-}
-
-fn cut(notes: &str, most: usize, look: Look) -> Vec<String> {
-    let mut lines: Vec<String> = notes.lines().map(str::to_owned).collect();
-    let more = lines.len().saturating_sub(most);
-    if more > 0 && !look.verbose {
-        lines.truncate(most);
-        lines.push(format!("… {} more (-v shows them)", counted(more, "line")));
     }
     lines
 }
@@ -141,14 +134,5 @@ fn rows(release: &ReleaseChanges, look: Look) -> Vec<(String, Cell, Tone)> {
 
 fn shown(names: &[String], look: Look) -> String {
     let most = if look.verbose { names.len() } else { MAX_NAMES };
-    let mut text = names
-        .iter()
-        .take(most)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(", ");
-    if names.len() > most {
-        text += &format!(" and {} more", names.len() - most);
-    }
-    text
+    first_names(names.iter().cloned(), most).join(", ")
 }

@@ -5,10 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::moves::{Moves, NamedProvider};
 use crate::driver::ChangedArgs;
 use crate::platform::Platform;
-use crate::resolve::Goal;
 use crate::run::options::{Configuration, Platforms, RootArgs, SourceArgs, examples, jobs};
 use crate::run::typed_addr::TypedAddr;
 
@@ -74,25 +72,6 @@ pub(crate) struct LockOptions {
     /// hash per core]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
-}
-
-impl LockArgs {
-    /// Returns the providers that the run is limited to; `None` if it locks all.
-    pub(super) fn only(&self) -> Option<Moves> {
-        (!self.providers.is_empty()).then(|| Moves {
-            goal: Goal::Keep,
-            others: None,
-            named: self
-                .providers
-                .iter()
-                .map(|addr| NamedProvider {
-                    addr: addr.clone(),
-                    version: None,
-                })
-                .collect(),
-            min_age: None,
-        })
-    }
 }
 
 impl LockOptions {

@@ -9,7 +9,6 @@ use crate::lock::{self, LockCommand, LockOptions, LockRequest};
 use crate::report::CommandResult;
 use crate::run::options::{Options, RootArgs, examples};
 use crate::run::session::Session;
-use crate::workspace::PinUse;
 
 /// Rewrite the lock file for the other program
 ///
@@ -53,14 +52,8 @@ impl LockCommand for ConvertArgs {
         };
         let session = session.with_options(&options);
         let request = LockRequest {
-            command: "convert",
-            roots: &self.roots,
-            changed: None,
-            options: &self.options,
-            moves: None,
             converts: true,
-            pins: &PinUse::Kept,
-            edits: None,
+            ..LockRequest::new("convert", &self.roots, &self.options)
         };
         lock::run(&session, request)
     }

@@ -28,28 +28,18 @@ pub(super) fn check(
             continue;
         };
         let short = provider.short(root.flavor);
-        let project = root.project();
-        let is_in_project = !project.platforms.is_empty()
-            || !project.platforms_of(provider, root.flavor).is_empty();
         let file = root.project_name();
         let (cause, help) = if !options.platforms.platforms.is_empty() {
             (
                 format!("--platform names it, or a preset that has it, for {short}"),
                 "leave it out of --platform".to_owned(),
             )
-        } else if is_in_project {
-            (
-                format!("`platforms` in {file} names it, or a preset that has it, for {short}"),
-                format!("take it out of `platforms` in {file}: else the next run adds it again"),
-            )
         } else {
             (
-                "it is one of the common platforms, which are wanted unless others are named"
-                    .to_owned(),
+                format!("it is one of the platforms of {short} in {file}, or of the common ones"),
                 format!(
-                    "write the platforms that stay to {file}, as in `platforms = [{:?}]`: else the next run \
-                 adds it again",
-                    "linux_amd64"
+                    "write the platforms that stay to {file}, as in `platforms = [\"linux_amd64\"]`: else the next \
+                     run adds it again"
                 ),
             )
         };
@@ -84,14 +74,8 @@ pub(super) fn remarks(result: &mut RootResult, outcome: &ProviderOutcome, name: 
 }
 
 /// Lists the hashes that dropped platforms had.
-pub(super) fn lines(dropped: &[DroppedHash], are: &str) -> Vec<String> {
-    let count = match dropped.len() {
-        1 => "1 h1: hash of a platform that is".to_owned(),
-        n => format!("{n} h1: hashes of platforms that are"),
-    };
-    let mut lines = vec![format!("{count} not wanted any more {are} removed")];
-    for row in dropped {
-        lines.push(format!("  {}  {}", row.hash, row.platforms.join(" and ")));
-    }
-    lines
+pub(super) fn lines(dropped: &[DroppedHash]) -> impl Iterator<Item = String> {
+    let hash = |row: &DroppedHash| format!("  {}  {}", row.hash, row.platforms.join(" and "));
+    std::iter::once("of platforms that are not wanted any more:".to_owned())
+        .chain(dropped.iter().map(hash))
 }

@@ -1,13 +1,12 @@
 //! The last sentence about a root, and the comparison of its lock file before and after.
 
 use super::rows;
-use crate::diag::counted_as;
-use crate::locker::Locked;
-use crate::lockfile::{self, Document, Places};
+use crate::diag::{FileId, counted};
+use crate::locker::{Locked, ProviderOutcome};
 use crate::report::{RootResult, Sentence, Tone};
 use crate::resolve::Goals;
 use crate::review::{FileComparison, LockSide};
-use crate::run::root::{LockText, Root};
+use crate::run::root::Root;
 use crate::run::unseen::{CallNames, UnseenParts};
 
 /// The state of the lock file at the end.
@@ -25,12 +24,8 @@ pub(super) fn report(
     locked: &Locked,
     goals: &Goals,
     root: &Root,
-    written: &str,
 ) {
-    let (what, moved) = (
-        changes(ending, locked, goals, root, written),
-        moved(ending, locked),
-    );
+    let what = changes(ending, locked, goals, root);
     let text = |file: &str| match (ending, &root.lock) {
         (LockEnding::UpToDate, _) => format!("{file} is up to date{what}"),
         (LockEnding::Written, Some(_)) => format!("updated {file}{what}"),
@@ -50,118 +45,55 @@ pub(super) fn report(
             .any(|outcome| outcome.unexplained > 0);
     let tone = if is_bad { Tone::Warning } else { Tone::Good };
     let path = root.lock_path.display().to_string();
-    conclude(result, tone, text("lock file"), text(&path) + &moved);
+    conclude(result, tone, text("lock file"), text(&path));
 }
 
 /// Sets the verdict on a root, and the same in words that many roots share.
-pub(crate) fn conclude(result: &mut RootResult, tone: Tone, shared: String, text: String) {
+pub(super) fn conclude(result: &mut RootResult, tone: Tone, shared: String, text: String) {
     result.lock_mut().outcome = Some(shared);
     result.verdict = Some(Sentence { tone, text });
 }
 
-/// Counts the versions that moved.
-fn moved(ending: LockEnding, locked: &Locked) -> String {
-    let moved = locked
-        .providers
-        .iter()
-        .filter(|outcome| outcome.moved_from.is_some());
-    match moved.count() {
-        0 => String::new(),
-        _ if ending != LockEnding::Written => String::new(),
-        n => format!("; {}", counted_as(n, "version moved", "versions moved")),
-    }
-}
-
-/// Lists the changes of a lock file to which no hash was added; the entries show the others.
-fn changes(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root, text: &str) -> String {
-    let mut outcomes = locked.providers.iter();
-    let before = match (ending, &root.lock) {
+/// Says what changed where no row of an entry and no remark does: constraints, or the layout alone.
+fn changes(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root) -> String {
+    let outcomes = || locked.providers.iter();
+    let old = match (ending, &root.lock) {
         // Nothing is known of the entries that were left alone.
         (LockEnding::UpToDate, _) if goals.others.is_none() => {
-            let names = outcomes.map(|outcome| outcome.provider.short(root.flavor));
+            let names = outcomes().map(|outcome| outcome.provider.short(root.flavor));
             return format!(" for {}", names.collect::<Vec<_>>().join(", "));
         }
-        (LockEnding::Written | LockEnding::WouldWrite, Some(before))
-            if outcomes.all(|outcome| outcome.added.is_empty()) =>
-        {
-            before
-        }
+        (LockEnding::Written | LockEnding::WouldWrite, Some(before)) => &before.document.lock,
         _ => return String::new(),
     };
-    let old = &before.document.lock;
-    let stale = locked.providers.iter().filter(|outcome| {
+    let has_row = |outcome: &ProviderOutcome| {
+        // An entry that is converted has another address, and perhaps no new hash.
+        !old.providers.contains_key(&outcome.provider)
+            || !outcome.added.is_empty()
+            || !outcome.replaced.is_empty()
+            || !outcome.dropped.hashes.is_empty()
+            || outcome.moved_from.is_some()
+    };
+    if outcomes().any(has_row) {
+        return String::new();
+    }
+    if !locked.removed.is_empty() {
+        let removed = if ending == LockEnding::Written {
+            "removed"
+        } else {
+            "to remove"
+        };
+        return format!("; {} {removed}", counted(locked.removed.len(), "provider"));
+    }
+    let stale = outcomes().filter(|outcome| {
         let new = &locked.lock.providers[&outcome.provider];
         let old = old.providers.get(&outcome.provider);
         old.is_some_and(|old| old.constraints != new.constraints)
     });
-    // A dry run replaces and removes nothing.
-    let (replaced, removed) = match ending {
-        LockEnding::WouldWrite => ("to replace", "to remove"),
-        LockEnding::Written | LockEnding::UpToDate => ("replaced", "removed"),
-    };
-    let mut parts = taken_out(locked, replaced, removed);
     match stale.count() {
-        0 => {}
-        1 => parts.push("the constraints of 1 provider".to_owned()),
-        n => parts.push(format!("the constraints of {n} providers")),
+        0 => "; layout only".to_owned(),
+        stale => format!("; the constraints of {}", counted(stale, "provider")),
     }
-    match locked.removed.len() {
-        0 => {}
-        1 => parts.push(format!("1 provider {removed}")),
-        n => parts.push(format!("{n} providers {removed}")),
-    }
-    if parts.is_empty() {
-        format!("; {}", layout(before, text))
-    } else {
-        format!("; {}", parts.join(", "))
-    }
-}
-
-/// Counts the hashes that right ones take the place of, and those that are dropped.
-fn taken_out(locked: &Locked, replaced: &str, removed: &str) -> Vec<String> {
-    let (mut wrong, mut dropped) = (0, 0);
-    for outcome in &locked.providers {
-        wrong += outcome.replaced.len();
-        dropped += outcome.dropped.hashes.len();
-    }
-    let counts = [
-        (wrong, ["wrong hash", "wrong hashes"], replaced),
-        (dropped, ["hash", "hashes"], removed),
-    ];
-    counts
-        .into_iter()
-        .filter(|(count, ..)| *count > 0)
-        .map(|(count, [singular, plural], what)| {
-            format!("{} {what}", counted_as(count, singular, plural))
-        })
-        .collect()
-}
-
-/// Says how the text differs that locks the same.
-fn layout(before: &LockText, text: &str) -> String {
-    if lockfile::has_crlf_only(&before.bytes, text) {
-        return "line ends only (CRLF)".to_owned();
-    }
-    let document = &before.document;
-    let mut parts = Vec::new();
-    if lockfile::header_of(&before.bytes) != lockfile::header_of(text.as_bytes()) {
-        parts.push("header");
-    }
-    if !document
-        .places
-        .values()
-        .is_sorted_by_key(|places| places.header.start)
-    {
-        parts.push("order of entries");
-    }
-    let is_in_order = |places: &Places| places.listed.is_sorted_by(|(a, _), (b, _)| a < b);
-    if !document.places.values().all(is_in_order) {
-        parts.push("order of hashes");
-    }
-    if parts.is_empty() {
-        parts.push("layout");
-    }
-    format!("{} only", parts.join(" and "))
 }
 
 /// Compares the lock file with the text that would replace it.
@@ -172,16 +104,7 @@ pub(super) fn comparison(root: &Root, locked: &Locked, text: &str) -> FileCompar
         diagnostics: lock.diagnostics.clone(),
         flavor: root.flavor,
     });
-    let new = LockSide {
-        bytes: text.as_bytes().to_vec(),
-        document: Document {
-            lock: locked.lock.clone(),
-            header: Some(root.flavor.program()),
-            ..Document::default()
-        },
-        diagnostics: Vec::new(),
-        flavor: root.flavor,
-    };
+    let new = LockSide::read(FileId::ALONE, text.as_bytes().to_vec(), root.flavor);
     let path = root.lock_path.display().to_string();
     let mut comparison = FileComparison::of(path, old, Some(new));
     for explained in &mut comparison.review.providers {

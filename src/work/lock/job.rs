@@ -5,18 +5,20 @@ use std::rc::Rc;
 
 use super::args::LockOptions;
 use super::ending::{self, LockEnding};
-use super::in_use::RootVersions;
 use super::moves::{Moves, NamedInRoots};
 use super::opened::{LockOutcome, OpenRoot, sound};
 use super::pins::MovedPins;
-use super::remarks::UncoveredEntries;
 use super::rows::EvidenceRows;
 use super::{LockRequest, conversion, dropped, pins, remarks, wanted};
 use crate::addr::ProviderAddr;
+use crate::advice;
+use crate::advice::required::Required;
 use crate::config::Loaded;
 use crate::diag::Texts;
 use crate::driver::{Job, OpenResult};
-use crate::locker::{self, Contradicted, Conversion, DOWNLOADS, LockSettings, Locked, RootRequest};
+use crate::locker::{
+    self, Contradicted, Conversion, DOWNLOADS, LockError, LockSettings, Locked, RootRequest,
+};
 use crate::lockfile::LockFile;
 use crate::packages::PackageMemo;
 use crate::report::json::RootStatus;
@@ -30,12 +32,13 @@ use crate::run::platforms::{self, PlatformChoice};
 use crate::run::provenance::Attester;
 use crate::run::root::{self, Root};
 use crate::run::session::Session;
-use crate::run::unseen::UnseenParts;
+use crate::run::unseen::{CallNames, UnseenParts};
 use crate::run::user::enforcement;
 use crate::run::user::sources::{self, Sources};
 use crate::store::KeepOnly;
 use crate::verify::{look_alike, policy};
 use crate::version::Version;
+use crate::workspace::UNIT_CACHE;
 use crate::world::{Exclusive, FileKind, Replaced, Replacement};
 use crate::{lockfile, upstream};
 
@@ -57,10 +60,6 @@ pub(super) struct LockJob<'r, 'a> {
     pub(super) sources: Sources<'a>,
     settings: LockSettings,
     pub(super) evidence: EvidenceRows,
-    /// The entries whose source was not asked for coverage of the wanted platforms, and their roots.
-    pub(super) uncovered: UncoveredEntries,
-    /// The versions that the roots have locked so far.
-    pub(super) locked: RootVersions,
     moved_pins: MovedPins<'r>,
     edits: Option<&'r PlannedEdits>,
     /// Asks for attestations, if that is wanted.
@@ -93,8 +92,6 @@ impl<'r, 'a> LockJob<'r, 'a> {
             },
             session: Rc::clone(session),
             evidence: EvidenceRows::default(),
-            uncovered: UncoveredEntries::default(),
-            locked: RootVersions::default(),
             moved_pins: MovedPins::new(request.pins),
             edits: request.edits,
             attester: None,
@@ -126,7 +123,16 @@ impl<'r, 'a> LockJob<'r, 'a> {
         let lock = conversion
             .as_ref()
             .map_or(&root.document().lock, |conversion| &conversion.lock);
-        let Some(goals) = self.goals(&root, &loaded, lock)? else {
+        let goals = match self.moves {
+            Some(moves) => {
+                let unseen =
+                    UnseenParts::new(&loaded, &self.options.configuration, self.session.options);
+                let unseen = unseen.remark(CallNames::Listed, "and may require it");
+                moves.goals(&root, &loaded, lock, unseen, &mut self.named)?
+            }
+            None => Some(Goals::default()),
+        };
+        let Some(goals) = goals else {
             ending::not_concerned(result, &root);
             return Ok(OpenResult::Finished);
         };
@@ -374,21 +380,16 @@ impl LockJob<'_, '_> {
         match outcome {
             Ok(locked) => {
                 self.report_state(opened, &locked, result);
-                let Some(conversion) = conversion else {
-                    let altered = self.altered(opened, &locked)?;
-                    if altered.is_empty() {
-                        return self.write(opened, &locked, held, result);
-                    }
-                    result.refuse(altered);
-                    return Ok(Replaced::Done);
-                };
-                conversion::report(result, opened, texts, self.session.world.disk);
-                let replaced = self.write(opened, &locked, held, result)?;
-                if replaced == Replaced::Done && result.changed == Some(true) {
-                    let is_written = self.options.writes();
-                    conversion::verdict(result, conversion, &opened.root, is_written);
+                if conversion.is_some() {
+                    conversion::report(result, opened, texts, self.session.world.disk);
+                    return self.write(opened, &locked, held, result);
                 }
-                Ok(replaced)
+                let altered = self.altered(opened, &locked)?;
+                if altered.is_empty() {
+                    return self.write(opened, &locked, held, result);
+                }
+                result.refuse(altered);
+                Ok(Replaced::Done)
             }
             Err(errors) => {
                 let (missing, errors) = match conversion {
@@ -468,7 +469,6 @@ impl LockJob<'_, '_> {
             (true, false) => LockEnding::WouldWrite,
         };
         self.report(opened, locked, ending, &text, result);
-        self.locked.add(root, &opened.goals, locked);
         Ok(Replaced::Done)
     }
 
@@ -484,10 +484,13 @@ impl LockJob<'_, '_> {
         let root = &opened.root;
         let changed = ending != LockEnding::UpToDate;
         result.changed = Some(changed);
-        if changed {
-            self.report_unit(root, result);
+        let world = self.session.world;
+        if changed && root.unit.is_some() && root.unit_lock_use(world.disk, world.env).is_restored {
+            result.remark(format!(
+                "Terragrunt restores the lock file of its last run in this unit; remove {} to keep this one",
+                root.dir.join(UNIT_CACHE).display()
+            ));
         }
-        self.uncovered.add(locked);
         remarks::report(
             result,
             locked,
@@ -496,7 +499,8 @@ impl LockJob<'_, '_> {
             ending,
             &mut self.evidence,
         );
-        remarks::kept(result, locked, root, self.roots.recursive);
+        let are_many = self.roots.recursive || self.roots.roots.len() > 1;
+        remarks::kept(result, locked, root, are_many);
         let asked = self.attestations(root, locked, result);
         self.warn_of_steps_down(root, locked, asked, result);
         match (self.options.repair, self.compares_all()) {
@@ -504,7 +508,7 @@ impl LockJob<'_, '_> {
             (false, true) => remarks::not_compared(result, locked, root, "--dry-run"),
             (false, false) => {}
         }
-        ending::report(result, ending, locked, &opened.goals, root, text);
+        ending::report(result, ending, locked, &opened.goals, root);
         if changed {
             line_ends::remark(root, result);
             if let Some(remark) = root.lock.as_ref().and_then(root::dropped) {
@@ -518,5 +522,48 @@ impl LockJob<'_, '_> {
                 result.status = RootStatus::Findings;
             }
         }
+    }
+
+    /// Shows notes on a state that cannot be read where they matter.
+    fn report_state(&self, opened: &OpenRoot, locked: &Locked, result: &mut RootResult) {
+        let about_state = opened
+            .loaded
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| remarks::is_about_state(diagnostic));
+        // The notes matter only if entries stayed because of the state.
+        if self.session.options.verbose || !locked.unrequired.is_empty() {
+            result.faults(about_state);
+        } else {
+            result.aside(about_state);
+        }
+    }
+
+    /// Reports why a root could not be locked.
+    fn report_errors(
+        &mut self,
+        opened: &OpenRoot,
+        errors: &[LockError],
+        texts: &Texts,
+        result: &mut RootResult,
+    ) {
+        let root = &opened.root;
+        let required = Required {
+            commands: root.advice.taking_from(&self.sources.typed_options()),
+            locked: Some(
+                opened
+                    .start_lock()
+                    .providers
+                    .iter()
+                    .map(|(provider, entry)| (provider.clone(), entry.version.clone()))
+                    .collect(),
+            ),
+            platforms_from: opened.platforms.are_usual.then(|| root.project_name()),
+            ..Required::of(root, Some(&opened.loaded.requirements), texts)
+        };
+        if !errors.is_empty() {
+            advice::lock::errors(result, errors, root.flavor, &required);
+        }
+        self.sources.reported(opened.source);
     }
 }

@@ -8,7 +8,6 @@ mod dropped;
 pub(crate) mod edit;
 mod ending;
 pub(crate) mod fmt;
-mod in_use;
 mod job;
 mod memory;
 mod moves;
@@ -16,7 +15,6 @@ mod opened;
 mod pins;
 mod provenance;
 mod remarks;
-mod reports;
 mod rows;
 pub(crate) mod text;
 pub(crate) mod update;
@@ -40,7 +38,6 @@ use crate::run::user::modules::{AutoModules, UserModules};
 use crate::workspace::{PinUse, Reading};
 
 pub(crate) use args::{LockArgs, LockOptions};
-use ending::conclude;
 pub(crate) use moves::{Moves, NamedProvider};
 pub(crate) use opened::sound;
 
@@ -61,6 +58,26 @@ pub(crate) struct LockRequest<'a> {
     pub(crate) pins: &'a PinUse,
     /// The edits of configuration that the run is made with.
     pub(crate) edits: Option<&'a PlannedEdits>,
+}
+
+impl<'a> LockRequest<'a> {
+    /// Locks all providers of roots at the versions that they have.
+    pub(crate) fn new(
+        command: &'static str,
+        roots: &'a RootArgs,
+        options: &'a LockOptions,
+    ) -> Self {
+        Self {
+            command,
+            roots,
+            changed: None,
+            options,
+            moves: None,
+            converts: false,
+            pins: &PinUse::Kept,
+            edits: None,
+        }
+    }
 }
 
 /// A command that locks roots: `lock` itself, and those that move versions or convert entries first.
@@ -121,16 +138,12 @@ impl LockCommand for LockArgs {
             Ok(changed) => changed,
             Err(failure) => return CommandResult::failed("lock", [failure]),
         };
-        let only = self.only();
+        let only = (!self.providers.is_empty()).then(|| Moves::kept(&self.providers));
+        let roots = self.changed.roots(&self.roots);
         let request = LockRequest {
-            command: "lock",
-            roots: &self.changed.roots(&self.roots),
             changed: changed.as_ref(),
-            options: &self.options,
             moves: only.as_ref(),
-            converts: false,
-            pins: &PinUse::Kept,
-            edits: None,
+            ..LockRequest::new("lock", &roots, &self.options)
         };
         run(session, request)
     }
@@ -160,16 +173,10 @@ pub(crate) fn run(session: &Rc<Session<'_>>, request: LockRequest<'_>) -> Comman
         }
     }
     let all = driver::over_roots(&mut job, inputs);
-    let versions_in_use = job.locked.compare(&all.results);
     let mut result = all.into_result(request.command);
-    result.versions_in_use = versions_in_use;
     // Once for all roots: a shared store is written release by release.
     session.facts.share();
     result.remarks.extend(session.facts.remarks());
-    let roots = result.roots().len();
-    if roots > 1 && !session.options.verbose {
-        result.remarks.extend(job.uncovered.remark(roots));
-    }
     result.remarks.extend(modules.remarks());
     result.remarks.extend(
         job.attester

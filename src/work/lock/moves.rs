@@ -46,6 +46,20 @@ pub(super) struct NamedInRoots {
 }
 
 impl Moves {
+    /// Keeps the versions of some providers, and leaves all other entries alone.
+    pub(crate) fn kept(providers: &[TypedAddr]) -> Self {
+        let named = providers.iter().map(|addr| NamedProvider {
+            addr: addr.clone(),
+            version: None,
+        });
+        Self {
+            goal: Goal::Keep,
+            others: None,
+            named: named.collect(),
+            min_age: None,
+        }
+    }
+
     /// Returns the goals for the versions of a root; `None` if it requires no provider that is named.
     ///
     /// An entry that nothing visible requires moves only if it is named: what requires it may have more
@@ -85,7 +99,9 @@ impl Moves {
             in_roots.required.insert(number);
             let name = addr.short(root.flavor);
             if addr.is_builtin(root.flavor) {
-                return Err(failure(format!("{name} is built in and has no version")));
+                return Err(Failure::new(format!(
+                    "{name} is built in and has no version"
+                )));
             }
             let goal = match &named.version {
                 Some(version) => Goal::Exactly(version.clone()),
@@ -95,7 +111,7 @@ impl Moves {
             if let Some(other) = goals.insert(addr, goal.clone())
                 && other != goal
             {
-                return Err(failure(format!("{name} is named with two versions"))
+                return Err(Failure::new(format!("{name} is named with two versions"))
                     .help("name each provider once"));
             }
         }
@@ -140,8 +156,4 @@ impl Moves {
             })
             .collect()
     }
-}
-
-fn failure(title: String) -> Failure {
-    Failure::new(title)
 }

@@ -13,42 +13,11 @@ use crate::hash::{Match, Scheme};
 use crate::locker::{Locked, ProviderOutcome};
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::platform::{self, Platform};
+use crate::report::RootResult;
 use crate::report::json::{Provider, RemovedProvider};
-use crate::report::{RootResult, Sentence};
-use crate::resolve::{Goal, Goals, Reach};
+use crate::resolve::{Goal, Goals};
 use crate::run::root::Root;
-use crate::version::{Upgrade, VersionStep, step};
-
-/// Entries with enough recorded `h1:` that are not known to be those of the wanted platforms.
-#[derive(Default)]
-pub(super) struct UncoveredEntries {
-    entries: usize,
-    roots: usize,
-}
-
-impl UncoveredEntries {
-    /// Counts the entries of a root.
-    pub(super) fn add(&mut self, locked: &Locked) {
-        let entries = locked
-            .providers
-            .iter()
-            .filter(|outcome| !outcome.unknown.is_empty())
-            .count();
-        self.entries += entries;
-        self.roots += usize::from(entries > 0);
-    }
-
-    /// Says of how many entries that is not known, if there are any; `of` is the number of roots of the run.
-    pub(super) fn remark(&self, of: usize) -> Option<Sentence> {
-        let entries = counted_as(self.entries, "entry", "entries");
-        let text = format!(
-            "whether the wanted platforms are covered is not known for {entries} in {} of {of} roots, since no \
-             source was asked; enough recorded h1: are left for that (-v shows each)",
-            self.roots
-        );
-        (self.entries > 0).then(|| Sentence::note(text))
-    }
-}
+use crate::version::{VersionStep, step};
 
 /// Returns true if a note says that the state is not visible.
 pub(super) fn is_about_state(diagnostic: &Diagnostic) -> bool {
@@ -182,7 +151,7 @@ impl ProviderRemarks<'_> {
     fn platforms(&self, result: &mut RootResult) {
         let outcome = self.outcome;
         if !outcome.unknown.is_empty() {
-            // For many roots, one sentence counts these entries.
+            // For many roots, one sentence is about all these entries.
             result.detail(format!(
                 "{}: whether {} {} covered is not known, since no source was asked; enough recorded \
                  h1: are left for that",
@@ -299,35 +268,21 @@ impl ProviderRemarks<'_> {
         result.remark(format!("{short} went down to {version}: {from} {reason}"));
     }
 
-    /// Names the newest release if it is newer than the locked version, and what excludes it.
+    /// Names the newest release if it is newer than the locked version, and the constraints that exclude it.
     fn newer(&self, result: &mut RootResult) {
-        let version = &self.outcome.version;
-        let Some(newest) = &self.outcome.newest else {
+        let newest = self.outcome.newest.as_ref();
+        let Some(newest) = newest.filter(|newest| **newest > self.outcome.version) else {
             return;
-        };
-        if newest <= version {
-            return;
-        }
-        let kind = match step(version, newest) {
-            VersionStep::Up(Upgrade::Major) => "a major upgrade",
-            VersionStep::Up(Upgrade::Minor) => "a minor upgrade",
-            _ => "a patch upgrade",
         };
         let constraints = &self.entry.constraints;
         let held = match self.goal {
             Goal::Newest(_) if !constraints.allows(newest) => {
                 format!("; the constraints \"{constraints}\" do not allow it")
             }
-            Goal::Newest(reach @ (Reach::SameMajor | Reach::SameMinor)) => {
-                format!("; only {} was looked for", reach.series(version))
-            }
-            Goal::Newest(Reach::Any) | Goal::Keep | Goal::Exactly(_) => String::new(),
+            _ => String::new(),
         };
         // For many roots, `outdated` answers that.
-        result.detail(format!(
-            "{} {newest} is available, {kind} from {version}{held}",
-            self.short
-        ));
+        result.detail(format!("{} {newest} is available{held}", self.short));
     }
 
     /// Reports hashes that no evidence confirms, or that some evidence contradicts.
@@ -360,9 +315,15 @@ impl ProviderRemarks<'_> {
     }
 }
 
-/// Reports the entries that were kept although nothing visible requires them; each of many roots keeps other ones for
-/// one cause.
+/// Reports entries that are not known to be required or covered; many roots share the cause, and name other entries.
 pub(super) fn kept(result: &mut RootResult, locked: &Locked, root: &Root, are_many: bool) {
+    let mut outcomes = locked.providers.iter();
+    if are_many && outcomes.any(|outcome| !outcome.unknown.is_empty()) {
+        result.remark(
+            "whether all wanted platforms are covered is not known, since no source was asked; enough recorded h1: \
+             are left for that (-v shows each entry)",
+        );
+    }
     if !locked.unrequired.is_empty() {
         let names = short_names(&locked.unrequired, root.flavor);
         let named = format!("kept, because what cannot be seen may require it: {names}");

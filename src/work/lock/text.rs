@@ -1,8 +1,8 @@
 //! The text of `lockctl lock`, and of the commands that lock after a step of their own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{LockOptions, dropped, edit, in_use};
+use super::{LockOptions, dropped, edit};
 use crate::diag::{counted, counted_as};
 use crate::diff;
 use crate::diff::text::Details;
@@ -49,10 +49,8 @@ const COLUMNS: &[Column] = &[
 /// Maximum number of lines of details of all changes in a root; of more, none is shown.
 const MAX_DETAILS: usize = 24;
 
-/// Shows the edits of configuration, the entries, of several roots those that changed, then what would change, which versions the roots lock, and
+/// Shows the edits of configuration, the entries, of several roots those that changed, then what would change, and
 /// how all came out.
-///
-/// Markdown begins with what is about all roots, because it is cut where it becomes too long.
 pub(crate) fn blocks(result: &CommandResult, options: &LockOptions, look: Look) -> Vec<TextBlock> {
     let mut blocks = edit::text::blocks(result, options.writes(), look);
     blocks.extend(of_all(result, Tense::of(options), look));
@@ -62,12 +60,7 @@ pub(crate) fn blocks(result: &CommandResult, options: &LockOptions, look: Look) 
 fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let is_quiet = look.quiet && roots.len() > 1 && !look.markdown;
-    let in_use = if is_quiet {
-        Vec::new()
-    } else {
-        in_use::blocks(result)
-    };
-    let mut each = vec![TextBlock::Table(entries(roots, tense, is_quiet, look))];
+    let mut blocks = vec![TextBlock::Table(entries(roots, tense, is_quiet, look))];
     let compared: Vec<&FileComparison> = roots
         .iter()
         .filter_map(|root| root.lock()?.comparison.as_deref())
@@ -78,21 +71,14 @@ fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
             [_] => Details::AtMost(MAX_DETAILS),
             _ => Details::None,
         };
-        each.push(TextBlock::Table(diff::text::causes(&compared)));
-        each.push(TextBlock::Table(diff::text::table(&compared, details)));
+        blocks.push(TextBlock::Table(diff::text::causes(&compared)));
+        blocks.push(TextBlock::Table(diff::text::table(&compared, details)));
     }
     if !is_quiet {
-        each.extend(added(roots, tense));
+        blocks.extend(added(roots, tense));
     }
     let verdicts = verdicts(roots, is_quiet);
-    each.push(TextBlock::Verdicts(RootNames::Hidden, verdicts));
-    // A comment of a pull request is cut at its end, a terminal shows the end.
-    let (first, then) = if look.markdown {
-        (in_use, each)
-    } else {
-        (each, in_use)
-    };
-    let mut blocks = [first, then].concat();
+    blocks.push(TextBlock::Verdicts(RootNames::Hidden, verdicts));
     let total = reading::total(result, Total::Result, look.verbose);
     let total = total.filter(|total| !is_quiet || total.tone != Tone::Good);
     blocks.extend(total.map(reading::verdict));
@@ -151,7 +137,7 @@ fn entries(roots: &[RootResult], tense: Tense, is_quiet: bool, look: Look) -> Ta
                 root: root.path.clone(),
                 cells,
                 tone: None,
-                details: details(row, tense, look),
+                details: details(row, look),
             };
             rows.push(((&row.provider, &row.version), shown));
         }
@@ -203,23 +189,13 @@ fn staying(entry: &ConvertedProvider, flavor: Flavor) -> Option<String> {
 }
 
 /// Lists the evidence against replaced hashes, the hashes of dropped platforms, and with `--verbose` all hashes.
-fn details(row: &LockedProvider, tense: Tense, look: Look) -> Vec<String> {
+fn details(row: &LockedProvider, look: Look) -> Vec<String> {
     let mut lines = Vec::new();
     if !row.replaced.is_empty() {
-        let most = if look.verbose {
-            usize::MAX
-        } else {
-            MAX_REPLACED
-        };
-        lines.extend(replaced(row, tense, most));
+        lines.extend(replaced(row, look));
     }
     if !row.dropped.is_empty() {
-        let are = match (tense, row.dropped.len()) {
-            (Tense::Done, 1) => "is",
-            (Tense::Done, _) => "are",
-            (Tense::Would, _) => "would be",
-        };
-        lines.extend(dropped::lines(&row.dropped, are));
+        lines.extend(dropped::lines(&row.dropped));
     }
     if look.verbose {
         lines.extend(row.hashes.iter().map(hash));
@@ -304,59 +280,38 @@ fn version(row: &LockedProvider) -> String {
     format!("{from} → {version} ({kind})")
 }
 
-/// Maximum number of replaced hashes of an entry, and of the hashes of its packages, that are shown; more are counted.
-const MAX_REPLACED: usize = 5;
+/// Maximum number of lines about the replaced hashes of an entry.
+const MAX_REPLACED: usize = 10;
 
-/// Lists hashes that were replaced with the evidence against them, at most so many.
-fn replaced(row: &LockedProvider, tense: Tense, most: usize) -> Vec<String> {
-    let count = row.replaced.len();
+/// Lists hashes that were replaced with the evidence against them.
+fn replaced(row: &LockedProvider, look: Look) -> Vec<String> {
     let contradict = counted_as(
-        count,
+        row.replaced.len(),
         "recorded hash contradicts",
         "recorded hashes contradict",
     );
-    let are = match (tense, count) {
-        (Tense::Would, _) => "would be",
-        (Tense::Done, 1) => "is",
-        (Tense::Done, _) => "are",
-    };
-    let mut lines = vec![format!(
-        "{contradict} the checksum list ({}) and {are} replaced",
-        signers(row, &mut BTreeSet::new())
-    )];
-    let more = |count: usize| match count.saturating_sub(most) {
-        0 => None,
-        more => Some(format!("… and {more} more (-v shows each)")),
-    };
-    for replaced in row.replaced.iter().take(most) {
+    let mut lines = Vec::new();
+    for replaced in &row.replaced {
         let hash = &replaced.hash;
         match replaced.contradicted_by {
             ContradictedBy::SignedList => lines.push(format!("  {hash}  not in the list")),
             ContradictedBy::EveryPackage => {
                 lines.push(format!("  {hash}  of none of its packages, which have:"));
-                for computed in replaced.computed.iter().take(most) {
+                for computed in &replaced.computed {
                     lines.push(format!("    {}  {}", computed.hash, computed.platform));
                 }
-                let more = more(replaced.computed.len());
-                lines.extend(more.map(|more| format!("    {more}")));
             }
         }
     }
-    lines.extend(more(count).map(|more| format!("  {more}")));
-    lines
+    let signers = signers(row, &mut BTreeSet::new());
+    let mut all = vec![format!("{contradict} the checksum list ({signers})")];
+    all.extend(reading::first_lines(lines, MAX_REPLACED, look));
+    all
 }
 
 /// Shows a hash with how it is known, and the platforms that it belongs to or the file that the signed list names.
 fn hash(hash: &LockedHash) -> String {
-    let word = match hash.provenance {
-        Provenance::Signed => "signed",
-        Provenance::Proven => "proven",
-        Provenance::Attested => "attested",
-        Provenance::Computed => "computed",
-        Provenance::Claimed => "claimed",
-        Provenance::Kept => "kept",
-    };
-    let mut line = format!("{}  {word}", hash.hash);
+    let mut line = format!("{}  {}", hash.hash, hash.provenance.name());
     let evidence = hash.evidence.as_ref();
     if !hash.platforms.is_empty() {
         line += &format!(", {}", hash.platforms.join(" and "));
@@ -377,38 +332,24 @@ fn hash(hash: &LockedHash) -> String {
 
 /// Counts the hashes that were added, by how they are known.
 fn added(roots: &[RootResult], tense: Tense) -> Option<TextBlock> {
-    const WORDS: [(Provenance, &str); 5] = [
-        (Provenance::Signed, "signed"),
-        (Provenance::Proven, "proven"),
-        (Provenance::Attested, "attested"),
-        (Provenance::Claimed, "claimed"),
-        (
-            Provenance::Computed,
-            "computed and not covered by a signature",
-        ),
-    ];
-    let hashes = || roots.iter().flat_map(locked).flat_map(|row| &row.hashes);
-    let all = hashes().filter(|hash| hash.added).count();
-    let counts = WORDS.iter().filter_map(|(provenance, word)| {
-        let of_kind = || hashes().filter(|hash| hash.added && hash.provenance == *provenance);
-        let is_known = |hash: &&LockedHash| {
-            hash.evidence
-                .as_ref()
-                .and_then(|seen| seen.fact.as_ref())
-                .is_some_and(|fact| fact.signed_by.is_none())
-        };
-        let earlier = match (of_kind().count(), of_kind().filter(is_known).count()) {
-            (0, _) => return None,
-            (_, 0) => String::new(),
-            (count, known) if count == known => " by an earlier run".to_owned(),
-            (_, known) => format!(" ({known} by an earlier run)"),
-        };
-        Some(format!("{} {word}{earlier}", of_kind().count()))
-    });
+    let mut counts: BTreeMap<Provenance, usize> = BTreeMap::new();
+    for hash in roots.iter().flat_map(locked).flat_map(|row| &row.hashes) {
+        if hash.added {
+            *counts.entry(hash.provenance).or_default() += 1;
+        }
+    }
+    let all: usize = counts.values().sum();
+    let parts: Vec<String> = counts
+        .into_iter()
+        .map(|(provenance, count)| match provenance {
+            Provenance::Computed => format!("{count} computed and not covered by a signature"),
+            provenance => format!("{count} {}", provenance.name()),
+        })
+        .collect();
     let hashes = match tense {
         Tense::Done => counted_as(all, "hash added", "hashes added"),
         Tense::Would => counted_as(all, "hash to add", "hashes to add"),
     };
-    let text = format!("{hashes}: {}", counts.collect::<Vec<_>>().join(", "));
+    let text = format!("{hashes}: {}", parts.join(", "));
     (all > 0).then_some(TextBlock::Verdict(Tone::Good, text))
 }

@@ -196,18 +196,14 @@ impl LockCommand for UpdateArgs {
                 }
             }
         }
+        let (roots, moves, pins) = (args.roots(), args.moves(), self.pins());
         let request = LockRequest {
-            command: "update",
-            roots: &args.roots(),
-            changed: None,
-            options: &self.options,
-            moves: Some(&args.moves()),
-            converts: false,
-            pins: &self.pins(),
-            edits: None,
+            moves: Some(&moves),
+            pins: &pins,
+            ..LockRequest::new("update", &roots, &self.options)
         };
         match self.edit {
-            Some(form) => lock::edit::run(session, request, form),
+            Some(form) => lock::edit::run(session, request, &moves, form),
             None => lock::run(session, request),
         }
     }

@@ -4,34 +4,15 @@ use std::collections::BTreeMap;
 
 use super::job::LockJob;
 use super::moves::Moves;
-use crate::config::Loaded;
 use crate::diag::{Level, Severity, Texts, rules};
-use crate::lockfile::LockFile;
 use crate::packages::PackagePlace;
 use crate::platform::Platform;
 use crate::project::{Policy, RuleSetting};
 use crate::report::Failure;
-use crate::resolve::Goals;
 use crate::run::platforms;
 use crate::run::root::Root;
-use crate::run::unseen::{CallNames, UnseenParts};
 
 impl LockJob<'_, '_> {
-    /// Returns the versions that a root is to move to; `None` if no provider that is named concerns it.
-    pub(super) fn goals(
-        &mut self,
-        root: &Root,
-        loaded: &Loaded,
-        lock: &LockFile,
-    ) -> Result<Option<Goals>, Failure> {
-        let Some(moves) = self.moves else {
-            return Ok(Some(Goals::default()));
-        };
-        let unseen = UnseenParts::new(loaded, &self.options.configuration, self.session.options);
-        let unseen = unseen.remark(CallNames::Listed, "and may require it");
-        moves.goals(root, loaded, lock, unseen, &mut self.named)
-    }
-
     /// Returns the platforms that the lock file of a root is known to cover, where these are wanted.
     pub(super) fn covered_platforms(
         &mut self,

@@ -9,14 +9,13 @@ use clap::Args;
 use job::{ReplaceJob, ReplacedRoots};
 
 use crate::driver::{self, RunInputs};
-use crate::lock::{self, LockCommand, LockOptions, LockRequest, Moves, NamedProvider};
+use crate::lock::{self, LockCommand, LockOptions, LockRequest, Moves};
 use crate::report::{CLEAN, CommandResult, FINDINGS, Sentence};
-use crate::resolve::Goal;
 use crate::run::options::{Options, RootArgs, examples, job_count};
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
 use crate::run::user::modules::{AutoModules, UserModules};
-use crate::workspace::{PinUse, Reading};
+use crate::workspace::Reading;
 
 /// Follow a provider that moved to another address
 ///
@@ -72,24 +71,10 @@ impl LockCommand for ReplaceArgs {
             return planned;
         }
         edits.replaces_legacy = is_legacy(&self.old);
-        let moves = Moves {
-            goal: Goal::Keep,
-            others: None,
-            named: vec![NamedProvider {
-                addr: self.new.clone(),
-                version: None,
-            }],
-            min_age: None,
-        };
+        let moves = Moves::kept(std::slice::from_ref(&self.new));
         let request = LockRequest {
-            command: "replace",
-            roots: &self.roots,
-            changed: None,
-            options: &self.options,
             moves: Some(&moves),
-            converts: false,
-            pins: &PinUse::Kept,
-            edits: None,
+            ..LockRequest::new("replace", &self.roots, &self.options)
         };
         let mut result = lock::edit::write_with(session, request, &edits);
         // With --check a change that would be made counts as a finding, and its commands are shown as well.

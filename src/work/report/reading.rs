@@ -8,7 +8,7 @@ use super::result::{CommandResult, RootResult, RootStatus, Sentence};
 use super::rows;
 use super::shared::{SharedFact, shared};
 use super::sheet::Screen;
-use super::{RootNames, TextBlock, Tone};
+use super::{Look, RootNames, TextBlock, Tone};
 use crate::diag::{Counts, Severity, counted};
 
 /// The place of the line about all roots.
@@ -111,6 +111,15 @@ pub fn cleaned(path: &str) -> String {
         }
     }
     out.display().to_string()
+}
+
+/// Takes the first of some lines; the last one then counts the others.
+pub(crate) fn first_lines(mut lines: Vec<String>, most: usize, look: Look) -> Vec<String> {
+    if lines.len() > most && !look.verbose {
+        let more = lines.split_off(most).len();
+        lines.push(format!("… and {more} more (-v shows all)"));
+    }
+    lines
 }
 
 /// Shows a sentence as the last line of results.

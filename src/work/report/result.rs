@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::groups::grouped;
 use super::rows::{
     ConfiguredModuleRow, ConvertedProvider, FileEdits, FixRow, MirrorBundle, PackageRow,
-    PageMatchRow, Provider, RuleRow, StoreReport, SymptomRow, TopicRow, VersionsInUse,
+    PageMatchRow, Provider, RuleRow, StoreReport, SymptomRow, TopicRow,
 };
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
@@ -43,8 +43,6 @@ pub struct CommandResult {
     pub not_locked: Option<Vec<String>>,
     /// The number of roots that were passed over because no file of them changed, if that was asked for.
     pub unchanged: Option<usize>,
-    /// The versions that the roots lock, if they were compared.
-    pub versions_in_use: Option<VersionsInUse>,
     /// The files that are edited, if any are.
     pub edits: Option<FileEdits>,
     /// The bundle that the packages were written into, if one was requested.
@@ -345,7 +343,6 @@ impl CommandResult {
             remarks: Vec::new(),
             not_locked: None,
             unchanged: None,
-            versions_in_use: None,
             edits: None,
             bundle: None,
             document: None,

@@ -468,7 +468,7 @@ fn notes_of_all_releases_between_are_shown_within_a_screen() {
     let outcome = releases.run(&lab, &range).exits(0);
     // 1.2.0 has no notes, and a pre-release is no step of the upgrade.
     outcome.stdout_has(
-        "1.4.0:\na 4\nb\nc\nd\n1.3.0:\na 3\nb\nc\n… 1 line more (-v shows them)\n1.1.0:\na 1\n",
+        "1.4.0:\na 4\nb\nc\nd\n1.3.0:\na 3\nb\nc\n… and 1 more (-v shows all)\n1.1.0:\na 1\n",
     );
     releases.asked();
     let again = releases.run(&lab, &[&range[..], &["--offline"]].concat());

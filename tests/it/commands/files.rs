@@ -88,7 +88,7 @@ fn fmt_rewrites_and_says_what_it_drops() {
 
 "#]]);
     outcome.stderr_eq(str![[r#"
-note: .terraform.lock.hcl: a rewrite drops 1 comment, as Terraform and OpenTofu do
+note: a rewrite drops 1 comment, as Terraform and OpenTofu do
 
 "#]]);
     lab.read(LOCK).reads(str![[r##"

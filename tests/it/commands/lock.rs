@@ -14,7 +14,7 @@ created .terraform.lock.hcl
 "#]]);
     outcome.stderr_eq(str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
-note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
+note: example.com/t/x 2.0.0 is available
 
 "#]]);
     lab.read(LOCK).reads(str![[r##"
@@ -111,14 +111,14 @@ fn a_named_platform_must_exist_and_a_preset_skips() {
     lock(&lab, &["--platform", "linux_amd64,windows_amd64"]).exits(2).stderr_eq(str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 error: the mirror in mirror has no package of example.com/t/x 1.1.0 for windows_amd64
-  help: the mirror has packages for darwin_arm64, linux_amd64; the release may have one for windows_amd64: add it to the mirror
+  help: it has packages for darwin_arm64, linux_amd64; the release may have one for windows_amd64: add it to the mirror
 
 "#]]);
     assert!(!lab.path(LOCK).exists());
     lock(&lab, &[]).exits(0).stderr_eq(str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 note: the mirror has no package of example.com/t/x 1.1.0 for darwin_amd64, linux_arm64, windows_amd64: skipped; add it to the mirror, or write the platforms that you use to .lockctl.hcl, as in `platforms = ["darwin_arm64", "linux_amd64"]`
-note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
+note: example.com/t/x 2.0.0 is available
 
 "#]]);
     let all = lock(&lab, &["--platform", "all"]).exits(0);
@@ -270,7 +270,7 @@ fn opentofu_takes_over_entries_of_the_other_registry() {
     let check = lock(&lab, &[&args[..], &["--check"]].concat());
     check.stderr_has("note: would be removed, since neither");
     lock(&lab, &args).exits(0).stderr_eq(str![[r#"
-note: hashicorp/null 1.1.0 is available, a minor upgrade from 1.0.0
+note: hashicorp/null 1.1.0 is available
 warning: the lock file has no hash to compare with the package of hashicorp/null 1.0.0 for linux_amd64
 note: removed, since neither configuration nor state requires it: registry.terraform.io/hashicorp/null
 warning: the locked version of registry.terraform.io/hashicorp/null was carried over to registry.opentofu.org/hashicorp/null, as OpenTofu does; its hashes were not

@@ -52,8 +52,6 @@ mod generate;
 mod git;
 mod hostile;
 mod ignored;
-mod in_use;
-mod in_use_many;
 mod installation;
 mod json;
 mod lacking_platforms;

@@ -80,7 +80,7 @@ created .terraform.lock.hcl
 
 "#]]);
     outcome.stderr_eq(str![[r#"
-note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
+note: acme/demo 1.2.0 is available
 
 "#]]);
 
@@ -208,7 +208,7 @@ error: the versions of registry.terraform.io/acme/demo could not be fetched
     failing(DEMO, &rule("download", "html")).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
   cause: https://REGISTRY/v1/providers/acme/demo/1.0.0/download/linux/amd64 is not what a registry answers: it is a web page, not a JSON document
-  help: check whether a proxy or a login page answers instead of the registry; else report it to the operator of the registry
+  help: check whether a proxy or a login page answers instead; else report it to the operator of the registry
 
 "#]]);
     failing(DEMO, &rule("versions", "401")).reads(str![[r#"

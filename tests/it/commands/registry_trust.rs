@@ -239,11 +239,11 @@ acme/demo  1.0.0  ~> 1.0.0  selected  1 platform  5 hashes added
     zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  claimed
     zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  computed
     zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  claimed
-5 hashes added: 3 claimed, 2 computed and not covered by a signature
+5 hashes added: 2 computed and not covered by a signature, 3 claimed
 created .terraform.lock.hcl
 terraform-provider-demo_1.0.0_linux_amd64.zip: complete, 305 bytes
 warning: acme/demo 1.0.0 is not signed: registry.opentofu.org names no key, and OpenTofu accepts that
-note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
+note: acme/demo 1.2.0 is available
 note: 3 hashes of 1 provider are claimed by registry.opentofu.org, and nothing proves them
 
 "#]]);
@@ -349,7 +349,7 @@ fn a_key_that_has_expired_counts_with_a_warning() {
         // `sig-key-expired-json`); Terraform prints nothing.
         said(&outcome).reads(str![[r#"
 warning: acme/demo 1.0.0 is signed by key KEYID: the key has expired
-note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
+note: acme/demo 1.2.0 is available
 
 "#]]);
         std::fs::remove_file(lab.path(LOCK)).unwrap();

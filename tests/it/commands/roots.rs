@@ -40,7 +40,6 @@ PROVIDER         VERSION  CONSTRAINTS  STATE     PLATFORMS   HASHES        ROOTS
 example.com/t/x  1.1.0    ~> 1.0       selected  1 platform  1 hash added  2      live/a, live/b
 2 hashes added: 2 computed and not covered by a signature
 all 2 roots: created lock file
-2 roots lock 1 provider, at one version
 2 roots: 2 clean; 1 directory with configuration is not locked (-v names it)
 
 "#]]);

@@ -58,7 +58,7 @@ fn the_lock_file_is_that_of_a_root_without_such_blocks() {
     let outcome = lock(&lab, &[]).exits(0);
     assert_eq!(lab.read(LOCK), wanted);
     outcome.stderr_eq(str![[r#"
-note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
+note: acme/demo 1.2.0 is available
 note: var.bucket and var.key have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives values)
 
 "#]]);
@@ -74,7 +74,7 @@ note: var.bucket and var.key have no value: not needed for providers (`--var NAM
     let outcome = lock(&lab, &values).exits(0);
     assert_eq!(lab.read(LOCK), wanted);
     outcome.stderr_eq(str![[r#"
-note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
+note: acme/demo 1.2.0 is available
 
 "#]]);
 }

@@ -3,6 +3,7 @@
 mod failures;
 mod report;
 
+use super::ending::conclude;
 use super::job::LockJob;
 use super::opened::OpenRoot;
 use crate::config::Loaded;
@@ -10,10 +11,10 @@ use crate::diag::Texts;
 use crate::driver::OpenResult;
 use crate::flavor::{Flavor, Program};
 use crate::locker::{self, Conversion, LockError, Locked};
-use crate::report::{Failure, RootResult, Sentence};
+use crate::report::{Failure, RootResult, Tone};
 use crate::run::root::Root;
 pub(super) use failures::missing;
-pub(super) use report::{report, verdict};
+pub(super) use report::report;
 
 impl LockJob<'_, '_> {
     /// Converts the lock file of a root, and prepares it for the work.
@@ -30,12 +31,9 @@ impl LockJob<'_, '_> {
                 return Err(root.no_lock());
             }
             result.changed = Some(false);
-            result.lock_mut().outcome =
-                Some("there is no lock file, so there is nothing to convert".to_owned());
-            result.verdict = Some(Sentence::note(format!(
-                "{}: there is no lock file, so there is nothing to convert",
-                root.dir.display()
-            )));
+            let text = "there is no lock file, so there is nothing to convert";
+            let of_root = format!("{}: {text}", root.dir.display());
+            conclude(result, Tone::Note, text.to_owned(), of_root);
             return Ok(OpenResult::Finished);
         }
         failures::check_builtin(&root, &loaded, texts)?;

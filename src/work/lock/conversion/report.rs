@@ -1,14 +1,12 @@
 //! The report on a root that was converted.
 
-use crate::diag::{Texts, counted_as};
+use crate::diag::Texts;
 use crate::flavor::{FlavorChoice, Program};
-use crate::lock::conclude;
 use crate::lock::opened::OpenRoot;
 use crate::locker::{Conversion, NotConverted};
+use crate::report::RootResult;
 use crate::report::json::{ConvertedProvider, Provider, RemovedProvider};
-use crate::report::{RootResult, Tone};
 use crate::requirement::{Requirement, RequirementOrigin};
-use crate::run::root::Root;
 use crate::world::Files;
 
 /// Reports what became of each entry, and what else keeps a root with the other program.
@@ -81,37 +79,6 @@ fn entries(result: &mut RootResult, conversion: &Conversion, opened: &OpenRoot, 
             entry.from, entry.version, entry.to, entry.own
         ));
     }
-}
-
-/// Replaces the verdict on a lock file that changes, if entries were converted.
-pub(crate) fn verdict(
-    result: &mut RootResult,
-    conversion: &Conversion,
-    root: &Root,
-    is_written: bool,
-) {
-    let count = conversion.moved.len();
-    if count == 0 {
-        return;
-    }
-    let program = root.flavor.program();
-    let path = root.lock_path.display().to_string();
-    // No hash need be new, so the words of `lock` would call a change of all addresses one of layout.
-    let text = |file: &str| {
-        if is_written {
-            let entries = counted_as(count, "entry converted", "entries converted");
-            format!("updated {file} for {program}; {entries}")
-        } else {
-            let entries = counted_as(count, "entry to convert", "entries to convert");
-            format!("{file} would change for {program}, {entries}; nothing was written")
-        }
-    };
-    let tone = if is_written {
-        Tone::Good
-    } else {
-        Tone::Warning
-    };
-    conclude(result, tone, text("lock file"), text(&path));
 }
 
 /// Names the line that requires a provider, or the state.

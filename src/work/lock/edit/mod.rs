@@ -9,7 +9,7 @@ pub(super) mod text;
 
 use std::rc::Rc;
 
-use super::LockRequest;
+use super::{LockRequest, Moves};
 use crate::report::{CLEAN, FAILED, FINDINGS};
 use crate::report::{CommandResult, ResultSubject, RootResult, Sentence};
 use crate::run::edits::{PlannedEdits, nothing_written};
@@ -21,9 +21,10 @@ use crate::world::StagedDisk;
 pub(crate) fn run(
     session: &Rc<Session<'_>>,
     request: LockRequest<'_>,
+    moves: &Moves,
     form: ConstraintForm,
 ) -> CommandResult {
-    let (edits, planned) = plan::plan(session, request, form);
+    let (edits, planned) = plan::plan(session, request, moves, form);
     if planned.exit != CLEAN {
         return planned;
     }

@@ -54,6 +54,7 @@ struct EditableRoot {
 pub(super) fn plan(
     session: &Rc<Session<'_>>,
     request: LockRequest<'_>,
+    moves: &Moves,
     form: ConstraintForm,
 ) -> (PlannedEdits, CommandResult) {
     let LockOptions {
@@ -62,16 +63,10 @@ pub(super) fn plan(
         jobs,
         ..
     } = request.options;
-    let everything = Moves {
-        goal: Goal::Newest(Reach::Any),
-        others: None,
-        named: Vec::new(),
-        min_age: None,
-    };
     let modules = UserModules::new(session, configuration, AutoModules::Fetched);
     let mut job = EditJob {
         session: Rc::clone(session),
-        moves: request.moves.unwrap_or(&everything),
+        moves,
         form,
         modules: &modules,
         sources: Sources::new(Rc::clone(session), source.choice(session.options)),

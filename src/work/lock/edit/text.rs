@@ -2,7 +2,7 @@
 
 use crate::diag::counted;
 use crate::report::json::FileEdits;
-use crate::report::{Column, CommandResult, Look, RootNames, Row, Table, TextBlock};
+use crate::report::{Column, CommandResult, Look, RootNames, Row, Table, TextBlock, reading};
 use crate::run::provider;
 
 /// Maximum number of lines of a diff; of a longer one the first are shown.
@@ -31,12 +31,10 @@ pub(crate) fn blocks(result: &CommandResult, writes: bool, look: Look) -> Vec<Te
     let table = Table::sorted(COLUMNS, rows).naming(RootNames::Below("file"));
     let mut blocks = vec![TextBlock::Table(table.without_head())];
     if !writes {
-        let mut lines: Vec<String> = edits.diff.lines().map(str::to_owned).collect();
-        if lines.len() > MAX_LINES && !look.verbose {
-            let more = lines.split_off(MAX_LINES).len();
-            lines.push(format!("… {} more (-v shows all)", counted(more, "line")));
-        }
-        blocks.push(TextBlock::Lines(lines));
+        let lines = edits.diff.lines().map(str::to_owned).collect();
+        blocks.push(TextBlock::Lines(reading::first_lines(
+            lines, MAX_LINES, look,
+        )));
     }
     blocks.extend(state_commands(edits, look));
     blocks
@@ -48,14 +46,7 @@ fn state_commands(edits: &FileEdits, look: Look) -> Option<TextBlock> {
     if commands.is_empty() {
         return None;
     }
-    let shown = if look.verbose {
-        commands.len()
-    } else {
-        MAX_COMMANDS
-    };
-    let mut lines = vec![format!(
-        "{} to be typed {} `init`, for the {}:",
-        counted(commands.len(), "command"),
+    let (order, states) = (
         if edits.are_states_first {
             "before"
         } else {
@@ -65,20 +56,17 @@ fn state_commands(edits: &FileEdits, look: Look) -> Option<TextBlock> {
             "state"
         } else {
             "states"
-        }
-    )];
-    lines.extend(
-        commands
-            .iter()
-            .take(shown)
-            .map(|command| format!("  {command}")),
+        },
     );
-    if commands.len() > shown {
-        lines.push(format!(
-            "  … {} more (-v shows all)",
-            commands.len() - shown
-        ));
-    }
+    let count = counted(commands.len(), "command");
+    let mut lines = vec![format!(
+        "{count} to be typed {order} `init`, for the {states}:"
+    )];
+    let commands = commands
+        .iter()
+        .map(|command| format!("  {command}"))
+        .collect();
+    lines.extend(reading::first_lines(commands, MAX_COMMANDS, look));
     if !edits.are_states_first {
         lines.push("then run `init` once more: the first run locks what a state names".to_owned());
     }

@@ -11,6 +11,7 @@ use crate::report::{CommandResult, Look, TextBlock};
 use crate::run::command::Command;
 use crate::run::line_ends;
 use crate::run::options::{RootArgs, examples};
+use crate::run::root;
 use crate::run::session::Session;
 use crate::world::Replaced;
 use crate::{driver, lockfile};
@@ -32,7 +33,6 @@ pub(crate) struct FmtArgs {
 impl Command for FmtArgs {
     fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let world = session.world;
-        let mut dropped = Vec::new();
         let all = driver::each(session, &self.roots, |root, _, result| {
             let repaired = root.repaired_lock(result);
             let lock = match &repaired {
@@ -60,18 +60,13 @@ impl Command for FmtArgs {
                     return Ok(Replaced::Changed);
                 }
             }
-            // Canonical text has no comments (`lockfile` rules 1.8), so the remark counts those that go.
-            let comments = lock.document.comments;
-            if comments > 0 {
-                dropped.push((root.lock_path.display().to_string(), comments));
+            // Canonical text has no comments (`lockfile` rules 1.8).
+            if let Some(remark) = root::dropped(lock) {
+                result.remark(remark);
             }
             Ok(Replaced::Done)
         });
-        let mut result = all.into_result("fmt");
-        result
-            .remarks
-            .extend(text::dropped(&dropped, session.options.verbose));
-        result
+        all.into_result("fmt")
     }
 
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {

@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use crate::diag::counted;
 use crate::lockfile;
 use crate::report::json::RootStatus;
-use crate::report::shared::SharedFact;
-use crate::report::{Column, RootNames, RootResult, Row, Sentence, Table, TextBlock};
+use crate::report::{Column, RootNames, RootResult, Row, Table, TextBlock};
 use crate::run::root;
 
 /// Names the lock files that were, or would be, rewritten.
@@ -22,24 +20,4 @@ pub(super) fn of_all(roots: &[RootResult]) -> Vec<TextBlock> {
     vec![TextBlock::Table(
         table.without_head().naming(RootNames::Hidden),
     )]
-}
-
-/// Says how many comments the rewrite of lock files drops, each given with its path; nothing if there are none.
-pub(super) fn dropped(files: &[(String, usize)], verbose: bool) -> Option<Sentence> {
-    let comments = counted(files.iter().map(|(_, comments)| comments).sum(), "comment");
-    let does = format!("a rewrite drops {comments}");
-    let like_them = "as Terraform and OpenTofu do";
-    Some(Sentence::note(match files {
-        [] => return None,
-        [(path, _)] => format!("{path}: {does}, {like_them}"),
-        _ => {
-            let paths = SharedFact {
-                fact: (),
-                roots: files.iter().map(|(path, _)| path.as_str()).collect(),
-            };
-            let count = counted(files.len(), "lock file");
-            let names = paths.names(verbose);
-            format!("{does} in {count}, {like_them}: {names}")
-        }
-    }))
 }

@@ -75,10 +75,6 @@ pub struct JsonDocument<'a> {
     /// Errors and warnings of `terraform` or `tofu` that were read; only of `explain -`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symptoms: Option<&'a [SymptomRow]>,
-    /// Providers that roots lock at different versions, by address; only of `lock` and `update` over several
-    /// roots.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub versions_in_use: Option<&'a [ProviderInUse]>,
     /// The places in configuration that are, or would be, edited, by file and line; only of `update --edit`
     /// and `replace`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,14 +122,6 @@ pub struct Summary {
     /// `--changed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unchanged: Option<usize>,
-    /// Number of providers that are locked at one version wherever they are locked; only of `lock` and `update`
-    /// over several roots.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub agreed_versions: Option<usize>,
-    /// Number of providers that are locked at different versions; only of `lock` and `update` over several
-    /// roots.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub differing_versions: Option<usize>,
 }
 
 impl<'a> JsonDocument<'a> {
@@ -172,12 +160,9 @@ impl<'a> JsonDocument<'a> {
             ResultSubject::Releases(all) => releases = Some(all),
             ResultSubject::Store(report, _) => store = Some(&**report),
         }
-        let in_use = result.versions_in_use.as_ref();
         let mut summary = Summary {
             not_locked: result.not_locked.as_ref().map(Vec::len),
             unchanged: result.unchanged,
-            agreed_versions: in_use.map(|all| all.agreed),
-            differing_versions: in_use.map(|all| all.differing.len()),
             ..Summary::of(&roots, &packages, files.as_deref())
         };
         // Files of facts are neither roots nor packages, but a refused one is a failure, too.
@@ -196,7 +181,6 @@ impl<'a> JsonDocument<'a> {
             rules,
             matches,
             symptoms,
-            versions_in_use: in_use.map(|all| &*all.differing),
             edits: result.edits.as_ref().map(|edits| &*edits.rows),
             state_commands: result
                 .edits
