@@ -4,15 +4,6 @@ use super::range::{RangePlace, VersionRange, place_in};
 use super::{Advisory, AffectedModule, GoModulePath, GoVersion};
 use crate::contents::BuildInfo;
 
-/// A release of a provider, with one of its builds.
-#[derive(Clone, Copy)]
-pub(super) struct ReleaseBuild<'a> {
-    /// The version that is locked.
-    pub(super) version: &'a GoVersion,
-    /// The build information of a package, if it is known.
-    pub(super) build: Option<&'a BuildInfo>,
-}
-
 impl AffectedModule {
     /// Returns true if the module covers the major version of a provider (rules 3.2).
     pub(super) fn covers(
@@ -47,9 +38,12 @@ impl AffectedModule {
         self.judge_in(ranges, version)
     }
 
-    /// Judges a release of a provider.
-    pub(super) fn judge_release(&self, release: ReleaseBuild<'_>) -> RangePlace {
-        let ReleaseBuild { version, build } = release;
+    /// Judges a release of a provider, with the build information of a package if that is known.
+    pub(super) fn judge_release(
+        &self,
+        version: &GoVersion,
+        build: Option<&BuildInfo>,
+    ) -> RangePlace {
         if self.custom_count(version) {
             return self.judge_in(&self.custom_ranges, version);
         }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::judge::ReleaseBuild;
 use super::module_path::on_github;
 use super::range::RangePlace;
 use super::{Advisory, AdvisoryDatabase, AuditLevel, GoModulePath, GoVersion, ModuleSelection};
@@ -180,7 +179,7 @@ fn provider(
                 if !is_about || !module.covers(advisory, version, main.as_ref()) {
                     continue;
                 }
-                let place = module.judge_release(ReleaseBuild { version, build });
+                let place = module.judge_release(version, build);
                 let shown = version.to_string();
                 let found = (AuditLevel::Provider, module.path.as_str(), shown);
                 matches.add(advisory, found, place, doubt);

@@ -15,32 +15,14 @@ pub(super) struct FixSearch<'a> {
     pub(super) for_all: RootCommand,
 }
 
-/// The route to a fixed version in a root.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum FixRoute {
-    /// The version is within all constraints.
-    Command(RootCommand),
-    /// A constraint excludes the version.
-    Excluded {
-        /// The constraint, in words.
-        constraint: String,
-        /// The place of the constraint, as in `main.tf:3`.
-        place: Option<String>,
-    },
-}
+/// The route to a fixed version in a root: the command that moves to it, or the constraint that excludes it.
+pub(super) type FixRoute = Result<RootCommand, ExcludingConstraint>;
 
-impl FixRoute {
-    /// Returns the constraint that excludes the version, with its place, if one does.
-    pub(super) fn excluded_by(&self) -> Option<String> {
-        match self {
-            Self::Command(_) => None,
-            Self::Excluded {
-                constraint,
-                place: Some(place),
-            } => Some(format!("{constraint} ({place})")),
-            Self::Excluded { constraint, .. } => Some(constraint.clone()),
-        }
-    }
+/// A constraint that excludes a fixed version, in words.
+pub(super) struct ExcludingConstraint {
+    pub(super) text: String,
+    /// The same with its place, as in `the constraint ~> 1.0 (main.tf:3)`.
+    pub(super) with_place: String,
 }
 
 /// The constraints of a root, read when the first fixed version is looked for.
@@ -93,22 +75,22 @@ impl<'a> RootConstraints<'a> {
                 Some(stated) => {
                     let name = texts.name(stated.file);
                     let line = texts.position(stated.file, stated.span.start).line;
-                    let stated = &stated.constraints;
-                    FixRoute::Excluded {
-                        constraint: format!("the constraint {stated}"),
-                        place: Some(format!("{name}:{line}")),
-                    }
+                    let text = format!("the constraint {}", stated.constraints);
+                    Err(ExcludingConstraint {
+                        with_place: format!("{text} ({name}:{line})"),
+                        text,
+                    })
                 }
-                None => FixRoute::Command(command(self.root)),
+                None => Ok(command(self.root)),
             };
         }
         if recorded.allows(fixed) {
-            FixRoute::Command(command(self.root))
-        } else {
-            FixRoute::Excluded {
-                constraint: format!("the recorded constraint {recorded}"),
-                place: None,
-            }
+            return Ok(command(self.root));
         }
+        let text = format!("the recorded constraint {recorded}");
+        Err(ExcludingConstraint {
+            with_place: text.clone(),
+            text,
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! The result of an audit: rows and findings of each root.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::fixes::{FixRoute, RootConstraints};
@@ -90,17 +90,12 @@ impl AuditJob<'_, '_> {
             .zip(root.document().lock.providers.values())
         {
             let release = &self.releases.all[*number];
-            let mut routes: BTreeMap<Version, FixRoute> = BTreeMap::new();
             let mut advisories = Vec::new();
             for (found, row) in &release.matches {
                 let ignored = project.and_then(|file| self.ignores.reason(file, found));
                 let counts = ignored.is_none() && counts(found, self.args.fail_on.0);
-                // Several advisories are often fixed by one release, whose route is searched once.
-                let route = fixed_version(found).map(|fixed| {
-                    let search =
-                        || constraints.route(&release.provider, &entry.constraints, &fixed);
-                    routes.entry(fixed.clone()).or_insert_with(search).clone()
-                });
+                let route = fixed_version(found)
+                    .map(|fixed| constraints.route(&release.provider, &entry.constraints, &fixed));
                 if counts {
                     result.status = result.status.max(RootStatus::Findings);
                 }
@@ -114,19 +109,20 @@ impl AuditJob<'_, '_> {
                         )),
                     }
                 }
-                let mut audited = AuditedAdvisory {
+                let (command, excluded) = match &route {
+                    Some(Ok(command)) => (Some(command), None),
+                    Some(Err(excluded)) => (None, Some(excluded)),
+                    None => (None, None),
+                };
+                advisories.push(AuditedAdvisory {
                     advisory: Arc::clone(row),
                     counts,
                     ignored,
-                    command: None,
-                    command_for_all: None,
-                    excluded_by: None,
-                    constraint: None,
-                };
-                if let Some(route) = route {
-                    add_route(&mut audited, route);
-                }
-                advisories.push(audited);
+                    command: command.map(|command| command.for_root.clone()),
+                    command_for_all: command.map(|command| command.for_all.clone()),
+                    excluded_by: excluded.map(|constraint| constraint.with_place.clone()),
+                    constraint: excluded.map(|constraint| constraint.text.clone()),
+                });
             }
             result.providers.push(Provider::Audited(AuditedProvider {
                 provider: release.provider.clone(),
@@ -136,18 +132,6 @@ impl AuditJob<'_, '_> {
             }));
         }
         result.detail = RootDetail::Audit(turned_off);
-    }
-}
-
-/// Adds what leads to the fixed version, or what excludes it.
-fn add_route(audited: &mut AuditedAdvisory, route: FixRoute) {
-    audited.excluded_by = route.excluded_by();
-    match route {
-        FixRoute::Command(command) => {
-            audited.command = Some(command.for_root);
-            audited.command_for_all = Some(command.for_all);
-        }
-        FixRoute::Excluded { constraint, .. } => audited.constraint = Some(constraint),
     }
 }
 
@@ -237,19 +221,13 @@ fn help(
         let reads = || format!("`{READ_CONTENTS}{roots}` reads the contents of the package").into();
         return (contents == ContentsState::Unknown).then(reads);
     }
-    let fixed = row.fixed.as_ref();
-    match route {
-        Some(FixRoute::Command(command)) => Some(command.run(&format!(
-            " to move to the fixed version {}",
-            fixed.map_or("", String::as_str)
-        ))),
-        Some(excluded @ FixRoute::Excluded { .. }) => {
-            let by = excluded.excluded_by().unwrap_or_default();
-            let fixed = fixed.map_or("", String::as_str);
-            Some(Help::by_hand(format!(
-                "it is fixed in {fixed}, which {by} excludes"
-            )))
-        }
-        None => fixed.map(|fixed| format!("{} {fixed} fixes it", row.module).into()),
-    }
+    let fixed = row.fixed.as_ref()?;
+    Some(match route {
+        Some(Ok(command)) => command.run(&format!(" to move to the fixed version {fixed}")),
+        Some(Err(constraint)) => Help::by_hand(format!(
+            "it is fixed in {fixed}, which {} excludes",
+            constraint.with_place
+        )),
+        None => format!("{} {fixed} fixes it", row.module).into(),
+    })
 }
