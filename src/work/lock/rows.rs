@@ -85,6 +85,11 @@ pub(super) fn entry(
             dates: StatedDate::all(&release.dates),
             old_enough_at: advice::age::until(release).map(timestamp),
         });
+    let dropped = outcome.dropped.hashes.iter();
+    let dropped = dropped.map(|(hash, platforms)| DroppedHash {
+        hash: hash.clone(),
+        platforms: names(platforms),
+    });
     LockedProvider {
         provider: outcome.provider.clone(),
         version: outcome.version.clone(),
@@ -94,7 +99,7 @@ pub(super) fn entry(
         constraints: entry.constraints.clone(),
         hashes,
         replaced: replaced(outcome),
-        dropped: dropped(outcome),
+        dropped: dropped.collect(),
         signers: signers.collect(),
         hashed_platforms: outcome.computed.len(),
         dates: dates.map(StatedDate::all).unwrap_or_default(),
@@ -134,40 +139,26 @@ fn names(platforms: &[Platform]) -> Vec<String> {
 
 /// Lists the hashes that were replaced, each with the evidence against it.
 fn replaced(outcome: &ProviderOutcome) -> Vec<ReplacedHash> {
-    let key_ids: Vec<String> = outcome
-        .signers
+    let computed = outcome
+        .computed
         .iter()
-        .map(|signer| signer.key_id.clone())
-        .collect();
-    let row = |replaced: &locker::ContradictedHash| {
-        // Only an `h1:` can be compared with every package; the packages' own hashes are then the evidence.
-        let computed = match replaced.against {
-            ContradictedBy::SignedList => Vec::new(),
-            ContradictedBy::EveryPackage => computed(outcome),
-        };
-        ReplacedHash {
+        .map(|(platform, hash)| ComputedHash {
+            platform: platform.to_string(),
+            hash: hash.clone(),
+        });
+    let key_ids = outcome.signers.iter().map(|signer| signer.key_id.clone());
+    outcome
+        .replaced
+        .iter()
+        .map(|replaced| ReplacedHash {
             hash: replaced.hash.clone(),
             contradicted_by: replaced.against,
-            key_ids: key_ids.clone(),
-            computed,
-        }
-    };
-    outcome.replaced.iter().map(row).collect()
-}
-
-fn computed(outcome: &ProviderOutcome) -> Vec<ComputedHash> {
-    let row = |(platform, hash): (&Platform, &Hash)| ComputedHash {
-        platform: platform.to_string(),
-        hash: hash.clone(),
-    };
-    outcome.computed.iter().map(row).collect()
-}
-
-/// Lists the hashes that were removed with their platforms.
-fn dropped(outcome: &ProviderOutcome) -> Vec<DroppedHash> {
-    let row = |(hash, platforms): (&Hash, &Vec<Platform>)| DroppedHash {
-        hash: hash.clone(),
-        platforms: names(platforms),
-    };
-    outcome.dropped.hashes.iter().map(row).collect()
+            key_ids: key_ids.clone().collect(),
+            // Only an `h1:` can be compared with every package; the packages' own hashes are then the evidence.
+            computed: match replaced.against {
+                ContradictedBy::SignedList => Vec::new(),
+                ContradictedBy::EveryPackage => computed.clone().collect(),
+            },
+        })
+        .collect()
 }
