@@ -1,6 +1,8 @@
 //! Edits of texts in configuration, of many roots together: each place once.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use similar::TextDiff;
@@ -8,7 +10,7 @@ use similar::TextDiff;
 use crate::addr::ProviderAddr;
 use crate::config::Loaded;
 use crate::diag::{FileId, Span, Texts};
-use crate::hcl::edit::{literal, quoted, splice};
+use crate::hcl::edit::{EditError, HclEditor, literal, quoted, splice};
 use crate::lockfile;
 use crate::project::{self, ProjectPlace};
 use crate::report::Failure;
@@ -290,6 +292,35 @@ fn unified(path: &Path, old: &[u8], new: &[u8]) -> String {
     ];
     let mut unified = diff.unified_diff();
     unified.header(&names[0], &names[1]).to_string()
+}
+
+/// Edits a project file, which is made if it is missing, in one atomic step.
+///
+/// # Errors
+/// If the file cannot be read, edited or written.
+pub(crate) fn edit_project_file(
+    disk: &dyn Disk,
+    path: &Path,
+    edit: impl FnOnce(&mut HclEditor) -> Result<(), EditError>,
+) -> Result<(), Failure> {
+    let failed = |error: &dyn Display| {
+        Failure::new(format!("{} could not be written", path.display())).because(error.to_string())
+    };
+    let old = match disk.read(path, project::MAX_FILE_BYTES) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(failed(&error)),
+    };
+    let new = HclEditor::open(old.clone().unwrap_or_default())
+        .and_then(|mut editor| edit(&mut editor).map(|()| editor.into_bytes()))
+        .map_err(|error| failed(&error))?;
+    match disk.replace(path, old.as_deref(), &new) {
+        Ok(Replaced::Done) => Ok(()),
+        Ok(Replaced::Changed) => {
+            Err(failed(&"another program has changed it meanwhile").help("run the command again"))
+        }
+        Err(error) => Err(failed(&error)),
+    }
 }
 
 /// Returns the failure of files that are written together or not at all.

@@ -6,13 +6,13 @@ use std::path::Path;
 use crate::addr::ProviderAddr;
 use crate::hcl::edit::{BlockName, EditError, HclEditor};
 use crate::package::calendar::day;
-use crate::project::{MAX_FILE_BYTES, RememberedProvider, memory};
+use crate::project::{RememberedProvider, memory};
 use crate::report::Failure;
 use crate::report::json::{MemoryState, TrustedProvider};
 use crate::review::{ReleaseOrigin, StepDown};
+use crate::run::edits::edit_project_file;
 use crate::run::session::Session;
 use crate::version::Version;
-use crate::world::Replaced;
 
 /// An entry of a lock file with what is known of its release.
 pub(super) struct SeenEntry {
@@ -150,37 +150,19 @@ impl ProjectMemory {
         {
             return Ok(());
         }
-        let disk = session.world.disk;
-        let failed = |error: &dyn std::fmt::Display| {
-            Failure::new(format!("{} could not be written", path.display()))
-                .because(error.to_string())
-        };
-        let old = match disk.read(path, MAX_FILE_BYTES) {
-            Ok(bytes) => Some(bytes),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => return Err(failed(&error)),
-        };
         let today = day(session.world.clock.now());
-        let new = self
-            .edited(old.clone().unwrap_or_default(), &today, reason)
-            .map_err(|error| failed(&error))?;
-        let replaced = disk
-            .replace(path, old.as_deref(), &new)
-            .map_err(|error| failed(&error))?;
-        match replaced {
-            Replaced::Done => Ok(()),
-            Replaced::Changed => Err(failed(&"another program has changed it meanwhile")),
-        }
+        edit_project_file(session.world.disk, path, |editor| {
+            self.edit(editor, &today, reason)
+        })
     }
 
-    /// Returns the text of the project file with what is new.
-    fn edited(
+    /// Edits the project file to what is new.
+    fn edit(
         &self,
-        bytes: Vec<u8>,
+        editor: &mut HclEditor,
         today: &str,
         reason: Option<&str>,
-    ) -> Result<Vec<u8>, EditError> {
-        let mut editor = HclEditor::open(bytes)?;
+    ) -> Result<(), EditError> {
         for (provider, seen) in &self.providers {
             let state = seen.state();
             if !state.is_written() {
@@ -229,6 +211,6 @@ impl ProjectMemory {
                 editor.set(&path, memory::REASON, reason)?;
             }
         }
-        Ok(editor.into_bytes())
+        Ok(())
     }
 }

@@ -88,7 +88,7 @@ impl Command for TrustArgs {
 fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
     let mut registries: BTreeMap<Flavor, Registries<'_>> = BTreeMap::new();
     let mut memories: BTreeMap<PathBuf, ProjectMemory> = BTreeMap::new();
-    let mut places: Vec<(String, PathBuf)> = Vec::new();
+    let mut places: BTreeMap<String, PathBuf> = BTreeMap::new();
     // The addresses of --update that no root has locked so far.
     let mut unmatched: Vec<&TypedAddr> = args.update.iter().collect();
     let mut all = driver::each(session, &args.roots, |root, texts, result| {
@@ -104,7 +104,7 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
         };
         let (stated, ends) = (upstream::signers(&answers), upstream::key_ends(&answers));
         let path = root.writable_project_file(session.world, session.options);
-        places.push((result.path.clone(), path.clone()));
+        places.insert(result.path.clone(), path.clone());
         // Roots that share a project file add to one memory, which is written once.
         let memory = memories.entry(path).or_default();
         let accepted = accepted(args, root, lock, &mut unmatched)?;
@@ -199,41 +199,38 @@ fn accepted(
     Ok(accepted)
 }
 
-/// Writes the project files, and adds the rows of each root.
+/// Writes the project files, and adds the rows of each root; `places` has the project file by the path of the root.
 fn report(
     session: &Session<'_>,
     args: &TrustArgs,
     memories: &BTreeMap<PathBuf, ProjectMemory>,
     results: &mut [RootResult],
-    places: &[(String, PathBuf)],
+    places: &BTreeMap<String, PathBuf>,
 ) {
-    for (path, memory) in memories {
-        let failure = if args.check {
-            None
-        } else {
-            memory.write(session, path, args.reason.as_deref()).err()
+    let mut failures: BTreeMap<&PathBuf, Failure> = BTreeMap::new();
+    for (path, memory) in memories.iter().filter(|_| !args.check) {
+        if let Err(failure) = memory.write(session, path, args.reason.as_deref()) {
+            failures.insert(path, failure);
+        }
+    }
+    for result in results {
+        let Some(path) = places.get(&result.path) else {
+            continue;
         };
-        let of_file = |result: &&mut RootResult| {
-            let is_of = |(root, file): &(String, PathBuf)| *root == result.path && file == path;
-            places.iter().any(is_of)
+        let rows: Vec<TrustedProvider> = memories[path].rows(&result.path).collect();
+        let is_bad = |row: &TrustedProvider| {
+            row.state == MemoryState::Changed || args.check && row.state.is_written()
         };
-        for (index, result) in results.iter_mut().filter(of_file).enumerate() {
-            let rows: Vec<TrustedProvider> = memory.rows(&result.path).collect();
-            let is_bad = |row: &TrustedProvider| {
-                row.state == MemoryState::Changed || args.check && row.state.is_written()
-            };
-            if rows.iter().any(is_bad) {
-                result.status = result.status.max(RootStatus::Findings);
-            }
-            result.changed = Some(rows.iter().any(|row| row.state.is_written()));
-            result
-                .providers
-                .extend(rows.into_iter().map(Provider::Trusted));
-            if index == 0
-                && let Some(failure) = &failure
-            {
-                result.fail(failure.clone());
-            }
+        if rows.iter().any(is_bad) {
+            result.status = result.status.max(RootStatus::Findings);
+        }
+        result.changed = Some(rows.iter().any(|row| row.state.is_written()));
+        result
+            .providers
+            .extend(rows.into_iter().map(Provider::Trusted));
+        // The first root of a file has its failure.
+        if let Some(failure) = failures.remove(path) {
+            result.fail(failure);
         }
     }
 }

@@ -1,22 +1,18 @@
 //! `verify --fix`: platforms that a release has no package for are answered in the project file.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::job::VerifiedRoot;
 use super::shared_policy::SharedPolicy;
 use crate::addr::ProviderAddr;
 use crate::diag::Finding;
-use crate::hcl::edit::{BlockName, EditError, Expression, HclEditor};
+use crate::hcl::edit::{BlockName, Expression, HclEditor};
 use crate::package::{WantedPlatforms, WantedSet};
 use crate::platform::Platform;
-use crate::project::MAX_FILE_BYTES;
-use crate::report::Failure;
-use crate::run::World;
+use crate::run::edits::edit_project_file;
 use crate::run::session::Session;
 use crate::verify::fix::{Repair, Unrepaired};
-use crate::world::Replaced;
 
 /// The project files that are to state platforms, by their paths.
 type StatedFiles = BTreeMap<PathBuf, StatedFile>;
@@ -55,8 +51,22 @@ pub(super) fn state(
             .flatten()
             .map(|(label, platforms)| (&**label, &**platforms))
             .collect();
+        let edit = |editor: &mut HclEditor| {
+            for (label, platforms) in &statements {
+                let block = BlockName {
+                    kind: "provider",
+                    labels: &[label],
+                };
+                let platforms: Vec<Expression> = platforms
+                    .iter()
+                    .map(|platform| platform.to_string().into())
+                    .collect();
+                editor.set(&[block], "platforms", platforms)?;
+            }
+            Ok(())
+        };
         if !statements.is_empty()
-            && let Err(failure) = write(world, &path, &statements)
+            && let Err(failure) = edit_project_file(world.disk, &path, edit)
         {
             if let Some(first) = stated.roots.first() {
                 roots[*first].failures.push(failure);
@@ -170,40 +180,4 @@ fn is_required(
         .known(provider)
         .iter()
         .any(|platform| !platforms.contains(platform))
-}
-
-/// Writes statements into a project file, which is made if it is missing.
-fn write(world: World<'_>, path: &Path, statements: &[(&str, &[Platform])]) -> Result<(), Failure> {
-    let failed = |cause: String| {
-        Failure::new(format!("{} could not be written", path.display())).because(cause)
-    };
-    let old = match world.disk.read(path, MAX_FILE_BYTES) {
-        Ok(bytes) => Some(bytes),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => return Err(failed(error.to_string())),
-    };
-    let edit = |bytes: Vec<u8>| -> Result<Vec<u8>, EditError> {
-        let mut editor = HclEditor::open(bytes)?;
-        for (label, platforms) in statements {
-            let block = BlockName {
-                kind: "provider",
-                labels: &[label],
-            };
-            let platforms: Vec<Expression> = platforms
-                .iter()
-                .map(|platform| platform.to_string().into())
-                .collect();
-            editor.set(&[block], "platforms", platforms)?;
-        }
-        Ok(editor.into_bytes())
-    };
-    let new = edit(old.clone().unwrap_or_default()).map_err(|error| failed(error.to_string()))?;
-    match world.disk.replace(path, old.as_deref(), &new) {
-        Ok(Replaced::Done) => Ok(()),
-        Ok(Replaced::Changed) => Err(
-            failed("another program has changed it meanwhile".to_owned())
-                .help("run the command again"),
-        ),
-        Err(error) => Err(failed(error.to_string())),
-    }
 }
