@@ -1,6 +1,6 @@
 //! The result of a root, made of its verdict.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::job::VerifiedRoot;
 use crate::addr::ProviderAddr;
@@ -186,8 +186,10 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict, not_seen: NotSeen) 
         CoverageProof::Proven | CoverageProof::None => ok,
     };
     let mut parts = vec![format!("{word}; {}", counted(providers, "provider"))];
-    if let (Some(wanted), true) = (&verdict.platforms, providers > 0) {
-        parts.push(covered(lock, verdict, wanted));
+    // What is lacking has findings, or a note of the run.
+    let is_covered = count(verdict, rules::PLATFORMS_INCOMPLETE) == 0;
+    if let (Some(wanted), true) = (&verdict.platforms, providers > 0 && is_covered) {
+        parts.push(covered(lock, wanted));
     }
     if let Some(packages) = &verdict.packages {
         parts.push(checked_packages(packages));
@@ -198,34 +200,21 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict, not_seen: NotSeen) 
     parts.join(", ")
 }
 
-/// Says for how many of the wanted platforms entries have an `h1:`.
-fn covered(lock: &LockText, verdict: &RootVerdict, wanted: &WantedPlatforms) -> String {
-    let off = verdict.turned_off.iter().map(|off| &off.finding);
-    let missing: BTreeMap<&ProviderAddr, usize> = verdict
-        .findings
-        .iter()
-        .chain(off)
-        .filter(|finding| finding.diagnostic.code == rules::PLATFORMS_INCOMPLETE)
-        .filter_map(|finding| Some((finding.provider.as_ref()?, finding.share?.part)))
+/// Says for how many platforms entries have an `h1:`, where they have it for all that are wanted.
+fn covered(lock: &LockText, wanted: &WantedPlatforms) -> String {
+    let providers = || lock.document.lock.providers.keys();
+    let counts: Vec<usize> = providers()
+        .map(|provider| wanted.known(provider).len())
         .collect();
-    let (mut covered, mut all, mut is_common) = (Vec::new(), Vec::new(), true);
-    for provider in lock.document.lock.providers.keys() {
-        let platforms = wanted.known(provider).len();
-        all.push(platforms);
-        covered.push(platforms - missing.get(provider).unwrap_or(&0));
-        is_common &= wanted.origin_of(provider) == PlatformsOrigin::Default;
-    }
-    let most = all.iter().max().copied().unwrap_or(0);
-    let platforms = if most == 1 { "platform" } else { "platforms" };
+    let is_common =
+        providers().all(|provider| wanted.origin_of(provider) == PlatformsOrigin::Default);
     let common = if is_common { "common " } else { "" };
-    if missing.is_empty() {
-        return format!("h1: hashes for {} {common}{platforms}", range(&covered));
-    }
-    format!(
-        "h1: hashes for {} of {} {common}{platforms}",
-        range(&covered),
-        range(&all)
-    )
+    let platforms = if counts.iter().all(|count| *count == 1) {
+        "platform"
+    } else {
+        "platforms"
+    };
+    format!("h1: hashes for {} {common}{platforms}", range(&counts))
 }
 
 /// Returns the smallest and the largest of some numbers, as in `2 to 5`.
