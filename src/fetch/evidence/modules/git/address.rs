@@ -12,9 +12,11 @@ use crate::world::Secret;
 pub enum AddressOrigin {
     /// The user, in configuration that is trusted to name files of this machine.
     User,
-    /// A registry or a web server: it may not name files of this machine, but settings of the user's git may
-    /// put a file in the place of what it names.
+    /// A registry or a web server, over an encrypted connection: it may not name files of this machine, but settings
+    /// of the user's git may put a file in the place of what it names.
     Server,
+    /// As [`AddressOrigin::Server`], over a connection that is not encrypted.
+    PlainServer,
     /// A repository that names a submodule: settings do not put a file in its place either, as in git.
     Repository,
 }
@@ -32,6 +34,7 @@ pub(super) struct GitAddress {
     /// Only the last commits are fetched: then a ref has to be the name of a branch or tag.
     pub(super) is_shallow: bool,
     pub(super) key: Option<Secret>,
+    pub(super) origin: AddressOrigin,
 }
 
 /// The schemes that git may be given.
@@ -62,8 +65,10 @@ impl GitAddress {
             Some(text) => {
                 let key = STANDARD.decode(text.replace(['\r', '\n'], "")).ok();
                 let key = key.and_then(|key| String::from_utf8(key).ok());
-                let what = "an sshkey that is no base64 of a key";
-                Some(Secret::new(key.ok_or(GitFailure::BadAddress { what })?))
+                let fault = "the address has an sshkey that is no base64 of a key";
+                Some(Secret::new(
+                    key.ok_or_else(|| GitFailure::Unusable(fault.to_owned()))?,
+                ))
             }
         };
         // go-getter takes these arguments out; git gets the others (rules 5.1).
@@ -98,6 +103,7 @@ impl GitAddress {
             reference,
             is_shallow,
             key,
+            origin,
         })
     }
 
@@ -116,6 +122,7 @@ impl GitAddress {
             reference: None,
             is_shallow: false,
             key,
+            origin: AddressOrigin::Repository,
         })
     }
 

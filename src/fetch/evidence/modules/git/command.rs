@@ -70,40 +70,21 @@ pub(super) struct GitPlace<'a> {
     dir: Box<dyn PrivateDirectory>,
 }
 
-/// One of the repositories of a place.
-#[derive(Clone, Debug)]
-pub(super) struct BareRepository {
-    name: PathBuf,
-}
-
-/// The repository that git talks to.
-#[derive(Clone, Copy)]
-pub(super) struct Remote<'a> {
-    pub(super) address: &'a GitAddress,
-    pub(super) origin: AddressOrigin,
-}
-
 impl<'a> GitPlace<'a> {
     pub(super) fn new(world: GitWorld<'a>, limits: GitLimits) -> Result<Self, GitFailure> {
         let dir = world.disk.private_directory().map_err(GitFailure::NotRun)?;
         Ok(Self { world, limits, dir })
     }
 
-    /// Makes an empty repository for objects with ids of so many digits.
-    pub(super) fn repository(
-        &self,
-        name: &str,
-        id_digits: usize,
-    ) -> Result<BareRepository, GitFailure> {
-        let repository = BareRepository {
-            name: PathBuf::from(name),
-        };
+    /// Makes an empty repository for objects with ids of so many digits; returns its path in the place.
+    pub(super) fn repository(&self, name: &str, id_digits: usize) -> Result<PathBuf, GitFailure> {
+        let repository = PathBuf::from(name);
         // The files are written without git, which would copy hooks into the repository.
         let make = || {
-            self.dir.make_directory(&repository.name.join("objects"))?;
-            self.dir.make_directory(&repository.name.join("refs"))?;
+            self.dir.make_directory(&repository.join("objects"))?;
+            self.dir.make_directory(&repository.join("refs"))?;
             self.dir
-                .write(&repository.name.join("HEAD"), b"ref: refs/heads/none\n")
+                .write(&repository.join("HEAD"), b"ref: refs/heads/none\n")
         };
         make().map_err(GitFailure::NotRun)?;
         self.forget_remotes(&repository, id_digits)?;
@@ -113,7 +94,7 @@ impl<'a> GitPlace<'a> {
     /// Gives a repository plain settings.
     pub(super) fn forget_remotes(
         &self,
-        repository: &BareRepository,
+        repository: &Path,
         id_digits: usize,
     ) -> Result<(), GitFailure> {
         // A repository has one kind of ids; git refuses to fetch from one of the other kind.
@@ -124,15 +105,15 @@ impl<'a> GitPlace<'a> {
         };
         // git notes in the settings that objects may be missing, and would fetch them.
         self.dir
-            .write(&repository.name.join("config"), settings.as_bytes())
+            .write(&repository.join("config"), settings.as_bytes())
             .map_err(GitFailure::NotRun)
     }
 
     /// Runs a command that talks to a server; an exit code other than 0 is no error here.
     pub(super) fn ask(
         &self,
-        remote: Remote<'_>,
-        repository: Option<&BareRepository>,
+        address: &GitAddress,
+        repository: Option<&Path>,
         args: &[&str],
         stdin: &[u8],
     ) -> Result<Ended, GitFailure> {
@@ -145,12 +126,12 @@ impl<'a> GitPlace<'a> {
             // ssh would wait for an answer at the terminal.
             vars.push(("SSH_ASKPASS_REQUIRE", "force".to_owned()));
         }
-        if remote.origin == AddressOrigin::Repository {
+        if address.origin == AddressOrigin::Repository {
             // With this, git itself refuses files of this machine and helper programs, as in addresses of
             // submodules.
             vars.push(("GIT_PROTOCOL_FROM_USER", "0".to_owned()));
         }
-        if let Some(key) = &remote.address.key {
+        if let Some(key) = &address.key {
             let name = Path::new("key");
             self.dir
                 .write(name, key.reveal().as_bytes())
@@ -168,13 +149,13 @@ impl<'a> GitPlace<'a> {
             vars.push(("GIT_SSH_COMMAND", command));
         }
         self.git(repository, args, &vars, stdin, MAX_REFS_BYTES)
-            .map_err(|error| self.failure(&error, args, remote.address, MAX_REFS_BYTES))
+            .map_err(|error| self.failure(&error, args, address, MAX_REFS_BYTES))
     }
 
     /// Runs a command that reads a repository and talks to no server; `address` is for messages.
     pub(super) fn read(
         &self,
-        repository: &BareRepository,
+        repository: &Path,
         address: &GitAddress,
         args: &[&str],
         stdin: &[u8],
@@ -229,7 +210,7 @@ impl<'a> GitPlace<'a> {
 
     fn git(
         &self,
-        repository: Option<&BareRepository>,
+        repository: Option<&Path>,
         args: &[&str],
         vars: &[(&str, String)],
         stdin: &[u8],
@@ -239,7 +220,7 @@ impl<'a> GitPlace<'a> {
         let mut vars = vars.to_vec();
         match repository {
             // Stated, so that git looks for no other repository, and none of a variable counts (rules 5.4).
-            Some(repository) => vars.push(("GIT_DIR", text_of(&dir.join(&repository.name))?)),
+            Some(repository) => vars.push(("GIT_DIR", text_of(&dir.join(repository))?)),
             // No repository above the directory counts.
             None => vars.push((
                 "GIT_CEILING_DIRECTORIES",
@@ -317,9 +298,9 @@ pub(super) fn unreachable(address: &GitAddress, ended: &Ended) -> GitFailure {
     ]
     .iter()
     .any(|words| message.contains(words));
-    if is_missing {
-        GitFailure::NoRepository { url, message }
-    } else {
-        GitFailure::Unreachable { url, message }
+    GitFailure::Unreachable {
+        url,
+        message,
+        is_missing,
     }
 }

@@ -14,23 +14,19 @@ pub enum GitFailure {
     NotInstalled,
     #[error("{what} is not passed to git: {why}")]
     Refused { what: String, why: &'static str },
-    #[error("the address has {what}")]
-    BadAddress { what: &'static str },
-    #[error(".gitmodules {what}")]
-    BadSubmodule { what: &'static str },
-    #[error("git could not read {url}: {message}")]
+    #[error("{0}")]
+    Unusable(String),
+    #[error(
+        "{} {url}: {message}",
+        if *is_missing { "there is no repository at" } else { "git could not read" }
+    )]
     Unreachable {
         /// The address without its password.
         url: String,
         /// The message of git, cut and without secrets.
         message: String,
-    },
-    #[error("there is no repository at {url}: {message}")]
-    NoRepository {
-        /// The address without its password.
-        url: String,
-        /// The message of git, cut and without secrets.
-        message: String,
+        /// There is no repository, by the words of git.
+        is_missing: bool,
     },
     #[error("the repository has no branch, tag or commit {text:?}{}", if *is_shallow {
         " (with depth= the name of a branch or tag is needed)"
@@ -61,8 +57,6 @@ pub enum GitFailure {
     Package(#[from] PackageError),
     #[error("the submodule {path:?} could not be fetched: {cause}")]
     Submodule { path: String, cause: Box<Self> },
-    #[error("the package has more than {limit} submodules{}", if *is_nesting { " in each other" } else { "" })]
-    TooManySubmodules { limit: usize, is_nesting: bool },
 }
 
 impl GitFailure {

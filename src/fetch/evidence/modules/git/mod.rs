@@ -11,18 +11,18 @@ mod objects;
 mod refs;
 mod submodules;
 
+use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use address::AddressOrigin;
 use address::GitAddress;
-use command::{BareRepository, GitPlace, MAX_LINE_BYTES, Remote, unreachable};
+use command::{GitPlace, MAX_LINE_BYTES, unreachable};
 pub use error::GitFailure;
 use objects::CommitFiles;
 use refs::{RefChoice, RemoteRefs, is_id};
-use submodules::{
-    MAX_NESTING, MAX_SETTINGS_BYTES, MAX_SUBMODULES, SubmodulePlan, plan, read_settings,
-};
+use submodules::{MAX_NESTING, MAX_SETTINGS_BYTES, MAX_SUBMODULES, read_settings, submodule_url};
 
 use super::package::{FileContent, MAX_KEPT_FILE_BYTES, PackageBuilder, PackageTree};
 use crate::flavor::Flavor;
@@ -110,7 +110,7 @@ pub fn fetch_package(
     request: &GitRequest<'_>,
     limits: GitLimits,
 ) -> Result<GitPackage, GitFailure> {
-    let mut session = GitSession::open(world, request, limits)?;
+    let session = GitSession::open(world, request, limits)?;
     let resolved = session.resolve()?;
     session.fetch(&resolved)
 }
@@ -119,14 +119,13 @@ pub fn fetch_package(
 pub struct GitSession<'a> {
     place: GitPlace<'a>,
     address: GitAddress,
-    origin: AddressOrigin,
     flavor: Flavor,
     files: GitFiles,
     /// The number of repositories that were made, each with a name of its own.
-    made: usize,
-    submodules: usize,
-    /// The commit that was fetched last, and where it is.
-    fetched: Option<(String, BareRepository)>,
+    made: Cell<usize>,
+    submodules: Cell<usize>,
+    /// The commit that was fetched last, and its repository.
+    fetched: RefCell<Option<(String, PathBuf)>>,
 }
 
 impl<'a> GitSession<'a> {
@@ -143,12 +142,11 @@ impl<'a> GitSession<'a> {
         Ok(Self {
             place: GitPlace::new(world, limits)?,
             address,
-            origin: request.origin,
             flavor: request.flavor,
             files: request.files,
-            made: 0,
-            submodules: 0,
-            fetched: None,
+            made: Cell::default(),
+            submodules: Cell::default(),
+            fetched: RefCell::default(),
         })
     }
 
@@ -156,12 +154,9 @@ impl<'a> GitSession<'a> {
     ///
     /// # Errors
     /// If the repository cannot be read, or has no such ref.
-    pub fn resolve(&mut self) -> Result<ResolvedRef, GitFailure> {
-        let text = self.address.reference.clone();
-        if let Some(text) = text
-            .as_ref()
-            .filter(|text| is_id(text) && !self.address.is_shallow)
-        {
+    pub fn resolve(&self) -> Result<ResolvedRef, GitFailure> {
+        let text = self.address.reference.as_deref();
+        if let Some(text) = text.filter(|text| is_id(text) && !self.address.is_shallow) {
             return Ok(ResolvedRef {
                 commit: Some(text.to_ascii_lowercase().into()),
                 name: None,
@@ -181,9 +176,9 @@ impl<'a> GitSession<'a> {
         };
         let choice = if self.address.is_shallow {
             // A shallow fetch can ask for a branch or tag only (rules 6.6).
-            refs.choose_by_name(&text)
+            refs.choose_by_name(text)
         } else {
-            refs.choose(&text, self.flavor)
+            refs.choose(text, self.flavor)
         };
         match choice {
             RefChoice::Id(id) => Ok(resolved(Some(id), None)),
@@ -192,7 +187,7 @@ impl<'a> GitSession<'a> {
                 let commit = self.find_in_history(&digits, refs.id_digits())?;
                 Ok(resolved(Some(commit), None))
             }
-            RefChoice::Unknown => self.name_of_file(&refs, &text),
+            RefChoice::Unknown => self.name_of_file(&refs, text),
         }
     }
 
@@ -202,16 +197,12 @@ impl<'a> GitSession<'a> {
     ///
     /// # Errors
     /// If it cannot be fetched, or exceeds the limits; if a submodule fails.
-    pub fn fetch(&mut self, resolved: &ResolvedRef) -> Result<GitPackage, GitFailure> {
+    pub fn fetch(&self, resolved: &ResolvedRef) -> Result<GitPackage, GitFailure> {
         let mut tree = PackageBuilder::new();
         let mut commit = None;
         if let Some(wanted) = &resolved.commit {
-            let fetched = self.commit(wanted, resolved.name.as_deref())?;
-            let remote = Remote {
-                address: &self.address.clone(),
-                origin: self.origin,
-            };
-            tree = self.files(remote, &fetched, 0)?;
+            let fetched = self.commit(&self.address, wanted, resolved.name.as_deref())?;
+            tree = self.files(&self.address, &fetched, 0)?;
             commit = Some(Arc::from(fetched.0));
         }
         // Of no use to a module, but patterns match it (rules 2.7).
@@ -234,20 +225,13 @@ impl<'a> GitSession<'a> {
         let url = self.address.secret_url();
         // `--` ends the options: an address could begin with a dash.
         let args = ["ls-remote", "--symref", "--", url];
-        let ended = self.place.ask(self.remote(), None, &args, b"")?;
+        let ended = self.place.ask(&self.address, None, &args, b"")?;
         if ended.code != Some(0) {
             return Err(unreachable(&self.address, &ended));
         }
         RemoteRefs::parse(&ended.stdout).ok_or(GitFailure::Unexpected {
             command: "ls-remote",
         })
-    }
-
-    fn remote(&self) -> Remote<'_> {
-        Remote {
-            address: &self.address,
-            origin: self.origin,
-        }
     }
 
     fn no_ref(&self) -> GitFailure {
@@ -258,23 +242,18 @@ impl<'a> GitSession<'a> {
     }
 
     /// Finds a commit by the beginning of its id: that takes the commits of all branches and tags.
-    fn find_in_history(&mut self, text: &str, digits: usize) -> Result<String, GitFailure> {
-        let address = self.address.clone();
-        let remote = Remote {
-            address: &address,
-            origin: self.origin,
-        };
+    fn find_in_history(&self, text: &str, digits: usize) -> Result<String, GitFailure> {
         let repository = self
             // Commits are enough to find an id by its first digits; trees and files are fetched for the one
             // that is found.
-            .try_fetch(remote, digits, &["--filter=tree:0"], &EVERYTHING)?
-            .map_err(|ended| unreachable(&address, &ended))?;
+            .try_fetch(&self.address, digits, &["--filter=tree:0"], &EVERYTHING)?
+            .map_err(|ended| unreachable(&self.address, &ended))?;
         self.revision(&repository, text)?
             .ok_or_else(|| self.no_ref())
     }
 
     /// Takes a ref for the name of a file of the default branch, where the program does (rules 6.7).
-    fn name_of_file(&mut self, refs: &RemoteRefs, text: &str) -> Result<ResolvedRef, GitFailure> {
+    fn name_of_file(&self, refs: &RemoteRefs, text: &str) -> Result<ResolvedRef, GitFailure> {
         let RefChoice::Named { name, id } = refs.head() else {
             return Err(self.no_ref());
         };
@@ -284,50 +263,36 @@ impl<'a> GitSession<'a> {
         if self.flavor.verifies_module_refs() || self.address.is_shallow || !is_plain {
             return Err(self.no_ref());
         }
-        let (commit, repository) = self.commit(&id, Some(&name))?;
+        let (commit, repository) = self.commit(&self.address, &id, Some(&name))?;
         let files = CommitFiles::list(&self.place, &repository, &commit, &self.address)?;
         if !files.has(text.trim_end_matches('/').as_bytes()) {
             return Err(self.no_ref());
         }
-        self.fetched = Some((commit.clone(), repository));
+        self.fetched.replace(Some((commit.clone(), repository)));
         Ok(ResolvedRef {
             commit: Some(commit.into()),
             name: None,
         })
     }
 
-    /// Fetches a commit of the repository of the address.
+    /// Fetches a commit of a repository: by its name, by its id, or with everything else. Servers may refuse the
+    /// second.
     fn commit(
-        &mut self,
+        &self,
+        address: &GitAddress,
         wanted: &str,
         name: Option<&str>,
-    ) -> Result<(String, BareRepository), GitFailure> {
-        if let Some(fetched) = self.fetched.take_if(|(commit, _)| commit == wanted) {
+    ) -> Result<(String, PathBuf), GitFailure> {
+        if let Some(fetched) = self.fetched.take().filter(|(commit, _)| commit == wanted) {
             return Ok(fetched);
         }
-        let address = self.address.clone();
-        let remote = Remote {
-            address: &address,
-            origin: self.origin,
-        };
-        self.commit_of(remote, wanted, name)
-    }
-
-    /// Fetches a commit of any repository: by its name, by its id, or with everything else. Servers may refuse
-    /// the second.
-    fn commit_of(
-        &mut self,
-        remote: Remote<'_>,
-        wanted: &str,
-        name: Option<&str>,
-    ) -> Result<(String, BareRepository), GitFailure> {
         let mut refusal = None;
         // Every server gives a name; whether it gives an id depends on its settings
         // (`uploadpack.allowReachableSHA1InWant`).
         for from in name.into_iter().chain([wanted]) {
             let spec = format!("+{from}:{WANTED}");
             let options = ["--depth=1", FILTER];
-            match self.try_fetch(remote, wanted.len(), self.filtered(&options), &[&spec])? {
+            match self.try_fetch(address, wanted.len(), self.filtered(&options), &[&spec])? {
                 Ok(repository) => {
                     if let Some(commit) = self.revision(&repository, WANTED)? {
                         return Ok((commit, repository));
@@ -338,10 +303,10 @@ impl<'a> GitSession<'a> {
         }
         // The commit may be one that no server names but that a branch leads to (rules 5.7).
         let options = self.filtered(&[FILTER]).to_vec();
-        let repository = match self.try_fetch(remote, wanted.len(), &options, &EVERYTHING)? {
+        let repository = match self.try_fetch(address, wanted.len(), &options, &EVERYTHING)? {
             Ok(repository) => repository,
             // The first answer of the server is about the commit, not about everything.
-            Err(ended) => return Err(unreachable(remote.address, &refusal.unwrap_or(ended))),
+            Err(ended) => return Err(unreachable(address, &refusal.unwrap_or(ended))),
         };
         match self.revision(&repository, wanted)? {
             Some(commit) => Ok((commit, repository)),
@@ -354,22 +319,21 @@ impl<'a> GitSession<'a> {
 
     /// Fetches into a new repository; the inner error is the output of a git that failed.
     fn try_fetch(
-        &mut self,
-        remote: Remote<'_>,
+        &self,
+        address: &GitAddress,
         digits: usize,
         options: &[&str],
         specs: &[&str],
-    ) -> Result<Result<BareRepository, Ended>, GitFailure> {
-        self.made += 1;
-        let repository = self
-            .place
-            .repository(&format!("repository-{}", self.made), digits)?;
+    ) -> Result<Result<PathBuf, Ended>, GitFailure> {
+        self.made.update(|made| made + 1);
+        let name = format!("repository-{}", self.made.get());
+        let repository = self.place.repository(&name, digits)?;
         // Tags that point to fetched commits are of no use here.
         let mut args = vec!["fetch", "--quiet", "--no-tags"];
         args.extend(options);
-        args.extend(["--", remote.address.secret_url()]);
+        args.extend(["--", address.secret_url()]);
         args.extend(specs);
-        let ended = self.place.ask(remote, Some(&repository), &args, b"")?;
+        let ended = self.place.ask(address, Some(&repository), &args, b"")?;
         if ended.code != Some(0) {
             return Ok(Err(ended));
         }
@@ -380,11 +344,7 @@ impl<'a> GitSession<'a> {
     }
 
     /// Resolves a revision in a repository; `None` if it names no commit.
-    fn revision(
-        &self,
-        repository: &BareRepository,
-        text: &str,
-    ) -> Result<Option<String>, GitFailure> {
+    fn revision(&self, repository: &Path, text: &str) -> Result<Option<String>, GitFailure> {
         const COMMAND: &str = "rev-parse";
         let text = format!("{text}^{{commit}}");
         // The text begins with `refs/` or a digit of an id, so git cannot take it for an option.
@@ -403,13 +363,13 @@ impl<'a> GitSession<'a> {
 
     /// Reads the files of a commit that was fetched, and fetches the repositories in it.
     fn files(
-        &mut self,
-        remote: Remote<'_>,
-        (commit, repository): &(String, BareRepository),
+        &self,
+        address: &GitAddress,
+        (commit, repository): &(String, PathBuf),
         nesting: usize,
     ) -> Result<PackageBuilder, GitFailure> {
-        let files = CommitFiles::list(&self.place, repository, commit, remote.address)?;
-        let mut builder = files.package(&self.place, repository, remote, self.files)?;
+        let files = CommitFiles::list(&self.place, repository, commit, address)?;
+        let mut builder = files.package(&self.place, repository, address, self.files)?;
         let links = files.gitlinks();
         if links.is_empty() {
             return Ok(builder);
@@ -417,13 +377,16 @@ impl<'a> GitSession<'a> {
         // A link in the place of this file is not followed, as by git: it could lead to another file of the
         // repository.
         let listed = match files.file(b".gitmodules") {
-            Some(object) => self.settings(repository, object, remote.address)?,
+            Some(object) => self.settings(repository, object, address)?,
             None => Vec::new(),
         };
         let settings = read_settings(&listed);
         for link in links {
-            let tree = plan(&settings, &link, remote.address.secret_url())
-                .and_then(|plan| self.submodule(plan, &link.commit, remote, nesting + 1))
+            let tree = submodule_url(&settings, &link, address.secret_url())
+                .and_then(|url| match url {
+                    Some(url) => self.submodule(url, &link.commit, address, nesting + 1),
+                    None => Ok(PackageTree::default()),
+                })
                 // As in the programs a submodule that fails is a failure of the module (rules 7.1), even if no
                 // call needs its files.
                 .map_err(|cause| GitFailure::Submodule {
@@ -436,33 +399,27 @@ impl<'a> GitSession<'a> {
     }
 
     fn submodule(
-        &mut self,
-        plan: SubmodulePlan,
+        &self,
+        url: String,
         commit: &str,
-        parent: Remote<'_>,
+        parent: &GitAddress,
         nesting: usize,
     ) -> Result<PackageTree, GitFailure> {
-        let SubmodulePlan::Fetch { url } = plan else {
-            return Ok(PackageTree::default());
-        };
         // A repository may name itself as a submodule, at another commit each time (rules 7.5).
-        self.submodules += 1;
-        for (count, limit, is_nesting) in [
-            (self.submodules, MAX_SUBMODULES, false),
-            (nesting, MAX_NESTING, true),
+        self.submodules.update(|count| count + 1);
+        for (count, limit, how) in [
+            (self.submodules.get(), MAX_SUBMODULES, ""),
+            (nesting, MAX_NESTING, " in each other"),
         ] {
             if count > limit {
-                return Err(GitFailure::TooManySubmodules { limit, is_nesting });
+                let fault = format!("the package has more than {limit} submodules{how}");
+                return Err(GitFailure::Unusable(fault));
             }
         }
-        let address = GitAddress::of_submodule(url, parent.address.key.clone())?;
-        let remote = Remote {
-            address: &address,
-            origin: AddressOrigin::Repository,
-        };
+        let address = GitAddress::of_submodule(url, parent.key.clone())?;
         // The repository states the commit, so that no branch of the submodule counts (rules 7.1).
-        let fetched = self.commit_of(remote, commit, None)?;
-        let mut builder = self.files(remote, &fetched, nesting)?;
+        let fetched = self.commit(&address, commit, None)?;
+        let mut builder = self.files(&address, &fetched, nesting)?;
         // In a checkout it is a file.
         builder.file(b".git", FileContent::Kept(Arc::from(&b""[..])))?;
         Ok(builder.finish())
@@ -471,7 +428,7 @@ impl<'a> GitSession<'a> {
     /// Lists the settings of `.gitmodules`; files that it includes are not read.
     fn settings(
         &self,
-        repository: &BareRepository,
+        repository: &Path,
         object: &str,
         address: &GitAddress,
     ) -> Result<Vec<u8>, GitFailure> {
@@ -484,9 +441,9 @@ impl<'a> GitSession<'a> {
             .read(repository, address, &args, b"", MAX_SETTINGS_BYTES)?;
         match ended.code {
             Some(0) => Ok(ended.stdout),
-            _ => Err(GitFailure::BadSubmodule {
-                what: "cannot be read by git",
-            }),
+            _ => Err(GitFailure::Unusable(
+                ".gitmodules cannot be read by git".to_owned(),
+            )),
         }
     }
 }

@@ -1,14 +1,15 @@
 //! The files of a commit, read from its objects: nothing is checked out (rules 5.6).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::GitFiles;
 use super::address::GitAddress;
-use super::command::{BareRepository, GitPlace, Remote};
+use super::command::GitPlace;
 use super::error::GitFailure;
 use crate::modules::package::{
-    FileContent, MAX_ENTRIES, MAX_KEPT_BYTES, MAX_KEPT_FILE_BYTES, MAX_PATH_BYTES, PackageBuilder,
-    PackageError, is_configuration_name, is_kept,
+    ContentRoom, FileContent, MAX_ENTRIES, MAX_KEPT_FILE_BYTES, MAX_PATH_BYTES, PackageBuilder,
+    PackageError,
 };
 
 /// Maximum output of git about the names of a commit, in bytes: the longest names a package may have, with
@@ -64,7 +65,7 @@ type Contents = BTreeMap<Box<str>, FileContent>;
 impl CommitFiles {
     pub(super) fn list(
         place: &GitPlace<'_>,
-        repository: &BareRepository,
+        repository: &Path,
         commit: &str,
         address: &GitAddress,
     ) -> Result<Self, GitFailure> {
@@ -122,11 +123,11 @@ impl CommitFiles {
     pub(super) fn package(
         &self,
         place: &GitPlace<'_>,
-        repository: &BareRepository,
-        remote: Remote<'_>,
+        repository: &Path,
+        address: &GitAddress,
         files: GitFiles,
     ) -> Result<PackageBuilder, GitFailure> {
-        let contents = self.contents(place, repository, remote, files)?;
+        let contents = self.contents(place, repository, address, files)?;
         let mut builder = PackageBuilder::new();
         for row in &self.rows {
             match (row.kind, contents.get(&row.object)) {
@@ -152,11 +153,11 @@ impl CommitFiles {
     fn contents(
         &self,
         place: &GitPlace<'_>,
-        repository: &BareRepository,
-        remote: Remote<'_>,
+        repository: &Path,
+        address: &GitAddress,
         files: GitFiles,
     ) -> Result<Contents, GitFailure> {
-        let mut sizes = self.sizes(place, repository, remote.address)?;
+        let mut sizes = self.sizes(place, repository, address)?;
         let lacking: BTreeSet<&str> = self
             .rows
             .iter()
@@ -172,40 +173,40 @@ impl CommitFiles {
             .collect();
         if !lacking.is_empty() {
             let lines: String = lacking.iter().map(|object| format!("{object}\n")).collect();
-            fetch_objects(place, repository, remote, &lines)?;
-            sizes = self.sizes(place, repository, remote.address)?;
+            fetch_objects(place, repository, address, &lines)?;
+            sizes = self.sizes(place, repository, address)?;
         }
         let mut contents = Contents::new();
         let (mut wanted, mut hashed) = (Vec::new(), Vec::new());
-        let mut bytes = 0_u64;
-        // Links and configuration come first, since other files need not fit into the limit.
-        let mut rows = Vec::from_iter(&self.rows);
-        rows.sort_by_key(|row| (row.kind != RowKind::Link, !is_configuration_name(&row.path)));
+        let mut room = ContentRoom::default();
         let mut seen = BTreeSet::new();
-        for row in rows {
+        for row in &self.rows {
             let Some(size) = sizes.get(&row.object).copied() else {
                 continue;
             };
+            // Files with the same content are one object, which is read once.
+            if seen.contains(&*row.object) {
+                continue;
+            }
             // What is not kept needs no content, only its length (rules 1.3).
             let is_wanted = match row.kind {
                 // No file system takes a longer target.
                 RowKind::Link => size <= MAX_LINK_BYTES,
-                _ => is_kept(&row.path, size) && bytes + size <= MAX_KEPT_BYTES,
+                _ => room.takes(&row.path, size),
             };
-            if !is_wanted {
+            if is_wanted {
+                seen.insert(&*row.object);
+                wanted.push((&*row.object, size));
+            } else {
                 let passed = FileContent::Passed(size, None);
                 contents.entry(row.object.clone()).or_insert(passed);
                 if files == GitFiles::All {
                     hashed.push((&*row.object, size));
                 }
-            // Files with the same content are one object, which is read once.
-            } else if seen.insert(&*row.object) {
-                bytes += size;
-                wanted.push((&*row.object, size));
             }
         }
         for batch in batches(&wanted) {
-            read_batch(place, repository, remote.address, batch, &mut contents)?;
+            read_batch(place, repository, address, batch, &mut contents)?;
         }
         // An object that one name keeps is known already under all its names.
         hashed.retain(|(object, _)| !matches!(contents.get(*object), Some(FileContent::Kept(_))));
@@ -213,7 +214,7 @@ impl CommitFiles {
         hashed.dedup();
         for batch in batches(&hashed) {
             let mut read = Contents::new();
-            read_batch(place, repository, remote.address, batch, &mut read)?;
+            read_batch(place, repository, address, batch, &mut read)?;
             for (object, content) in read {
                 if let FileContent::Kept(bytes) = content {
                     contents.insert(object, FileContent::of_passed(&bytes));
@@ -228,7 +229,7 @@ impl CommitFiles {
     fn sizes(
         &self,
         place: &GitPlace<'_>,
-        repository: &BareRepository,
+        repository: &Path,
         address: &GitAddress,
     ) -> Result<BTreeMap<Box<str>, u64>, GitFailure> {
         const COMMAND: &str = "cat-file";
@@ -295,8 +296,8 @@ impl TreeRow {
 /// Fetches objects by their names; what the server does not give stays away.
 fn fetch_objects(
     place: &GitPlace<'_>,
-    repository: &BareRepository,
-    remote: Remote<'_>,
+    repository: &Path,
+    address: &GitAddress,
     lines: &str,
 ) -> Result<(), GitFailure> {
     let args = [
@@ -309,9 +310,9 @@ fn fetch_objects(
         "--filter=blob:none",
         "--stdin",
         "--",
-        remote.address.secret_url(),
+        address.secret_url(),
     ];
-    place.ask(remote, Some(repository), &args, lines.as_bytes())?;
+    place.ask(address, Some(repository), &args, lines.as_bytes())?;
     place.forget_remotes(repository, lines.find('\n').unwrap_or_default())
 }
 
@@ -336,7 +337,7 @@ fn batches<'w, 'o>(wanted: &'w [(&'o str, u64)]) -> Vec<&'w [(&'o str, u64)]> {
 
 fn read_batch(
     place: &GitPlace<'_>,
-    repository: &BareRepository,
+    repository: &Path,
     address: &GitAddress,
     batch: &[(&str, u64)],
     contents: &mut Contents,

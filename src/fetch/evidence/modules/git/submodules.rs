@@ -21,17 +21,6 @@ pub(super) struct SubmoduleSettings {
     update: Option<String>,
 }
 
-/// The treatment of a submodule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SubmodulePlan {
-    /// Its repository is fetched.
-    Fetch {
-        /// The address, with a relative one made absolute.
-        url: String,
-    },
-    Leave,
-}
-
 /// Reads the output of `git config --list -z` about `.gitmodules`; returns the settings by path.
 pub(super) fn read_settings(listed: &[u8]) -> BTreeMap<Vec<u8>, SubmoduleSettings> {
     let mut by_name: BTreeMap<Vec<u8>, (Option<Vec<u8>>, SubmoduleSettings)> = BTreeMap::new();
@@ -72,23 +61,24 @@ pub(super) fn read_settings(listed: &[u8]) -> BTreeMap<Vec<u8>, SubmoduleSetting
         .collect()
 }
 
-/// Decides the treatment of a submodule; `parent_url` is the address of the repository that names it.
-pub(super) fn plan(
+/// Returns the address of a submodule, with a relative one made absolute; `None` if its directory stays empty.
+/// `parent_url` is the address of the repository that names it.
+pub(super) fn submodule_url(
     settings: &BTreeMap<Vec<u8>, SubmoduleSettings>,
     link: &Gitlink,
     parent_url: &str,
-) -> Result<SubmodulePlan, GitFailure> {
-    let bad = |what| Err(GitFailure::BadSubmodule { what });
+) -> Result<Option<String>, GitFailure> {
+    let bad = |what| GitFailure::Unusable(format!(".gitmodules {what}"));
     let Some(SubmoduleSettings {
         url: Some(url),
         update,
     }) = settings.get(&*link.path)
     else {
-        return bad("gives no URL for it");
+        return Err(bad("gives no URL for it"));
     };
     match update.as_deref() {
         // `update = none` leaves the directory empty (rules 7.4).
-        Some("none") => return Ok(SubmodulePlan::Leave),
+        Some("none") => return Ok(None),
         // git itself refuses a command from `.gitmodules` since CVE-2019-19604.
         Some(update) if update.starts_with('!') => {
             return Err(GitFailure::Refused {
@@ -97,19 +87,16 @@ pub(super) fn plan(
             });
         }
         Some("checkout" | "rebase" | "merge" | "") | None => {}
-        Some(_) => return bad("states an update that git does not know"),
+        Some(_) => return Err(bad("states an update that git does not know")),
     }
     // Only these two beginnings make an address relative to git; `lib` alone is a path of this machine.
-    let is_relative = url.starts_with("./") || url.starts_with("../");
-    let url = if is_relative {
-        match join(parent_url, url) {
-            Some(url) => url,
-            None => return bad("states a relative URL that leads out of its host"),
-        }
-    } else {
-        url.clone()
-    };
-    Ok(SubmodulePlan::Fetch { url })
+    if !url.starts_with("./") && !url.starts_with("../") {
+        return Ok(Some(url.clone()));
+    }
+    match join(parent_url, url) {
+        Some(url) => Ok(Some(url)),
+        None => Err(bad("states a relative URL that leads out of its host")),
+    }
 }
 
 /// Joins a relative address to that of the repository it is in, as git does: each `../` takes one part off,
@@ -203,9 +190,8 @@ mod tests {
             path: b"lib"[..].into(),
             commit: "0".repeat(40),
         };
-        let found = match plan(&settings, &link, "https://h/r.git") {
-            Ok(SubmodulePlan::Fetch { url }) => url,
-            Ok(SubmodulePlan::Leave) => "left".to_owned(),
+        let found = match submodule_url(&settings, &link, "https://h/r.git") {
+            Ok(url) => url.unwrap_or_else(|| "left".to_owned()),
             Err(error) => format!("! {error}"),
         };
         assert_eq!(found, expected, "{listed:?}");
@@ -255,7 +241,7 @@ mod tests {
             let own = format!("submodule.a.path\nlib\0submodule.a.url\n{url}");
             let link = Gitlink { path: b"lib"[..].into(), commit: "0".repeat(40) };
             for parent in ["https://h/r.git", "git@h:o/r.git", "h:r"] {
-                if let Ok(SubmodulePlan::Fetch { url }) = plan(&read_settings(own.as_bytes()), &link, parent) {
+                if let Ok(Some(url)) = submodule_url(&read_settings(own.as_bytes()), &link, parent) {
                     prop_assert!(!url.starts_with('-'), "{}", url);
                 }
             }

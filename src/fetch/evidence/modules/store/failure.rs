@@ -19,34 +19,12 @@ const ESCAPES: &str = rules::MODULE_ESCAPES_PACKAGE;
 /// The title of a kind of source that only the programs fetch.
 const UNSUPPORTED: &str = "Unsupported kind of module source";
 
-/// The step that failed, by the title that the programs give to it.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Failing {
-    Download,
-    Subdirectory,
-}
+/// The title that the programs give to what cannot be fetched.
+const DOWNLOAD: &str = "Failed to download module";
 
-impl Failing {
-    fn title(self) -> &'static str {
-        match self {
-            Self::Download => "Failed to download module",
-            Self::Subdirectory => "Failed to expand subdir globs",
-        }
-    }
-
-    /// Makes the failure of something that does not exist, or is broken.
-    pub(super) fn missing(self, cause: impl Into<String>) -> ModuleFailure {
-        failure(Kind::Missing, self.title(), cause)
-    }
-
-    /// Makes the failure of a directory that a package does not have.
-    pub(super) fn subdirectory(self, error: SubdirectoryError, sub: &str) -> ModuleFailure {
-        let cause = format!("{sub:?}: {error}");
-        match error {
-            SubdirectoryError::Leaves => failure(Kind::Refused(ESCAPES), self.title(), cause),
-            _ => self.missing(cause),
-        }
-    }
+/// Makes the failure of something that does not exist, or is broken.
+pub(super) fn missing(cause: impl Into<String>) -> ModuleFailure {
+    failure(Kind::Missing, DOWNLOAD, cause)
 }
 
 fn failure(kind: Kind, title: &'static str, cause: impl Into<String>) -> ModuleFailure {
@@ -88,7 +66,7 @@ pub(super) fn not_fetched() -> ModuleFailure {
 /// The CLI configuration does not say how to fetch.
 pub(super) fn no_configuration() -> ModuleFailure {
     let cause = "the CLI configuration has errors, so nothing is fetched";
-    failure(Kind::Unreachable, Failing::Download.title(), cause)
+    failure(Kind::Unreachable, DOWNLOAD, cause)
 }
 
 /// A source that is unsafe by its text.
@@ -97,22 +75,21 @@ pub(super) fn danger(danger: &Danger) -> ModuleFailure {
         Danger::LeavesPackage { .. } => ESCAPES,
         Danger::Transport { .. } | Danger::Ref => UNSAFE,
     };
-    let title = Failing::Download.title();
-    failure(Kind::Refused(rule), title, danger.to_string())
+    failure(Kind::Refused(rule), DOWNLOAD, danger.to_string())
 }
 
 /// A server names a path of this machine.
 pub(super) fn local_path(module: &RemoteModule) -> ModuleFailure {
     let shown = module.shown();
     let cause = format!("a server names a place on this machine: {shown}");
-    failure(Kind::Refused(UNSAFE), Failing::Download.title(), cause)
+    failure(Kind::Refused(UNSAFE), DOWNLOAD, cause)
 }
 
 /// A server that was asked over an encrypted connection names one that is not.
 pub(super) fn unencrypted(module: &RemoteModule) -> ModuleFailure {
     let shown = module.shown();
     let cause = format!("a server that is asked by https names a package at {shown}");
-    failure(Kind::Refused(UNSAFE), Failing::Download.title(), cause)
+    failure(Kind::Refused(UNSAFE), DOWNLOAD, cause)
 }
 
 /// A kind of package that lockctl does not fetch.
@@ -129,14 +106,14 @@ pub(super) fn unsupported(kind: &str, flavor: Flavor) -> ModuleFailure {
 pub(super) fn unknown_kind(kind: &str) -> ModuleFailure {
     let cause = format!("no module can be fetched by the scheme {kind:?}");
     helped(
-        failure(Kind::Missing, Failing::Download.title(), cause),
+        failure(Kind::Missing, DOWNLOAD, cause),
         "write https://…, or git:: before the URL of a repository",
     )
 }
 
 /// More answers that name another address than are followed.
 pub(super) fn too_many_steps(limit: usize) -> ModuleFailure {
-    Failing::Download.missing(format!("more than {limit} servers name another address"))
+    missing(format!("more than {limit} servers name another address"))
 }
 
 /// A package that cannot be used.
@@ -144,20 +121,20 @@ pub(super) fn package(error: &PackageError) -> ModuleFailure {
     match error {
         PackageError::ParentInPath { .. }
         | PackageError::Zip(ArchiveError::ParentInName { .. }) => {
-            let title = Failing::Download.title();
-            failure(Kind::Refused(ESCAPES), title, chain(error))
+            failure(Kind::Refused(ESCAPES), DOWNLOAD, chain(error))
         }
-        error => Failing::Download.missing(chain(error)),
+        error => missing(chain(error)),
     }
 }
 
 /// A repository that gives no package.
 pub(super) fn git(error: &GitFailure) -> ModuleFailure {
-    let title = Failing::Download.title();
     let kind = match error {
         error if error.is_refusal() => Kind::Refused(UNSAFE),
         GitFailure::Package(error) => return package(error),
-        GitFailure::Unreachable { .. }
+        GitFailure::Unreachable {
+            is_missing: false, ..
+        }
         | GitFailure::TooSlow { .. }
         | GitFailure::NotInstalled
         | GitFailure::NotRun(_)
@@ -165,10 +142,10 @@ pub(super) fn git(error: &GitFailure) -> ModuleFailure {
         | GitFailure::Unexpected { .. } => Kind::Unreachable,
         _ => Kind::Missing,
     };
-    let failed = failure(kind, title, chain(error));
+    let failed = failure(kind, DOWNLOAD, chain(error));
     match error {
         GitFailure::NotInstalled => helped(failed, "install git, or install the modules elsewhere"),
-        GitFailure::NoRepository { .. } | GitFailure::Unreachable { .. } => helped(
+        GitFailure::Unreachable { .. } => helped(
             failed,
             "check the address; for a private repository, let git know its credentials",
         ),
@@ -191,7 +168,7 @@ pub(super) fn fetch(error: &FetchError, title: &'static str) -> ModuleFailure {
 
 /// A package that could not be fetched.
 pub(super) fn download(error: &FetchError) -> ModuleFailure {
-    fetch(error, Failing::Download.title())
+    fetch(error, DOWNLOAD)
 }
 
 /// A server that does not say where a package is.
@@ -199,7 +176,7 @@ pub(super) fn directory(error: &DirectoryError) -> ModuleFailure {
     match error {
         DirectoryError::Fetch(error) => download(error),
         error => helped(
-            Failing::Download.missing(chain(error)),
+            missing(chain(error)),
             "name an archive (.zip, .tar.gz, archive=zip), or write git:: before the URL of a repository",
         ),
     }
@@ -247,37 +224,40 @@ pub(super) fn selection(error: &NoSelection) -> ModuleFailure {
     failure(Kind::Missing, title, error.to_string())
 }
 
+/// The directory of a package that a server names.
+pub(super) fn named_directory(error: SubdirectoryError, sub: &str) -> ModuleFailure {
+    subdirectory(DOWNLOAD, error, sub)
+}
+
 /// The directory of a module with a full address (rules 2.2).
-pub(super) fn subdirectory(error: SubdirectoryError, sub: &str) -> ModuleFailure {
-    match error {
-        SubdirectoryError::NotADirectory => unreadable(error, sub),
-        error => Failing::Subdirectory.subdirectory(error, sub),
-    }
+pub(super) fn module_directory(error: SubdirectoryError, sub: &str) -> ModuleFailure {
+    let title = match error {
+        SubdirectoryError::NotADirectory => UNREADABLE,
+        _ => "Failed to expand subdir globs",
+    };
+    subdirectory(title, error, sub)
 }
 
 /// The directory of a module of a registry (rules 2.3).
-pub(super) fn registry_subdirectory(
+pub(super) fn registry_directory(
     error: SubdirectoryError,
     sub: &str,
     flavor: Flavor,
 ) -> ModuleFailure {
-    match error {
-        SubdirectoryError::NotADirectory => unreadable(error, sub),
-        error => {
-            let title = if flavor.is_opentofu() {
-                "Module subdirectory not found"
-            } else {
-                "Unreadable module subdirectory"
-            };
-            ModuleFailure {
-                title,
-                ..Failing::Subdirectory.subdirectory(error, sub)
-            }
-        }
-    }
+    let title = match error {
+        SubdirectoryError::NotADirectory => UNREADABLE,
+        _ if flavor.is_opentofu() => "Module subdirectory not found",
+        _ => "Unreadable module subdirectory",
+    };
+    subdirectory(title, error, sub)
 }
 
-fn unreadable(error: SubdirectoryError, sub: &str) -> ModuleFailure {
-    let cause = format!("{sub:?}: {error}");
-    failure(Kind::Missing, "Unreadable module directory", cause)
+const UNREADABLE: &str = "Unreadable module directory";
+
+fn subdirectory(title: &'static str, error: SubdirectoryError, sub: &str) -> ModuleFailure {
+    let kind = match error {
+        SubdirectoryError::Leaves => Kind::Refused(ESCAPES),
+        _ => Kind::Missing,
+    };
+    failure(kind, title, format!("{sub:?}: {error}"))
 }

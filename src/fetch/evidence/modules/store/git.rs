@@ -1,7 +1,7 @@
 //! Packages of repositories: which commit, and its files once and for all.
 
-use super::failure::{self, Failing};
-use super::{ModuleAccess, ModulePackage, ModuleStore, NamedBy};
+use super::failure;
+use super::{ModuleAccess, ModulePackage, ModuleStore};
 use crate::addr::module::{Query, RemoteModule};
 use crate::flavor::Flavor;
 use crate::modules::git::{AddressOrigin, GitFiles, GitLimits, GitRequest, GitSession};
@@ -16,7 +16,7 @@ impl ModuleStore<'_> {
     pub(super) fn fetch_git(
         &self,
         module: &RemoteModule,
-        named_by: NamedBy,
+        origin: AddressOrigin,
         flavor: Flavor,
     ) -> Result<ModulePackage, ModuleFailure> {
         let address = KeptAddress::read(module)?;
@@ -31,8 +31,7 @@ impl ModuleStore<'_> {
                 .and_then(|cached| String::from_utf8(cached.answer).ok()),
             (None, ModuleAccess::Fetched) => None,
         };
-        if let Some(package) = known.and_then(|commit| self.kept(Some(&address.question(&commit))))
-        {
+        if let Some(package) = known.and_then(|commit| self.kept(&address.question(&commit))) {
             return Ok(package);
         }
         if self.access == ModuleAccess::Cached {
@@ -40,28 +39,26 @@ impl ModuleStore<'_> {
         }
         let request = GitRequest {
             package: &module.package,
-            origin: named_by.into(),
+            origin,
             flavor,
             files: GitFiles::Small,
         };
         let failed = |error| failure::git(&error);
-        let mut session =
-            GitSession::open(self.world, &request, GitLimits::MODULE).map_err(failed)?;
+        let session = GitSession::open(self.world, &request, GitLimits::MODULE).map_err(failed)?;
         let resolved = session.resolve().map_err(failed)?;
         let commit = resolved.commit.as_deref();
-        if let Some(package) = commit.and_then(|commit| self.kept(Some(&address.question(commit))))
-        {
+        if let Some(package) = commit.and_then(|commit| self.kept(&address.question(commit))) {
             self.keep_commit(&ref_question, commit);
             return Ok(package);
         }
         let fetched = session.fetch(&resolved).map_err(failed)?;
-        let mut package = ModulePackage {
+        let package = ModulePackage {
             commit: fetched.commit,
             ..ModulePackage::of(fetched.tree)
         };
         self.keep_commit(&ref_question, package.commit.as_deref());
-        if let Some(commit) = package.commit.clone() {
-            package = self.keep(&address.question(&commit), package);
+        if let Some(commit) = &package.commit {
+            self.keep(&address.question(commit), &package);
         }
         Ok(package)
     }
@@ -83,15 +80,6 @@ pub(super) struct KeptAddress {
     commit: Option<String>,
 }
 
-impl From<NamedBy> for AddressOrigin {
-    fn from(named_by: NamedBy) -> Self {
-        match named_by {
-            NamedBy::Configuration => Self::User,
-            NamedBy::Server | NamedBy::PlainServer => Self::Server,
-        }
-    }
-}
-
 impl KeptAddress {
     pub(super) fn read(module: &RemoteModule) -> Result<Self, ModuleFailure> {
         let (url, query) = module
@@ -102,7 +90,7 @@ impl KeptAddress {
         let states = |name: &str| query.get(name).is_some_and(|value| !value.is_empty());
         if states("checksum") || states("archive") {
             let cause = "archive= and checksum= are for archives, not for repositories";
-            return Err(Failing::Download.missing(cause));
+            return Err(failure::missing(cause));
         }
         let whole = RemoteModule {
             package: url.into(),

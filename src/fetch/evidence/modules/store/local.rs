@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::failure::{self, Failing};
+use super::failure;
 use super::web::{WantedChecksum, archive_arguments, check, single_file};
 use super::{ModulePackage, ModuleStore};
 use crate::addr::module::Query;
@@ -35,10 +35,10 @@ impl ModuleStore<'_> {
         let path = local_path(path);
         if !path.is_absolute() {
             let cause = "a path behind file: must be absolute; a local path starts with ./ or ../";
-            return Err(Failing::Download.missing(cause));
+            return Err(failure::missing(cause));
         }
         let unreadable = |error: io::Error| {
-            Failing::Download.missing(format!("{} cannot be read: {error}", path.display()))
+            failure::missing(format!("{} cannot be read: {error}", path.display()))
         };
         let mut place = None;
         let tree = match archive {
@@ -56,7 +56,7 @@ impl ModuleStore<'_> {
                     // Lists are taken over http and https only (`sources` rules 13.3).
                     Some(WantedChecksum::Listed(_)) => {
                         let cause = "a list of checksums is supported for URLs only";
-                        return Err(Failing::Download.missing(cause));
+                        return Err(failure::missing(cause));
                     }
                     None => None,
                 };
@@ -77,13 +77,13 @@ impl ModuleStore<'_> {
     /// Reads a directory as a package.
     fn directory(&self, top: &Path) -> Result<PackageTree, ModuleFailure> {
         let unreadable = |path: &Path, error: &io::Error| {
-            Failing::Download.missing(format!("{} cannot be read: {error}", path.display()))
+            failure::missing(format!("{} cannot be read: {error}", path.display()))
         };
         match self.world.disk.kind(top) {
             Ok(FileKind::Directory) => {}
             Ok(_) => {
                 let cause = format!("{} is no directory, and no archive", top.display());
-                return Err(Failing::Download.missing(cause));
+                return Err(failure::missing(cause));
             }
             Err(error) => return Err(unreadable(top, &error)),
         }

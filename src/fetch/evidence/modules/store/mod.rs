@@ -18,9 +18,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use self::failure::Failing;
-use self::kept::KeptPackage;
-use super::git::GitWorld;
+use super::git::{AddressOrigin, GitWorld};
 use super::package::{PackageTree, SubdirectoryError, SubdirectoryPattern};
 use crate::addr::Hostname;
 use crate::addr::module::{ModuleSource, RegistryModule, RemoteModule};
@@ -30,7 +28,7 @@ use crate::remote_module::{
     FoundModule, ModuleFailure, ModuleRequest, RemoteModules, RequestedSource, is_leaving,
 };
 use crate::sources::discovery::Discovery;
-use crate::sources::modules::{ModuleRegistries, ModuleVersions};
+use crate::sources::modules::{ModuleLocation, ModuleRegistries, ModuleVersions};
 use crate::sources::net::Net;
 use crate::store::answers::{AnswerCache, AnswerKind};
 use crate::version::Version;
@@ -69,8 +67,7 @@ pub struct ModuleStore<'a> {
     cache: Option<&'a AnswerCache<'a>>,
     networks: Memo<Flavor, Option<Arc<FlavorNetwork<'a>>>>,
     versions: Memo<(Flavor, ModuleName), Result<Arc<ModuleVersions>, ModuleFailure>>,
-    locations:
-        Memo<(Flavor, ModuleName, Version), Result<Arc<registry::KnownLocation>, ModuleFailure>>,
+    locations: Memo<(Flavor, ModuleName, Version), Result<Arc<ModuleLocation>, ModuleFailure>>,
     packages: Memo<(Flavor, Box<str>), Result<ModulePackage, ModuleFailure>>,
     /// Packages of registries that were asked for in this run to be pinned, by what they are kept as.
     pinned_anew: Memo<String, Result<ModulePackage, ModuleFailure>>,
@@ -87,25 +84,12 @@ struct FlavorNetwork<'a> {
 /// A module of a registry without its subdirectory.
 type ModuleName = (Hostname, [Box<str>; 3]);
 
-/// Who chose an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NamedBy {
-    /// The author of the configuration.
-    Configuration,
-    /// A registry or a server, over an encrypted connection.
-    Server,
-    /// A registry or a server, over one that is not.
-    PlainServer,
-}
-
 /// A package that was found.
 #[derive(Clone)]
 struct ModulePackage {
     tree: Arc<PackageTree>,
     /// The id of the commit, if it is of a repository.
     commit: Option<Arc<str>>,
-    /// The cache key of the package, if it is kept.
-    kept_as: Option<Arc<str>>,
     /// The directory of this machine that it is, without links, if it is one.
     place: Option<Arc<Path>>,
 }
@@ -116,7 +100,6 @@ impl ModulePackage {
         Self {
             tree: Arc::new(tree),
             commit: None,
-            kept_as: None,
             place: None,
         }
     }
@@ -166,16 +149,15 @@ impl<'a> ModuleStore<'a> {
     fn package(
         &self,
         module: &RemoteModule,
-        named_by: NamedBy,
+        origin: AddressOrigin,
         flavor: Flavor,
     ) -> Result<ModulePackage, ModuleFailure> {
-        permit(module, named_by)?;
+        permit(module, origin)?;
         // The subdirectory is no part of the question: calls of several directories share the package
         // (rules 1.1).
         let question = (flavor, module.package.clone());
-        self.packages.get(&question, || {
-            self.fetch(module, named_by, flavor, MAX_STEPS)
-        })
+        self.packages
+            .get(&question, || self.fetch(module, origin, flavor, MAX_STEPS))
     }
 
     /// Fetches a package, as far as it is not kept, from its address; at most `steps` answers that name another
@@ -183,7 +165,7 @@ impl<'a> ModuleStore<'a> {
     fn fetch(
         &self,
         module: &RemoteModule,
-        named_by: NamedBy,
+        origin: AddressOrigin,
         flavor: Flavor,
         steps: usize,
     ) -> Result<ModulePackage, ModuleFailure> {
@@ -193,7 +175,7 @@ impl<'a> ModuleStore<'a> {
             ("http" | "https", "http" | "https") => self.fetch_web(module, rest, flavor, steps),
             ("file", "file") => self.read_disk(rest, flavor),
             // A forced kind decides, with any scheme: `git::https://…`.
-            ("git", _) => self.fetch_git(module, named_by, flavor),
+            ("git", _) => self.fetch_git(module, origin, flavor),
             (kind @ ("s3" | "gcs" | "hg"), _) => Err(failure::unsupported(kind, flavor)),
             ("oci", _) if flavor.is_opentofu() => Err(failure::unsupported("oci", flavor)),
             (kind, _) => Err(failure::unknown_kind(kind)),
@@ -204,21 +186,21 @@ impl<'a> ModuleStore<'a> {
     fn step(
         &self,
         named: &RemoteModule,
-        named_by: NamedBy,
+        origin: AddressOrigin,
         flavor: Flavor,
         steps: usize,
     ) -> Result<ModulePackage, ModuleFailure> {
-        permit(named, named_by)?;
+        permit(named, origin)?;
         // The programs fetch the whole package and cut the directory out of it (`sources` rules 13.4).
         let package = RemoteModule {
             sub: "".into(),
             ..named.clone()
         };
-        let whole = self.fetch(&package, named_by, flavor, steps)?;
+        let whole = self.fetch(&package, origin, flavor, steps)?;
         if named.sub.is_empty() {
             return Ok(whole);
         }
-        let of_sub = |error| Failing::Download.subdirectory(error, &named.sub);
+        let of_sub = |error| failure::named_directory(error, &named.sub);
         let dir = whole
             .tree
             .expand(&named.sub, SubdirectoryPattern::Glob)
@@ -227,7 +209,7 @@ impl<'a> ModuleStore<'a> {
             if is_leaving(&error) {
                 of_sub(SubdirectoryError::Leaves)
             } else {
-                Failing::Download.missing(error.to_string())
+                failure::missing(error.to_string())
             }
         })?;
         Ok(ModulePackage {
@@ -237,40 +219,22 @@ impl<'a> ModuleStore<'a> {
     }
 
     /// Returns a package that this run or an earlier one kept.
-    fn kept(&self, question: Option<&str>) -> Option<ModulePackage> {
-        let question = question?;
+    fn kept(&self, question: &str) -> Option<ModulePackage> {
         if let Some(package) = self.known().get(question) {
             return Some(package.clone());
         }
-        let package = match self.read_kept(question)? {
-            KeptPackage::Here(package) => package,
-            // An answer that names another one is written only for one that holds the files.
-            KeptPackage::Elsewhere(other) => match self.read_kept(&other)? {
-                KeptPackage::Here(package) => package,
-                KeptPackage::Elsewhere(_) => return None,
-            },
-        };
+        let cached = self.cache?.find(AnswerKind::Packages, question)?;
+        let package = kept::read_package(&cached.answer)?;
         self.known().insert(question.into(), package.clone());
         Some(package)
     }
 
-    fn read_kept(&self, question: &str) -> Option<KeptPackage> {
-        let known = self.cache?.find(AnswerKind::Packages, question)?;
-        kept::read_package(&known.answer, question)
-    }
-
-    /// Keeps a package for this run and for later ones; of one that is kept already only the question is
-    /// written.
-    fn keep(&self, question: &str, package: ModulePackage) -> ModulePackage {
+    /// Keeps a package for this run and for later ones.
+    fn keep(&self, question: &str, package: &ModulePackage) {
         if let Some(cache) = self.cache {
-            cache.keep(AnswerKind::Packages, question, &kept::package(&package));
+            cache.keep(AnswerKind::Packages, question, &kept::package(package));
         }
-        let package = ModulePackage {
-            kept_as: package.kept_as.or_else(|| Some(question.into())),
-            ..package
-        };
         self.known().insert(question.into(), package.clone());
-        package
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<Box<str>, ModulePackage>> {
@@ -284,16 +248,17 @@ impl RemoteModules for ModuleStore<'_> {
         match request.source {
             RequestedSource::Remote(module) => {
                 let address = pin::address(module, request.pin);
-                let mut package = match self.kept(pin::question(module, request.pin).as_deref()) {
+                let kept = pin::question(module, request.pin);
+                let mut package = match kept.and_then(|question| self.kept(&question)) {
                     Some(package) => package,
-                    None => self.package(&address, NamedBy::Configuration, request.flavor)?,
+                    None => self.package(&address, AddressOrigin::User, request.flavor)?,
                 };
                 let dir = package
                     .tree
                     .expand(&module.sub, SubdirectoryPattern::Glob)
-                    .map_err(|error| failure::subdirectory(error, &module.sub))?;
+                    .map_err(|error| failure::module_directory(error, &module.sub))?;
                 // Before anything is kept: a package that is not the pinned one must not be found by later runs.
-                let hash = self.pinned(&mut package, &address, NamedBy::Configuration, request)?;
+                let hash = self.pinned(&mut package, &address, AddressOrigin::User, request)?;
                 self.keep_pinned(module, &package, hash.as_ref());
                 Ok(FoundModule {
                     hash,
@@ -318,18 +283,18 @@ impl RemoteModules for ModuleStore<'_> {
 }
 
 /// Refuses an address that is unsafe: by its text, or because of who chose it (rules 8.4).
-fn permit(module: &RemoteModule, named_by: NamedBy) -> Result<(), ModuleFailure> {
+fn permit(module: &RemoteModule, origin: AddressOrigin) -> Result<(), ModuleFailure> {
     if let Some(danger) = ModuleSource::Remote(module.clone()).danger() {
         return Err(failure::danger(&danger));
     }
     let (force, rest) = module.forced_kind();
-    match (named_by, &*scheme_of(rest)) {
-        (NamedBy::Configuration, _) => Ok(()),
+    match (origin, &*scheme_of(rest)) {
+        (AddressOrigin::User, _) => Ok(()),
         // A registry could otherwise have files of this machine read and shown (rules 8.4).
         (_, "file") => Err(failure::local_path(module)),
         _ if force == Some("file") => Err(failure::local_path(module)),
         // Who asked by https would get a module that anybody on the way could have changed (rules 8.4).
-        (NamedBy::Server, "http") => Err(failure::unencrypted(module)),
+        (AddressOrigin::Server, "http") => Err(failure::unencrypted(module)),
         _ => Ok(()),
     }
 }

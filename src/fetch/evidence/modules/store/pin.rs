@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::failure::{self, Failing};
+use super::failure;
 use super::git::KeptAddress;
-use super::{ModuleAccess, ModulePackage, ModuleStore, NamedBy};
+use super::{ModuleAccess, ModulePackage, ModuleStore};
 use crate::addr::module::RemoteModule;
 use crate::archive::{self, FileDigest};
 use crate::diag::rules;
 use crate::hash::{Hash, h1_of_digests};
-use crate::modules::git::{GitFiles, GitLimits, GitRequest, GitSession};
+use crate::modules::git::{AddressOrigin, GitFiles, GitLimits, GitRequest, fetch_package};
 use crate::remote_module::{
     ModuleFailure, ModuleFailureKind, ModulePin, ModuleRequest, PinRequest,
 };
@@ -73,7 +73,7 @@ impl ModuleStore<'_> {
         &self,
         package: &mut ModulePackage,
         address: &RemoteModule,
-        named_by: NamedBy,
+        origin: AddressOrigin,
         request: &ModuleRequest<'_>,
     ) -> Result<Option<Hash>, ModuleFailure> {
         let pin = match request.pin {
@@ -85,12 +85,11 @@ impl ModuleStore<'_> {
         let digests = match &package.place {
             Some(place) => archive::dir::hash_module(self.world.disk, place)
                 .map(|hashed| hashed.files)
-                .map_err(|error| Failing::Download.missing(error.to_string()))?,
-            None => self.digests(package, address, named_by, request)?,
+                .map_err(|error| failure::missing(error.to_string()))?,
+            None => self.digests(package, address, origin, request)?,
         };
         let named = digests.iter().map(|file| (&*file.name, file.digest));
-        let hash =
-            h1_of_digests(named).map_err(|error| Failing::Download.missing(error.to_string()))?;
+        let hash = h1_of_digests(named).map_err(|error| failure::missing(error.to_string()))?;
         let Some(pin) = pin.filter(|pin| pin.hash != hash) else {
             return Ok(Some(hash));
         };
@@ -118,8 +117,8 @@ impl ModuleStore<'_> {
     ) {
         if let Some(hash) = hash.filter(|_| !is_git(module) && package.place.is_none()) {
             let question = key(module, hash);
-            if self.kept(Some(&question)).is_none() {
-                self.keep(&question, package.clone());
+            if self.kept(&question).is_none() {
+                self.keep(&question, package);
             }
         }
     }
@@ -129,7 +128,7 @@ impl ModuleStore<'_> {
         &self,
         package: &mut ModulePackage,
         address: &RemoteModule,
-        named_by: NamedBy,
+        origin: AddressOrigin,
         request: &ModuleRequest<'_>,
     ) -> Result<Vec<FileDigest>, ModuleFailure> {
         if let Some(digests) = package.tree.digests() {
@@ -138,7 +137,7 @@ impl ModuleStore<'_> {
         let commit = package.commit.as_deref().filter(|_| is_git(address));
         let Some(commit) = commit else {
             let cause = "the package has files that are too large to be hashed";
-            return Err(Failing::Download.missing(cause));
+            return Err(failure::missing(cause));
         };
         if self.access == ModuleAccess::Cached {
             return Err(failure::not_fetched());
@@ -146,29 +145,21 @@ impl ModuleStore<'_> {
         let whole = at_commit(address, commit);
         let question = KeptAddress::read(&whole)?.question(commit);
         // Another call of the run may have read them.
-        if let Some(digests) = self
-            .kept(Some(&question))
-            .and_then(|kept| kept.tree.digests())
-        {
+        if let Some(digests) = self.kept(&question).and_then(|kept| kept.tree.digests()) {
             return Ok(digests);
         }
         let request = GitRequest {
             package: &whole.package,
-            origin: named_by.into(),
+            origin,
             flavor: request.flavor,
             files: GitFiles::All,
         };
-        let fetched = GitSession::open(self.world, &request, GitLimits::MODULE)
-            .and_then(|mut session| {
-                let resolved = session.resolve()?;
-                session.fetch(&resolved)
-            })
+        let fetched = fetch_package(self.world, &request, GitLimits::MODULE)
             .map_err(|error| failure::git(&error))?;
         let digests = fetched.tree.digests().unwrap_or_default();
         package.tree = Arc::new(fetched.tree);
         // Kept again, with the digests of the large files.
-        package.kept_as = None;
-        self.keep(&question, package.clone());
+        self.keep(&question, package);
         Ok(digests)
     }
 }

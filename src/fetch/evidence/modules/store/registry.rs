@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use super::failure::Failing;
 use super::{
-    ModuleAccess, ModulePackage, ModuleStore, NamedBy, failure, found, kept, name_of, permit,
-    scheme_of,
+    ModuleAccess, ModulePackage, ModuleStore, failure, found, kept, name_of, permit, scheme_of,
 };
 use crate::addr::Url;
 use crate::addr::module::{RegistryModule, RemoteModule};
 use crate::flavor::Flavor;
 use crate::modules::archive::{ArchiveKind, MAX_ARCHIVE_BYTES, read_archive};
+use crate::modules::git::AddressOrigin;
 use crate::modules::package::SubdirectoryPattern;
 use crate::remote_module::{FoundModule, ModuleFailure, ModulePin, ModuleRequest, PinRequest};
 use crate::sources::modules::{DirectToken, ModuleLocation, ModuleVersions};
@@ -22,22 +21,6 @@ const ODD_LIST: &str = "Invalid response from remote module registry";
 
 /// Maximum number of texts that are no versions in a warning.
 const MAX_SHOWN: usize = 5;
-
-/// The location of a version's package, with its origin.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct KnownLocation {
-    location: ModuleLocation,
-    by: LocationBy,
-}
-
-/// The origin of a location.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LocationBy {
-    /// The registry said so in this run.
-    Registry,
-    /// An earlier answer, from the cache.
-    Cache,
-}
 
 impl ModuleStore<'_> {
     /// Finds a module of a registry.
@@ -63,22 +46,26 @@ impl ModuleStore<'_> {
                     .clone()
             }
         };
-        let mut known = if self.pins_anew(request) {
-            self.ask_location(module, &version, flavor)?
+        let cached = if self.pins_anew(request) {
+            None
         } else {
-            self.location(module, &version, flavor)?
+            self.cached_location(module, &version, flavor)
         };
-        let mut package = self.located(module, &version, &known.location, request);
+        let is_cached = cached.is_some();
+        let mut location = match cached {
+            Some(location) => Arc::new(location),
+            None => self.ask_location(module, &version, flavor)?,
+        };
+        let mut package = self.located(module, &version, &location, request);
         // Signed URLs and moved repositories fail after some time, while a cached location has no end
         // (rules 8.2).
-        if package.is_err() && known.by == LocationBy::Cache && self.access == ModuleAccess::Fetched
-        {
+        if package.is_err() && is_cached && self.access == ModuleAccess::Fetched {
             // The package may have moved since, and its old place be gone.
-            known = self.ask_location(module, &version, flavor)?;
-            package = self.located(module, &version, &known.location, request);
+            location = self.ask_location(module, &version, flavor)?;
+            package = self.located(module, &version, &location, request);
         }
         let mut package = package?;
-        let address = address_of(&known.location);
+        let address = address_of(&location);
         // The directory in the location comes first (rules 2.3).
         let sub = match (&*address.sub, &*module.sub) {
             ("", sub) | (sub, "") => sub.to_owned(),
@@ -87,8 +74,8 @@ impl ModuleStore<'_> {
         let dir = package
             .tree
             .expand(&sub, SubdirectoryPattern::Path)
-            .map_err(|error| failure::registry_subdirectory(error, &sub, flavor))?;
-        let hash = self.pinned(&mut package, &address, NamedBy::Server, request)?;
+            .map_err(|error| failure::registry_directory(error, &sub, flavor))?;
+        let hash = self.pinned(&mut package, &address, AddressOrigin::Server, request)?;
         let shown = RegistryModule {
             sub: "".into(),
             ..module.clone()
@@ -144,25 +131,16 @@ impl ModuleStore<'_> {
         })
     }
 
-    /// Returns the location of a version's package, by the cache or by the registry.
-    fn location(
+    /// Returns the location of a version's package that an earlier run kept.
+    fn cached_location(
         &self,
         module: &RegistryModule,
         version: &Version,
         flavor: Flavor,
-    ) -> Result<Arc<KnownLocation>, ModuleFailure> {
-        let known = self.cache.and_then(|cache| {
-            let question = version_question(module, version, flavor);
-            let known = cache.find(AnswerKind::Locations, &question)?;
-            read_location(std::str::from_utf8(&known.answer).ok()?)
-        });
-        match known {
-            Some(location) => Ok(Arc::new(KnownLocation {
-                location,
-                by: LocationBy::Cache,
-            })),
-            None => self.ask_location(module, version, flavor),
-        }
+    ) -> Option<ModuleLocation> {
+        let question = version_question(module, version, flavor);
+        let cached = self.cache?.find(AnswerKind::Locations, &question)?;
+        read_location(std::str::from_utf8(&cached.answer).ok()?)
     }
 
     fn ask_location(
@@ -170,7 +148,7 @@ impl ModuleStore<'_> {
         module: &RegistryModule,
         version: &Version,
         flavor: Flavor,
-    ) -> Result<Arc<KnownLocation>, ModuleFailure> {
+    ) -> Result<Arc<ModuleLocation>, ModuleFailure> {
         let question = (flavor, name_of(module), version.clone());
         self.locations.get(&question, || {
             let location = self
@@ -182,10 +160,7 @@ impl ModuleStore<'_> {
                 let question = version_question(module, version, flavor);
                 cache.keep(AnswerKind::Locations, &question, text.as_bytes());
             }
-            Ok(Arc::new(KnownLocation {
-                location,
-                by: LocationBy::Registry,
-            }))
+            Ok(Arc::new(location))
         })
     }
 
@@ -215,12 +190,13 @@ impl ModuleStore<'_> {
         );
         let fetch = || {
             let package = self.at_location(module, location, &place, flavor)?;
-            Ok(self.keep(&kept_as, package))
+            self.keep(&kept_as, &package);
+            Ok(package)
         };
         if self.pins_anew(request) {
             return self.pinned_anew.get(&kept_as, fetch);
         }
-        self.kept(Some(&kept_as)).map_or_else(fetch, Ok)
+        self.kept(&kept_as).map_or_else(fetch, Ok)
     }
 
     /// Fetches the package at a location; `place` is its address without a directory.
@@ -240,14 +216,14 @@ impl ModuleStore<'_> {
         let is_plain = scheme_of(address.forced_kind().1) == "http";
         let network = self.network(flavor).ok().filter(|_| is_plain);
         let is_encrypted = network.is_none_or(|network| network.registries.is_encrypted(module));
-        let named_by = if is_encrypted {
-            NamedBy::Server
+        let origin = if is_encrypted {
+            AddressOrigin::Server
         } else {
-            NamedBy::PlainServer
+            AddressOrigin::PlainServer
         };
         // The directory that is named with it must be in the package as well.
-        permit(&address, named_by)?;
-        self.package(place, NamedBy::PlainServer, flavor)
+        permit(&address, origin)?;
+        self.package(place, AddressOrigin::PlainServer, flavor)
     }
 
     /// Fetches a package by one request, whose kind its content shows.
@@ -266,10 +242,8 @@ impl ModuleStore<'_> {
             .file;
         // The address says nothing about the kind, so the first bytes decide.
         let kind = ArchiveKind::of_content(&mut file)
-            .map_err(|error| Failing::Download.missing(error.to_string()))?
-            .ok_or_else(|| {
-                Failing::Download.missing("the package is no archive of a known kind")
-            })?;
+            .map_err(|error| failure::missing(error.to_string()))?
+            .ok_or_else(|| failure::missing("the package is no archive of a known kind"))?;
         let tree = read_archive(kind, file).map_err(|error| failure::package(&error))?;
         Ok(ModulePackage::of(tree))
     }

@@ -105,25 +105,25 @@ fn what_cannot_be_fetched_says_so() {
 
 #[test]
 fn servers_do_not_choose_everything() {
-    let permitted = |text: &str, named_by| {
+    let permitted = |text: &str, origin| {
         let module = RemoteModule::parse(text).expect("valid");
-        permit(&module, named_by).is_ok()
+        permit(&module, origin).is_ok()
     };
     for text in ["file:///etc", "file::/etc", "git::file:///r", "FILE:///etc"] {
-        assert!(permitted(text, NamedBy::Configuration), "{text}");
-        assert!(!permitted(text, NamedBy::Server), "{text}");
-        assert!(!permitted(text, NamedBy::PlainServer), "{text}");
+        assert!(permitted(text, AddressOrigin::User), "{text}");
+        assert!(!permitted(text, AddressOrigin::Server), "{text}");
+        assert!(!permitted(text, AddressOrigin::PlainServer), "{text}");
     }
     for text in ["http://h.test/x.zip", "git::http://h.test/r"] {
-        assert!(!permitted(text, NamedBy::Server), "{text}");
-        assert!(permitted(text, NamedBy::PlainServer), "{text}");
+        assert!(!permitted(text, AddressOrigin::Server), "{text}");
+        assert!(permitted(text, AddressOrigin::PlainServer), "{text}");
     }
     for text in [
         "https://h.test/x//..",
         "git::ext::sh",
         "git::https://h.test/r?ref=-x",
     ] {
-        assert!(!permitted(text, NamedBy::Configuration), "{text}");
+        assert!(!permitted(text, AddressOrigin::User), "{text}");
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::io::Seek as _;
 
-use super::failure::{self, Failing};
-use super::{MAX_STEPS, ModulePackage, ModuleStore, NamedBy};
+use super::failure;
+use super::{MAX_STEPS, ModulePackage, ModuleStore};
 use crate::addr::module::{Query, RemoteModule};
 use crate::addr::{Url, UrlError};
 use crate::flavor::Flavor;
 use crate::hash::{Checksum, ChecksumKind};
 use crate::modules::archive::{ArchiveKind, MAX_ARCHIVE_BYTES, NamedArchive, read_archive};
+use crate::modules::git::AddressOrigin;
 use crate::remote_module::ModuleFailure;
 use crate::sources::download::{Check, PackageRequest, Transfer, download};
 use crate::sources::modules::{checksum_of, directory};
@@ -49,7 +50,7 @@ impl ModuleStore<'_> {
         let Some(kind) = address.archive else {
             if address.checksum.is_some() {
                 let cause = "a checksum is stated, but the address is not that of an archive";
-                return Err(Failing::Download.missing(cause));
+                return Err(failure::missing(cause));
             }
             let Some(steps) = steps.checked_sub(1) else {
                 return Err(failure::too_many_steps(MAX_STEPS));
@@ -57,19 +58,19 @@ impl ModuleStore<'_> {
             let named = directory(&self.network(flavor)?.net, &address.url)
                 .map_err(|error| failure::directory(&error))?;
             // Over plain http anyone on the way could have written the document that names the package.
-            let named_by = if address.url.origin().encrypted {
-                NamedBy::Server
+            let origin = if address.url.origin().encrypted {
+                AddressOrigin::Server
             } else {
-                NamedBy::PlainServer
+                AddressOrigin::PlainServer
             };
-            return self.step(&named, named_by, flavor, steps);
+            return self.step(&named, origin, flavor, steps);
         };
         let NamedArchive::Archive(kind) = kind else {
             return Err(single_file());
         };
         // Only an archive with a checksum stays the same: others are downloaded in each run (rules 4.1, 4.2).
         let kept_as = address.kept_as(kind);
-        if let Some(package) = self.kept(kept_as.as_deref()) {
+        if let Some(package) = kept_as.as_ref().and_then(|question| self.kept(question)) {
             return Ok(package);
         }
         let network = self.network(flavor)?;
@@ -92,10 +93,10 @@ impl ModuleStore<'_> {
         // The kind is believed: an archive of another kind under this name is an error (rules 3.3).
         let tree = read_archive(kind, file).map_err(|error| failure::package(&error))?;
         let package = ModulePackage::of(tree);
-        Ok(match kept_as {
-            Some(question) => self.keep(&question, package),
-            None => package,
-        })
+        if let Some(question) = kept_as {
+            self.keep(&question, &package);
+        }
+        Ok(package)
     }
 }
 
@@ -108,15 +109,15 @@ pub(super) fn check(
     let Some(wanted) = wanted else { return Ok(()) };
     match file.rewind().and_then(|()| wanted.is_of(&mut *file)) {
         Ok(true) => Ok(()),
-        Ok(false) => {
-            Err(Failing::Download.missing(format!("{shown} does not have the checksum {wanted}")))
-        }
-        Err(error) => Err(Failing::Download.missing(error.to_string())),
+        Ok(false) => Err(failure::missing(format!(
+            "{shown} does not have the checksum {wanted}"
+        ))),
+        Err(error) => Err(failure::missing(error.to_string())),
     }
 }
 
 pub(super) fn single_file() -> ModuleFailure {
-    Failing::Download.missing("a single compressed file is no module")
+    failure::missing("a single compressed file is no module")
 }
 
 /// Takes `archive=` and `checksum=` out of a query (`sources` rules 13.1, 13.3).
@@ -133,7 +134,7 @@ pub(super) fn archive_arguments(
         Some(value) => NamedArchive::of_value(value, flavor),
         None => NamedArchive::of_path(path, flavor),
     };
-    let bad = |cause: String| Failing::Download.missing(cause);
+    let bad = |cause: String| failure::missing(cause);
     let checksum = match query.get("checksum").filter(|value| !value.is_empty()) {
         None => None,
         Some(value) => Some(match value.strip_prefix(LIST_PREFIX) {
@@ -158,7 +159,7 @@ impl WebAddress {
     fn read(text: &str, flavor: Flavor) -> Result<Self, ModuleFailure> {
         let url: Url = text
             .parse()
-            .map_err(|error: UrlError| Failing::Download.missing(error.to_string()))?;
+            .map_err(|error: UrlError| failure::missing(error.to_string()))?;
         let mut arguments = Ok((None, None));
         let url = url.map_query(|query| {
             let mut query = Query::parse_readable(query);
@@ -184,7 +185,7 @@ impl WebAddress {
                     checksum_of(net, list, name).map_err(|error| failure::download(&error))?;
                 if checksum.is_none() {
                     let cause = format!("{list} has no checksum of {name:?}");
-                    return Err(Failing::Download.missing(cause));
+                    return Err(failure::missing(cause));
                 }
                 Ok(checksum)
             }
