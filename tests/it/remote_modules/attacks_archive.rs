@@ -54,7 +54,7 @@ fn a_tar_bomb_does_not_go_off() {
     refused(
         ArchiveKind::TarGz,
         bytes,
-        &format!("the archive unpacks to more than {limit} bytes"),
+        &format!("the package has more than {limit} bytes once it is unpacked"),
     );
 }
 

@@ -30,8 +30,10 @@ pub fn read_archive(
     let bytes = file.seek(SeekFrom::End(0)).map_err(PackageError::Read)?;
     // An archive of this machine has not been limited by a download.
     if bytes > MAX_ARCHIVE_BYTES {
-        let limit = MAX_ARCHIVE_BYTES;
-        return Err(PackageError::ArchiveTooLarge { limit });
+        return Err(PackageError::TooMuch {
+            what: "bytes",
+            limit: MAX_ARCHIVE_BYTES,
+        });
     }
     file.rewind().map_err(PackageError::Read)?;
     // A top directory that all entries share is kept: the address names it behind `//` (rules 3.2).

@@ -213,7 +213,10 @@ fn read_fields(kind: ArchiveKind, fields: &[u8], next: &mut NextEntry) -> Result
 
 fn failure(kind: ArchiveKind, error: &io::Error) -> PackageError {
     if let Some(TooLarge { limit }) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
-        return PackageError::TooLarge { limit: *limit };
+        return PackageError::TooMuch {
+            what: "bytes once it is unpacked",
+            limit: *limit,
+        };
     }
     PackageError::NotAnArchive {
         kind: kind.as_str(),

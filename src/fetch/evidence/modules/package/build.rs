@@ -1,10 +1,8 @@
 //! Making a package of its entries, one by one, within limits.
 
-use std::collections::BTreeSet;
-
 use super::{
-    Directory, FileContent, MAX_ENTRIES, MAX_KEPT_BYTES, MAX_PATH_BYTES, PackageError, PackageTree,
-    TreeNode, is_configuration_name, is_kept,
+    ContentRoom, Directory, FileContent, MAX_ENTRIES, MAX_PATH_BYTES, PackageError, PackageTree,
+    TreeNode,
 };
 
 /// The longest part of a path that common file systems take, in bytes.
@@ -25,9 +23,7 @@ pub struct PackageBuilder {
     top: Directory,
     entries: usize,
     path_bytes: usize,
-    kept_bytes: u64,
-    /// The files whose contents are kept and may be given up for configuration.
-    others: BTreeSet<Box<[u8]>>,
+    room: ContentRoom,
 }
 
 impl PackageBuilder {
@@ -51,31 +47,13 @@ impl PackageBuilder {
     /// # Errors
     /// As [`PackageBuilder::directory`].
     pub fn file(&mut self, path: &[u8], content: FileContent) -> Result<(), PackageError> {
-        let FileContent::Kept(bytes) = content else {
-            return self.put(path, TreeNode::File(content));
+        let content = match content {
+            FileContent::Kept(bytes) if !self.room.takes(path, bytes.len() as u64) => {
+                FileContent::of_passed(&bytes)
+            }
+            content => content,
         };
-        let size = bytes.len() as u64;
-        let passed = || TreeNode::File(FileContent::of_passed(&bytes));
-        if !is_kept(path, size) {
-            return self.put(path, passed());
-        }
-        let is_configuration = is_configuration_name(path);
-        // Configuration takes the room of other files (rules 1.3): without it the module could not be read
-        // at all.
-        while self.kept_bytes + size > MAX_KEPT_BYTES && is_configuration {
-            let Some(other) = self.others.pop_last() else {
-                break;
-            };
-            self.give_up(&other);
-        }
-        if self.kept_bytes + size > MAX_KEPT_BYTES {
-            return self.put(path, passed());
-        }
-        self.kept_bytes += size;
-        if !is_configuration {
-            self.others.insert(path.into());
-        }
-        self.put(path, TreeNode::File(FileContent::Kept(bytes)))
+        self.put(path, TreeNode::File(content))
     }
 
     /// Adds a symbolic link with its target as it is written.
@@ -127,11 +105,7 @@ impl PackageBuilder {
         if let Some(TreeNode::Directory(_)) = dir.get(*name) {
             return Err(PackageError::FileAndDirectory { path: path.into() });
         }
-        let old = dir.insert((*name).into(), node);
-        if let Some(TreeNode::File(FileContent::Kept(bytes))) = old {
-            // The new content of that path may have been counted among the others as well.
-            self.kept_bytes -= bytes.len() as u64;
-        }
+        dir.insert((*name).into(), node);
         Ok(())
     }
 
@@ -168,36 +142,19 @@ impl PackageBuilder {
     fn count(&mut self, path: &[u8]) -> Result<(), PackageError> {
         self.entries += 1;
         if self.entries > MAX_ENTRIES {
-            return Err(PackageError::TooManyEntries { limit: MAX_ENTRIES });
+            return Err(PackageError::TooMuch {
+                what: "entries",
+                limit: MAX_ENTRIES as u64,
+            });
         }
         self.path_bytes += path.len();
         if self.path_bytes > MAX_PATH_BYTES {
-            let limit = MAX_PATH_BYTES;
-            return Err(PackageError::PathsTooLong { limit });
+            return Err(PackageError::TooMuch {
+                what: "bytes of paths",
+                limit: MAX_PATH_BYTES as u64,
+            });
         }
         Ok(())
-    }
-
-    /// Forgets the content of a file, if it is still kept.
-    fn give_up(&mut self, path: &[u8]) {
-        let Ok(parts) = parts(path) else { return };
-        let Some((name, above)) = parts.split_last() else {
-            return;
-        };
-        let mut dir = &mut self.top;
-        for part in above {
-            let Some(TreeNode::Directory(below)) = dir.get_mut(*part) else {
-                return;
-            };
-            dir = below;
-        }
-        if let Some(TreeNode::File(content)) = dir.get_mut(*name)
-            && let FileContent::Kept(bytes) = content
-        {
-            let size = bytes.len() as u64;
-            *content = FileContent::of_passed(bytes);
-            self.kept_bytes -= size;
-        }
     }
 }
 

@@ -33,23 +33,8 @@ pub enum PackageError {
     FileAndDirectory { path: Box<[u8]> },
     #[error("the entry {:?} is {what}, which is not supported", String::from_utf8_lossy(.path))]
     UnsupportedEntry { path: Box<[u8]>, what: &'static str },
-    #[error("the package has more than {limit} entries")]
-    TooManyEntries { limit: usize },
-    #[error("the paths of the package have more than {limit} bytes together")]
-    PathsTooLong {
-        /// The limit in bytes.
-        limit: usize,
-    },
-    #[error("the archive has more than {limit} bytes")]
-    ArchiveTooLarge {
-        /// The limit in bytes.
-        limit: u64,
-    },
-    #[error("the archive unpacks to more than {limit} bytes")]
-    TooLarge {
-        /// The limit in bytes for this archive: by size or by ratio.
-        limit: u64,
-    },
+    #[error("the package has more than {limit} {what}")]
+    TooMuch { what: &'static str, limit: u64 },
 }
 
 /// The file is there, but its content is not kept: no configuration file is so large.

@@ -22,7 +22,6 @@ use crate::hash::{Digest, sha256};
 
 pub use build::PackageBuilder;
 pub use error::{ContentNotKept, PackageError};
-pub use stored::StoredTreeError;
 pub use subdirectory::{SubdirectoryError, SubdirectoryPattern};
 
 /// The most files, directories and links that a package may have; the largest public repositories of
@@ -39,8 +38,11 @@ pub const MAX_KEPT_FILE_BYTES: u64 = 256 << 10;
 /// configuration file is read from the disk either.
 pub const MAX_KEPT_CONFIGURATION_BYTES: u64 = 16 << 20;
 
-/// The most bytes of contents that are kept of one package.
-pub const MAX_KEPT_BYTES: u64 = 64 << 20;
+/// The most bytes of configuration that are kept of one package.
+pub const MAX_ALL_CONFIGURATION_BYTES: u64 = 48 << 20;
+
+/// The most bytes of other contents that are kept of one package.
+pub const MAX_ALL_OTHERS_BYTES: u64 = 16 << 20;
 
 /// The files of one package.
 ///
@@ -112,6 +114,38 @@ pub fn is_configuration_name(name: &[u8]) -> bool {
     [".tf", ".tofu", ".json", ".tfvars", ".hcl"]
         .iter()
         .any(|ending| name.ends_with(ending.as_bytes()))
+}
+
+/// The room for contents that is left in a package.
+#[derive(Clone, Debug)]
+pub struct ContentRoom {
+    configuration: u64,
+    others: u64,
+}
+
+impl Default for ContentRoom {
+    fn default() -> Self {
+        Self {
+            configuration: MAX_ALL_CONFIGURATION_BYTES,
+            others: MAX_ALL_OTHERS_BYTES,
+        }
+    }
+}
+
+impl ContentRoom {
+    /// Returns true if the content of a file is kept, whose room is taken then (rules 1.3).
+    pub fn takes(&mut self, path: &[u8], bytes: u64) -> bool {
+        let left = if is_configuration_name(path) {
+            &mut self.configuration
+        } else {
+            &mut self.others
+        };
+        let is_kept = is_kept(path, bytes) && bytes <= *left;
+        if is_kept {
+            *left -= bytes;
+        }
+        is_kept
+    }
 }
 
 /// Returns whether the content of a file may be kept, by its path and its length in bytes.

@@ -1,36 +1,18 @@
 //! A package as bytes, for caches.
 //!
-//! The bytes are `lockctl package 1` and a line feed, then for each entry, directories before what is in them
-//! and names in byte order: one byte for its kind, the length of its path and the path, and for a file the
-//! length of its content, for a file that is kept and for a link also the bytes, for one that was hashed its
-//! SHA-256. Lengths are written in groups
-//! of seven bits, the lowest first.
+//! The bytes are `lockctl package 2` and a line feed, then for each entry, directories before what is in them
+//! and names in byte order: one byte for its kind, its path, and its body: the content of a file that is kept, the
+//! target of a link, the length of another file and its SHA-256 if it was hashed. Before the path and the body comes
+//! the length of each. Lengths have eight bytes, the lowest first.
 
-use std::sync::Arc;
+use super::{Directory, FileContent, PackageBuilder, PackageTree, TreeNode};
 
-use super::{Directory, FileContent, PackageBuilder, PackageError, PackageTree, TreeNode};
-
-const HEADER: &[u8] = b"lockctl package 1\n";
+const HEADER: &[u8] = b"lockctl package 2\n";
 
 const DIRECTORY: u8 = b'd';
 const KEPT: u8 = b'k';
 const PASSED: u8 = b'p';
-const HASHED: u8 = b'h';
 const LINK: u8 = b'l';
-
-/// Bytes that are no stored package.
-#[derive(Debug, thiserror::Error)]
-pub enum StoredTreeError {
-    #[error("it is no stored package of this version")]
-    Header,
-    #[error("the stored package is damaged at byte {at}")]
-    Damaged {
-        /// The offset of the fault, in bytes.
-        at: usize,
-    },
-    #[error("the stored package is not valid")]
-    Entry(#[from] PackageError),
-}
 
 impl PackageTree {
     /// Writes the package as bytes; equal packages give equal bytes.
@@ -40,69 +22,53 @@ impl PackageTree {
         self.rows(&mut rows);
         let mut out = HEADER.to_vec();
         for (path, node) in rows {
-            let (kind, rest): (u8, &[u8]) = match node {
+            let passed: Vec<u8>;
+            let (kind, body): (u8, &[u8]) = match node {
                 TreeNode::Directory(_) => (DIRECTORY, b""),
                 TreeNode::File(FileContent::Kept(bytes)) => (KEPT, bytes),
-                TreeNode::File(FileContent::Passed(_, None)) => (PASSED, b""),
-                TreeNode::File(FileContent::Passed(_, Some(digest))) => (HASHED, &**digest),
+                TreeNode::File(FileContent::Passed(bytes, digest)) => {
+                    let digest = digest.as_deref().into_iter().flatten();
+                    passed = bytes.to_le_bytes().iter().chain(digest).copied().collect();
+                    (PASSED, &passed)
+                }
                 TreeNode::Link(target) => (LINK, target),
             };
             out.push(kind);
             // Lengths instead of end marks: names may hold any byte but zero, and contents any byte.
-            put_number(&mut out, path.len() as u64);
-            out.extend_from_slice(&path);
-            match node {
-                TreeNode::Directory(_) => {}
-                TreeNode::File(FileContent::Passed(bytes, _)) => {
-                    put_number(&mut out, *bytes);
-                    out.extend_from_slice(rest);
-                }
-                TreeNode::File(FileContent::Kept(_)) | TreeNode::Link(_) => {
-                    put_number(&mut out, rest.len() as u64);
-                    out.extend_from_slice(rest);
-                }
+            for part in [&path, body] {
+                out.extend((part.len() as u64).to_le_bytes());
+                out.extend(part);
             }
         }
         out
     }
 
-    /// Reads what [`PackageTree::to_bytes`] wrote.
-    ///
-    /// # Errors
-    /// If anything else is in the bytes; nothing in them is trusted.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, StoredTreeError> {
-        let body = bytes.strip_prefix(HEADER).ok_or(StoredTreeError::Header)?;
-        let mut rest = body;
-        // The builder checks every path and limit again: nothing in the cache is trusted.
+    /// Reads what [`PackageTree::to_bytes`] wrote; `None` if anything else is in the bytes. Nothing in them is trusted.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes.strip_prefix(HEADER)?;
+        // The builder checks every path and limit again.
         let mut builder = PackageBuilder::new();
-        while !rest.is_empty() {
-            let at = bytes.len() - rest.len();
-            let damaged = || StoredTreeError::Damaged { at };
-            let (kind, behind) = rest.split_first().ok_or_else(damaged)?;
+        while let Some((kind, behind)) = rest.split_first() {
             rest = behind;
-            let path = take_bytes(&mut rest).ok_or_else(damaged)?;
-            let bytes = match *kind {
-                KEPT | LINK => take_bytes(&mut rest).ok_or_else(damaged)?,
-                _ => &[],
-            };
-            match *kind {
-                DIRECTORY => builder.directory(path)?,
-                KEPT => builder.file(path, FileContent::Kept(Arc::from(bytes)))?,
+            let (path, body) = (take(&mut rest)?, take(&mut rest)?);
+            let added = match *kind {
+                DIRECTORY if body.is_empty() => builder.directory(path),
+                KEPT => builder.file(path, FileContent::Kept(body.into())),
                 PASSED => {
-                    let size = take_number(&mut rest).ok_or_else(damaged)?;
-                    builder.file(path, FileContent::Passed(size, None))?;
+                    let (size, digest) = body.split_first_chunk()?;
+                    let digest = match digest {
+                        [] => None,
+                        digest => Some(Box::new(digest.try_into().ok()?)),
+                    };
+                    builder.file(path, FileContent::Passed(u64::from_le_bytes(*size), digest))
                 }
-                HASHED => {
-                    let size = take_number(&mut rest).ok_or_else(damaged)?;
-                    let (digest, behind) = rest.split_first_chunk().ok_or_else(damaged)?;
-                    rest = behind;
-                    builder.file(path, FileContent::Passed(size, Some(Box::new(*digest))))?;
-                }
-                LINK => builder.link(path, bytes)?,
-                _ => return Err(damaged()),
-            }
+                LINK => builder.link(path, body),
+                _ => return None,
+            };
+            added.ok()?;
         }
-        Ok(builder.finish())
+        Some(builder.finish())
     }
 
     /// Lists everything in the package with its path, directories before what is in them.
@@ -125,35 +91,11 @@ fn rows_below<'t>(dir: &'t Directory, at: &[u8], rows: &mut Vec<(Vec<u8>, &'t Tr
     }
 }
 
-fn take_bytes<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
-    let length = usize::try_from(take_number(rest)?).ok()?;
-    let (taken, behind) = rest.split_at_checked(length)?;
+/// Takes a part off the front, behind its length.
+fn take<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
+    let (length, behind) = rest.split_first_chunk()?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+    let (taken, behind) = behind.split_at_checked(length)?;
     *rest = behind;
     Some(taken)
-}
-
-fn put_number(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push((number & 0x7f) as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-fn take_number(rest: &mut &[u8]) -> Option<u64> {
-    let mut number = 0_u64;
-    for shift in (0..u64::BITS).step_by(7) {
-        let (byte, behind) = rest.split_first()?;
-        *rest = behind;
-        let bits = u64::from(byte & 0x7f);
-        // The last group has one bit left for a number of 64 bits.
-        if (bits << shift) >> shift != bits {
-            return None;
-        }
-        number |= bits << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
 }
