@@ -7,7 +7,7 @@ use crate::diag::causes;
 use crate::hash::{hex_of_digest, sha256};
 use crate::mirror::bundle::{Bundle, BundleError, BundleRequest, BundledLock, write_bundle};
 use crate::mirror::{MirrorOutcome, MirrorSettings, MirroringError};
-use crate::mirroring::MirrorArgs;
+use crate::mirroring::{MirrorArgs, report};
 use crate::report::Failure;
 use crate::report::json::{BundleBase, MirrorBundle};
 use crate::run::World;
@@ -116,7 +116,7 @@ impl PlannedBundle {
             .collect();
         self.locks.push(BundledLock {
             path: parts.join("/"),
-            digest: sha256(&lock.bytes),
+            sha256: hex_of_digest(&sha256(&lock.bytes)),
         });
     }
 
@@ -137,22 +137,16 @@ impl PlannedBundle {
             let error = match error {
                 MirroringError::Io {
                     path,
-                    more,
                     action,
                     cause,
                 } if path == self.path => MirroringError::Io {
                     path: self.shown.clone(),
-                    more,
                     action,
                     cause,
                 },
                 other => other,
             };
-            Failure {
-                title: error.to_string(),
-                causes: error.causes(),
-                help: error.help(),
-            }
+            report::failure(&error)
         })?;
         Ok(MirrorBundle {
             path: self.shown.display().to_string(),

@@ -70,8 +70,6 @@ pub(super) struct OpenMirrorRoot {
     sources: Vec<RootSource>,
     /// The number of its registries; `None` if no request may be made.
     registry: Option<usize>,
-    /// No source but the directories and bundles of the command line has packages.
-    is_closed: bool,
 }
 
 impl<'r, 'a> MirrorJob<'r, 'a> {
@@ -321,9 +319,6 @@ impl Job for MirrorJob<'_, '_> {
         }
         Ok(OpenResult::Ready(OpenMirrorRoot {
             demands: upstream::demands(root.project(), root.flavor),
-            is_closed: self.session.options.offline
-                && self.typed.is_empty()
-                && root.package_source().is_none(),
             platforms,
             sources,
             registry,
@@ -397,7 +392,6 @@ impl Job for MirrorJob<'_, '_> {
                 demands: &opened.demands,
                 registry: opened.registry.map(|number| &registries[number]),
                 places,
-                is_closed: opened.is_closed,
             })
             .collect();
         let disk = self.session.world.disk;

@@ -168,20 +168,6 @@ impl Command for MirrorArgs {
         result
     }
 
-    fn check(&self, _: &Options) -> Result<(), String> {
-        if self.unpacked == Some(UnpackedArg::Only)
-            && self.roots.roots.iter().any(|typed| typed == "also")
-        {
-            // The command would look for a root of that name.
-            return Err(
-                "the value of '--unpacked' needs '=': write '--unpacked=also', or './also' for a root of that \
-                 name"
-                    .to_owned(),
-            );
-        }
-        Ok(())
-    }
-
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::of_all(result, self.extent(), look)
     }

@@ -7,14 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::diag::{counted, counted_as};
 use crate::flavor::{Flavor, Program};
 use crate::mirror::{
-    self, MirrorExtent, MirrorOutcome, MirrorUse, MirroredPackage, MirroredRelease, MirroringError,
-    PackageState,
+    self, MirrorExtent, MirrorOutcome, MirrorUse, MirroredRelease, MirroredState, MirroringError,
 };
 use crate::mirroring::MirrorArgs;
 use crate::platform::Platform;
-use crate::report::json::{
-    MirroredPackageRow, MirroredProvider, MirroredState, Provider, RootStatus,
-};
+use crate::report::json::{MirroredProvider, Provider, RootStatus};
 use crate::report::shared::first_names;
 use crate::report::{CommandResult, Failure, ResultEntry, ResultSubject, RootResult, Sentence};
 use crate::run::{World, commands};
@@ -30,7 +27,7 @@ pub(super) fn roots(mut results: Vec<&mut RootResult>, outcome: &MirrorOutcome, 
     for release in &outcome.releases {
         for root in &release.roots {
             let result = &mut *results[*root];
-            let row = provider(release, &args.dir);
+            let row = provider(release);
             result.providers.push(Provider::Mirrored(row));
             // A run that places packages reports why one is missing.
             if args.extent() == MirrorExtent::Check && !release.is_complete() {
@@ -97,7 +94,7 @@ pub(super) fn complete(
     if let Some(dir) = &args.oci_layout {
         result.remarks.extend(oci_layout(dir, outcome, args));
     }
-    result.remarks.extend(wrong_packages(outcome, args));
+    result.remarks.extend(wrong_packages(outcome));
     if args.extent() != MirrorExtent::Check {
         result.remarks.extend(without_lists(outcome));
     }
@@ -114,15 +111,11 @@ pub(super) fn complete(
     }
 }
 
-/// Returns remarks on the number of files of the OCI layout, and on pushing it.
-fn oci_layout(
-    dir: &Path,
-    outcome: &MirrorOutcome,
-    args: &MirrorArgs,
-) -> impl Iterator<Item = Sentence> {
+/// Returns a remark on the number of files of the OCI layout, and on pushing it.
+fn oci_layout(dir: &Path, outcome: &MirrorOutcome, args: &MirrorArgs) -> Option<Sentence> {
     let shown = dir.display();
     let count = counted(outcome.oci_files.len(), "file");
-    let said = match args.extent() {
+    match args.extent() {
         _ if outcome.oci_files.is_empty() => None,
         MirrorExtent::Place => Some(Sentence::note(format!(
             "wrote {count} of the OCI layout {shown}; `lockctl explain mirror` shows how to push it"
@@ -134,8 +127,7 @@ fn oci_layout(
             "{count} of the OCI layout would change: {}",
             names(&Vec::from_iter(outcome.oci_files.clone()))
         ))),
-    };
-    said.into_iter()
+    }
 }
 
 /// Names the first of some paths.
@@ -145,7 +137,7 @@ fn names(paths: &[PathBuf]) -> String {
 }
 
 /// Names the packages that are wrong or were replaced, with the hash that was expected.
-fn wrong_packages(outcome: &MirrorOutcome, args: &MirrorArgs) -> Vec<Sentence> {
+fn wrong_packages(outcome: &MirrorOutcome) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     // A path that cannot be read or written has an error of its own.
     let releases = outcome.releases.iter().filter(|release| {
@@ -159,14 +151,13 @@ fn wrong_packages(outcome: &MirrorOutcome, args: &MirrorArgs) -> Vec<Sentence> {
     });
     for release in releases {
         for package in &release.packages {
-            let (verb, reason) = match &package.state {
-                PackageState::Wrong(reason) => ("is wrong", reason),
-                PackageState::Replaced(reason) => ("was wrong and was replaced", reason),
+            let verb = match package.state {
+                MirroredState::Wrong => "is wrong",
+                MirroredState::Replaced => "was wrong and was replaced",
                 _ => continue,
             };
-            let path =
-                mirror::package_path(&args.dir, &release.release, &package.platform, package.form);
-            let text = format!("{} {verb}: {reason}", path.display());
+            let reason = package.reason.as_deref().unwrap_or_default();
+            let text = format!("{} {verb}: {reason}", package.path);
             sentences.push(Sentence::warning(text));
         }
     }
@@ -293,7 +284,7 @@ fn report(error: &MirroringError, result: &mut RootResult) {
     }
 }
 
-fn failure(error: &MirroringError) -> Failure {
+pub(super) fn failure(error: &MirroringError) -> Failure {
     Failure {
         title: error.to_string(),
         causes: error.causes(),
@@ -301,43 +292,12 @@ fn failure(error: &MirroringError) -> Failure {
     }
 }
 
-fn provider(release: &MirroredRelease, dir: &Path) -> MirroredProvider {
+fn provider(release: &MirroredRelease) -> MirroredProvider {
     MirroredProvider {
         provider: release.release.provider.clone(),
         version: release.release.version.clone(),
-        packages: release
-            .packages
-            .iter()
-            .map(|package| {
-                package_row(
-                    package,
-                    mirror::package_path(dir, &release.release, &package.platform, package.form),
-                )
-            })
-            .collect(),
+        packages: release.packages.clone(),
         skipped_platforms: release.skipped.clone(),
         without_list: release.without_list.clone(),
-    }
-}
-
-fn package_row(package: &MirroredPackage, path: PathBuf) -> MirroredPackageRow {
-    let (state, reason) = match &package.state {
-        PackageState::Kept => (MirroredState::Kept, None),
-        PackageState::Placed => (MirroredState::Placed, None),
-        PackageState::Replaced(reason) => (MirroredState::Replaced, Some(reason.clone())),
-        PackageState::Missing => (MirroredState::Missing, None),
-        PackageState::Wrong(reason) => (MirroredState::Wrong, Some(reason.clone())),
-    };
-    MirroredPackageRow {
-        platform: package.platform.clone(),
-        path: path.display().to_string(),
-        layout: package.form,
-        state,
-        reason,
-        zh: package.zh.clone(),
-        h1: package.h1.clone(),
-        bytes: (package.bytes > 0).then_some(package.bytes),
-        fetched_bytes: package.from.as_ref().map(|from| from.bytes),
-        from: package.from.as_ref().map(|from| from.place.clone()),
     }
 }

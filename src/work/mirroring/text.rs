@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::counted;
-use crate::mirror::MirrorExtent;
+use crate::mirror::{MirrorExtent, MirroredPackage, MirroredState};
 use crate::platform::Platform;
-use crate::report::json::{
-    MirrorBundle, MirroredPackageRow, MirroredProvider, MirroredState, Provider,
-};
+use crate::report::json::{MirrorBundle, MirroredProvider, Provider};
 use crate::report::{Column, CommandResult, Look, RootNames, Row, Table, TextBlock, Tone};
 use crate::run::progress;
 use crate::run::provider::{self, or_dash};
@@ -71,9 +69,9 @@ fn cells(row: &MirroredProvider, name: String) -> Row {
         name.into(),
         row.version.to_string().into(),
         platforms(row.packages.iter()).to_string().into(),
-        size(row.packages.iter()).into(),
+        size(&row.packages).into(),
         states(row).into(),
-        places(row.packages.iter()).into(),
+        places(&row.packages).into(),
     ];
     Row::new("", cells)
 }
@@ -98,14 +96,14 @@ fn bundled(bundle: &MirrorBundle) -> String {
 }
 
 /// Counts the packages of a release; each may exist in two layouts.
-fn platforms<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> usize {
+fn platforms<'r>(packages: impl Iterator<Item = &'r MirroredPackage>) -> usize {
     let platforms: BTreeSet<&Platform> = packages.map(|package| &package.platform).collect();
     platforms.len()
 }
 
 /// Says how many packages there are in each state.
 fn sentence(rows: &[&MirroredProvider], extent: MirrorExtent) -> String {
-    let counted_packages = |is: &dyn Fn(&MirroredPackageRow) -> bool| {
+    let counted_packages = |is: &dyn Fn(&MirroredPackage) -> bool| {
         let count =
             |row: &&MirroredProvider| platforms(row.packages.iter().filter(|package| is(package)));
         match rows.iter().map(count).sum() {
@@ -113,7 +111,7 @@ fn sentence(rows: &[&MirroredProvider], extent: MirrorExtent) -> String {
             packages => Some(counted(packages, "package")),
         }
     };
-    let is_placed = |package: &MirroredPackageRow| {
+    let is_placed = |package: &MirroredPackage| {
         matches!(
             package.state,
             MirroredState::Placed | MirroredState::Replaced
@@ -180,21 +178,18 @@ fn states(row: &MirroredProvider) -> String {
     or_dash(words.join(", "))
 }
 
-fn places<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> String {
+fn places(packages: &[MirroredPackage]) -> String {
     let places: BTreeSet<&str> = packages
+        .iter()
         .filter_map(|package| package.from.as_deref())
         .collect();
     or_dash(places.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 /// Shows the size of packages; that of packages which are not there yet is not known.
-fn size<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> String {
-    match bytes(packages) {
+fn size(packages: &[MirroredPackage]) -> String {
+    match packages.iter().filter_map(|package| package.bytes).sum() {
         0 => "-".to_owned(),
         bytes => progress::size(bytes),
     }
-}
-
-fn bytes<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> u64 {
-    packages.filter_map(|package| package.bytes).sum()
 }

@@ -253,7 +253,7 @@ fn what_is_no_bundle_is_refused_before_anything_is_fetched() {
     };
     refused(&["--from", "notes.txt"]).reads(str![[r#"
 error: notes.txt cannot be used as a bundle
-  cause: it is not a tar archive: there is no valid header at byte 0
+  cause: it is not a tar archive as lockctl writes it: it has no valid header
   help: name with --from a file that `lockctl mirror --bundle` wrote; if it is one, it was damaged on its way: copy it again
 
 "#]]);

@@ -3,32 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::MirroringError;
-use super::present::MirrorZip;
+use super::present::MirroredHashes;
 use super::union::WantedRelease;
 use crate::coverage::Attribution;
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::platform::Platform;
-
-/// The hashes of a package in either form.
-#[derive(Clone, Debug)]
-pub(super) struct MirroredHashes {
-    /// The hash of the zip; `None` for an unpacked package.
-    pub(super) zh: Option<Hash>,
-    pub(super) h1: Hash,
-}
-
-impl MirroredHashes {
-    pub(super) fn of(zip: &MirrorZip) -> Self {
-        Self {
-            zh: Some(zip.zh.clone()),
-            h1: zip.h1.clone(),
-        }
-    }
-
-    pub(super) fn of_directory(h1: Hash) -> Self {
-        Self { zh: None, h1 }
-    }
-}
 
 /// The result of a comparison with lock files.
 #[derive(Default)]

@@ -1,9 +1,9 @@
-//! Copying a file of this machine into a draft.
+//! Copying a file of this machine, with the hash of what was written.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use crate::hash::{READ_BUFFER_BYTES, Sha256Stream};
+use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
 use crate::sources::download::Downloaded;
 use crate::world::{Disk, DraftFile};
 
@@ -22,8 +22,21 @@ pub(super) fn copy<'d>(
     disk: &'d dyn Disk,
     dir: &Path,
 ) -> Result<DraftZip<'d>, FileCopyError> {
-    let mut reader = opened.map_err(FileCopyError::Read)?;
-    let mut draft = disk.draft(dir).map_err(FileCopyError::Write)?;
+    let reader = opened.map_err(FileCopyError::Read)?;
+    let mut file = disk.draft(dir).map_err(FileCopyError::Write)?;
+    let (digest, bytes) = copy_into(reader, &mut file)?;
+    Ok(Downloaded {
+        file,
+        digest,
+        bytes,
+    })
+}
+
+/// Copies everything; returns the SHA-256 and the number of the bytes.
+pub(super) fn copy_into(
+    mut reader: impl Read,
+    writer: &mut impl Write,
+) -> Result<(Digest, u64), FileCopyError> {
     let mut sha = Sha256Stream::default();
     let mut buffer = vec![0; READ_BUFFER_BYTES];
     let mut bytes = 0;
@@ -36,14 +49,10 @@ pub(super) fn copy<'d>(
         };
         // Hashed during the copy, so the hash is that of the written bytes even if the source changes.
         sha.update(&buffer[..length]);
-        draft
+        writer
             .write_all(&buffer[..length])
             .map_err(FileCopyError::Write)?;
         bytes += length as u64;
     }
-    Ok(Downloaded {
-        file: draft,
-        digest: sha.finish(),
-        bytes,
-    })
+    Ok((sha.finish(), bytes))
 }

@@ -135,15 +135,9 @@ pub enum MirroringError {
     #[error("{} is a symbolic link, and a mirror is written without following any", path.display())]
     Link { path: PathBuf },
     /// A path cannot be read or written.
-    #[error(
-        "{}{} cannot be {action}",
-        path.display(),
-        if *more > 0 { format!(" and {}", counted_as(*more, "more path", "more paths")) } else { String::new() }
-    )]
+    #[error("{} cannot be {action}", path.display())]
     Io {
         path: PathBuf,
-        /// Number of other paths with the same cause.
-        more: usize,
         /// `read`, `written` or `removed`.
         action: &'static str,
         #[source]
@@ -277,7 +271,6 @@ impl MirroringError {
             },
             None => Self::Io {
                 path: path.to_owned(),
-                more: 0,
                 action,
                 cause,
             },

@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::compare::MirroredHashes;
-use super::outcome::row;
-use super::present::{HashedDirectory, MirrorZip, Present, PresentPackage};
+use super::present::{MirroredHashes, Present, PresentPackage};
 use super::unpacked::UnpackedPackage;
 use super::{
-    ByteOrigin, MirrorLayout, MirroredForm, MirroredPackage, MirroredRelease, MirroringError,
-    PackageState,
+    MirrorLayout, MirroredForm, MirroredPackage, MirroredRelease, MirroredState, MirroringError,
 };
 use crate::diag::counted_as;
 use crate::hash::{Hash, Hashes};
@@ -30,12 +27,15 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub(super) fn accepts(&self, zip: &MirrorZip) -> bool {
-        self.zips.contains(&zip.zh) || self.h1s.contains(&zip.h1)
+    pub(super) fn accepts(&self, package: &MirroredHashes) -> bool {
+        match &package.zh {
+            Some(zh) => self.zips.contains(zh) || self.h1s.contains(&package.h1),
+            None => self.directories.contains(&package.h1),
+        }
     }
 
     /// Describes a zip that is not accepted by its `zh:`, with the hash that was expected.
-    pub(super) fn difference(&self, zh: &Hash) -> String {
+    fn difference(&self, zh: &Hash) -> String {
         match &self.known_zip {
             Some(expected) => format!("it has {zh}, expected {expected}"),
             None => format!(
@@ -44,26 +44,18 @@ impl Target {
             ),
         }
     }
-
-    /// Returns true if an unpacked package is right, or if it was not hashed.
-    pub(super) fn accepts_directory(&self, directory: &HashedDirectory) -> bool {
-        directory
-            .h1
-            .as_ref()
-            .is_none_or(|h1| self.directories.contains(h1))
-    }
 }
 
 /// A package that is missing in some form.
 pub(super) struct MissingPackage<'t> {
     pub(super) platform: &'t Platform,
     pub(super) target: &'t Target,
-    /// The forms that are missing, each with its state.
-    pub(super) states: BTreeMap<MirroredForm, PackageState>,
+    /// The forms that are missing, each with the reason why what is in its place is wrong.
+    pub(super) wrong: BTreeMap<MirroredForm, Option<String>>,
     /// The zip in the mirror, if it is right.
-    pub(super) zip: Option<MirrorZip>,
+    pub(super) zip: Option<MirroredHashes>,
     /// The directory in the mirror, if it could be hashed.
-    pub(super) directory: Option<HashedDirectory>,
+    pub(super) directory: Option<MirroredHashes>,
 }
 
 /// A package in the forms that are missing.
@@ -75,10 +67,10 @@ pub(super) struct ReadyPackage<'d, 't> {
 /// The forms of a package that are to get their names.
 pub(super) struct ReadyForms<'d> {
     pub(super) hashes: MirroredHashes,
-    pub(super) zip: Option<(Box<dyn DraftFile + 'd>, MirrorZip)>,
+    pub(super) zip: Option<Box<dyn DraftFile + 'd>>,
     pub(super) directory: Option<UnpackedPackage<'d>>,
     /// The place that its bytes come from; `None` if the mirror has the zip.
-    pub(super) origin: Option<ByteOrigin>,
+    pub(super) from: Option<String>,
 }
 
 /// Reports the wanted packages that the mirror has, and returns their hashes and the packages to place.
@@ -90,91 +82,91 @@ pub(super) fn sorted<'t>(
 ) -> (BTreeMap<Platform, MirroredHashes>, Vec<MissingPackage<'t>>) {
     let (mut hashed, mut missing) = (BTreeMap::new(), Vec::new());
     for (platform, target) in targets {
-        let present = present.remove(platform);
+        let (zip, directory) = present
+            .remove(platform)
+            .map_or((Present::None, Present::None), |present| {
+                (present.zip, present.directory)
+            });
         let mut package = MissingPackage {
             platform,
             target,
-            states: BTreeMap::new(),
+            wrong: BTreeMap::new(),
             zip: None,
             directory: None,
         };
-        let (zip, directory) = present.map_or((Present::None, Present::None), |present| {
-            (present.zip, present.directory)
-        });
+        let mut keep = |form, hashes: Option<&MirroredHashes>| {
+            let kept = MirroredPackage::new(platform, form, MirroredState::Kept, hashes);
+            outcome.packages.push(kept);
+            if let Some(hashes) = hashes {
+                hashed
+                    .entry(platform.clone())
+                    .or_insert_with(|| hashes.clone());
+            }
+        };
         // The zip first: if it is right, the directory beside it must have the same files.
         if layout.has_zips() {
             match zip_state(zip, target) {
                 Ok(zip) => {
-                    let kept = row(platform, MirroredForm::Zip, PackageState::Kept);
-                    outcome.packages.push(kept.with_zip(&zip));
-                    hashed.insert(platform.clone(), MirroredHashes::of(&zip));
+                    keep(MirroredForm::Zip, Some(&zip));
                     package.zip = Some(zip);
                 }
-                Err(state) => drop(package.states.insert(MirroredForm::Zip, state)),
+                Err(wrong) => drop(package.wrong.insert(MirroredForm::Zip, wrong)),
             }
         }
         if layout.has_directories() {
             match directory_state(&directory, target, package.zip.as_ref()) {
-                Ok(directory) => {
-                    let kept = row(platform, MirroredForm::Directory, PackageState::Kept);
-                    outcome.packages.push(kept.with_directory(directory));
-                    if let (None, Some(h1)) = (&package.zip, &directory.h1) {
-                        hashed.insert(platform.clone(), MirroredHashes::of_directory(h1.clone()));
-                    }
-                }
-                Err(state) => drop(package.states.insert(MirroredForm::Directory, state)),
+                Ok(hashes) => keep(MirroredForm::Directory, hashes),
+                Err(wrong) => drop(package.wrong.insert(MirroredForm::Directory, wrong)),
             }
         }
         // A directory that is not accepted is kept as well: the zip to fetch may have the same files.
         if let Present::Hashed(directory) = directory {
             package.directory = Some(directory);
         }
-        if !package.states.is_empty() {
+        if !package.wrong.is_empty() {
             missing.push(package);
         }
     }
     (hashed, missing)
 }
 
-/// Returns the zip if it is right, else the state of its place.
-fn zip_state(zip: Present<MirrorZip>, target: &Target) -> Result<MirrorZip, PackageState> {
+/// Returns the zip if it is right, else the reason why what is in its place is wrong, if something is.
+fn zip_state(zip: Present, target: &Target) -> Result<MirroredHashes, Option<String>> {
     match zip {
         Present::Hashed(zip) if target.accepts(&zip) => Ok(zip),
-        // A wrong zip is replaced: `init` would refuse it or, without a lock file, install it.
-        Present::Hashed(zip) => Err(PackageState::Wrong(target.difference(&zip.zh))),
         // These bytes were published, so another copy of them would not help.
-        Present::Damaged(zh, reason) if target.zips.contains(&zh) => {
-            Err(PackageState::Wrong(reason))
+        Present::Damaged(zh, reason) if target.zips.contains(&zh) => Err(Some(reason)),
+        // A wrong zip is replaced: `init` would refuse it or, without a lock file, install it.
+        Present::Hashed(MirroredHashes { zh: Some(zh), .. }) | Present::Damaged(zh, _) => {
+            Err(Some(target.difference(&zh)))
         }
-        Present::Damaged(zh, _) => Err(PackageState::Wrong(target.difference(&zh))),
-        Present::Unreadable(reason) => Err(PackageState::Wrong(reason)),
-        Present::None => Err(PackageState::Missing),
+        Present::Unreadable(reason) => Err(Some(reason)),
+        Present::Hashed(_) | Present::Unhashed | Present::None => Err(None),
     }
 }
 
-/// Returns the directory if it is right, else the state of its place.
+/// Returns the directory if it is right, with its hashes if they were computed, else as [`zip_state`].
 fn directory_state<'p>(
-    directory: &'p Present<HashedDirectory>,
+    directory: &'p Present,
     target: &Target,
-    zip: Option<&MirrorZip>,
-) -> Result<&'p HashedDirectory, PackageState> {
+    zip: Option<&MirroredHashes>,
+) -> Result<Option<&'p MirroredHashes>, Option<String>> {
     let directory = match directory {
         Present::Hashed(directory) => directory,
+        Present::Unhashed => return Ok(None),
         Present::Unreadable(reason) | Present::Damaged(_, reason) => {
-            return Err(PackageState::Wrong(reason.clone()));
+            return Err(Some(reason.clone()));
         }
-        Present::None => return Err(PackageState::Missing),
+        Present::None => return Err(None),
     };
-    let wrong = |reason: String| Err(PackageState::Wrong(reason));
-    match (&directory.h1, zip) {
+    let h1 = &directory.h1;
+    match zip {
         // The zip beside the directory is right, so the directory must have its files.
-        (Some(h1), Some(zip)) if *h1 != zip.h1 => {
-            wrong(format!("it has {h1}, expected {}", zip.h1))
-        }
-        (Some(h1), None) if !target.directories.contains(h1) => wrong(format!(
+        Some(zip) if *h1 != zip.h1 => Err(Some(format!("it has {h1}, expected {}", zip.h1))),
+        None if !target.accepts(directory) => Err(Some(format!(
             "it has {h1}, which is not known to be that of the release"
-        )),
-        _ => Ok(directory),
+        ))),
+        _ => Ok(Some(directory)),
     }
 }
 
@@ -193,7 +185,7 @@ pub(super) fn taken<'d, 't>(
             }
             // The other packages are still placed: they serve the other platforms.
             Err(error) => {
-                outcome.packages.extend(missing.rows());
+                outcome.packages.extend(missing.rows(None));
                 outcome.add_error(error);
             }
         }
@@ -205,7 +197,7 @@ pub(super) fn taken<'d, 't>(
     lacking.sort_by_key(|(_, error)| !error.is_about_unpacked());
     for (missing, error) in lacking {
         if is_alone {
-            outcome.packages.extend(missing.rows());
+            outcome.packages.extend(missing.rows(None));
             if outcome.errors.is_empty() {
                 outcome.errors.push(error);
             }
@@ -223,24 +215,31 @@ pub(super) fn leave(missing: Vec<MissingPackage<'_>>, outcome: &mut MirroredRele
         // Without a list it is unknown if the package exists, unless the mirror has others of the release.
         let may_lack = missing.target.may_lack && outcome.without_list.is_some();
         // A wrong file is reported even if the release has no such package.
-        let is_absent = missing
-            .states
-            .values()
-            .all(|state| *state == PackageState::Missing);
+        let is_absent = missing.wrong.values().all(Option::is_none);
         if may_lack && is_absent && missing.zip.is_none() && !is_alone {
             outcome.skipped.push(missing.platform.clone());
         } else {
-            outcome.packages.extend(missing.rows());
+            outcome.packages.extend(missing.rows(None));
         }
     }
 }
 
 impl MissingPackage<'_> {
-    /// Returns a row for each form that is missing.
-    pub(super) fn rows(self) -> impl Iterator<Item = MirroredPackage> {
+    /// Returns a row for each form that is missing; `hashes` are those of a package that was not placed.
+    pub(super) fn rows(
+        self,
+        hashes: Option<&MirroredHashes>,
+    ) -> impl Iterator<Item = MirroredPackage> {
         let platform = self.platform.clone();
-        self.states
-            .into_iter()
-            .map(move |(form, state)| row(&platform, form, state))
+        self.wrong.into_iter().map(move |(form, reason)| {
+            let state = match reason {
+                Some(_) => MirroredState::Wrong,
+                None => MirroredState::Missing,
+            };
+            MirroredPackage {
+                reason,
+                ..MirroredPackage::new(&platform, form, state, hashes)
+            }
+        })
     }
 }

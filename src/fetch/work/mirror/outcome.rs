@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::MirroringError;
-use super::compare::MirroredHashes;
 use super::layout::{ReleaseDirs, zip_name};
-use super::present::{HashedDirectory, MirrorZip};
+use super::present::MirroredHashes;
 use crate::hash::Hash;
 use crate::locker::Release;
 use crate::package::WantedSet;
@@ -31,6 +30,13 @@ pub struct MirrorOutcome {
     pub errors: Vec<MirroringError>,
 }
 
+impl MirrorOutcome {
+    /// Returns a result, or adds the failure to the outcome.
+    pub(super) fn sound<T>(&mut self, result: Result<T, MirroringError>) -> Option<T> {
+        result.map_err(|error| self.errors.push(error)).ok()
+    }
+}
+
 /// A release in the mirror.
 #[derive(Debug)]
 pub struct MirroredRelease {
@@ -50,28 +56,36 @@ pub struct MirroredRelease {
 }
 
 /// A package in the mirror.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MirroredPackage {
+    /// The platform of the package.
     pub platform: Platform,
-    pub form: MirroredForm,
-    pub state: PackageState,
-    /// The hash of the zip, if it is known.
+    /// The path of the package, below the directory as typed.
+    pub path: String,
+    /// The layout of the package.
+    pub layout: MirroredForm,
+    /// The state of the package after the run.
+    pub state: MirroredState,
+    /// The reason why a file in its place is wrong, or was; absent if none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The `zh:` of the zip; absent if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub zh: Option<Hash>,
-    /// The hash of its files, if it is known.
+    /// The `h1:` of its files; absent if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub h1: Option<Hash>,
-    /// The length of the zip, or of all files of the directory, in bytes; 0 if it is not known.
-    pub bytes: u64,
-    /// The place that its bytes come from; `None` if they were there, or are not.
-    pub from: Option<ByteOrigin>,
-}
-
-/// The place that the bytes of a package come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ByteOrigin {
-    /// The name of the place, as shown to the user.
-    pub place: String,
-    /// The number of bytes that were copied or downloaded.
-    pub bytes: u64,
+    /// The length of the zip, or of all files of the directory, in bytes; absent if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// The number of bytes that were copied or downloaded for it; absent unless this run placed it, or if it was
+    /// unpacked from a zip of the mirror.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fetched_bytes: Option<u64>,
+    /// The place that its bytes come from; absent with `fetched_bytes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
 }
 
 /// The layout of a package in a mirror.
@@ -88,92 +102,74 @@ pub enum MirroredForm {
 }
 
 /// The state of a package in the mirror.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PackageState {
-    /// The package was there, and is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum MirroredState {
+    /// The package was there, and its hash is right.
     Kept,
     /// This run placed it.
     Placed,
-    /// This run placed it where something else was; the reason why that was not the package.
-    Replaced(String),
-    /// The package is not there; a run that writes would place it.
+    /// This run placed it where something else was.
+    Replaced,
+    /// The package is not there.
     Missing,
-    /// Another file is in its place; the reason why it is not the package.
-    Wrong(String),
+    /// Another file is in its place.
+    Wrong,
 }
 
-impl PackageState {
+impl MirroredState {
     /// Returns true if the mirror has the package, and it is right.
     #[must_use]
-    pub fn is_right(&self) -> bool {
-        matches!(self, Self::Kept | Self::Placed | Self::Replaced(_))
-    }
-}
-
-/// Returns the path of a package in the mirror.
-#[must_use]
-pub fn package_path(
-    dir: &Path,
-    release: &Release,
-    platform: &Platform,
-    form: MirroredForm,
-) -> PathBuf {
-    let dirs = ReleaseDirs::of(dir, release);
-    match form {
-        MirroredForm::Zip => {
-            let name = zip_name(&release.provider, &release.version, platform);
-            dirs.provider.join(name)
-        }
-        MirroredForm::Directory => dirs.version.join(platform.to_string()),
-    }
-}
-
-/// Makes the row of a package, without hashes.
-pub(super) fn row(platform: &Platform, form: MirroredForm, state: PackageState) -> MirroredPackage {
-    MirroredPackage {
-        platform: platform.clone(),
-        form,
-        state,
-        zh: None,
-        h1: None,
-        bytes: 0,
-        from: None,
+    pub fn is_right(self) -> bool {
+        matches!(self, Self::Kept | Self::Placed | Self::Replaced)
     }
 }
 
 impl MirroredPackage {
-    pub(super) fn with_zip(self, zip: &MirrorZip) -> Self {
+    /// Makes the row of a package; `hashes` are those that are known.
+    pub(super) fn new(
+        platform: &Platform,
+        layout: MirroredForm,
+        state: MirroredState,
+        hashes: Option<&MirroredHashes>,
+    ) -> Self {
         Self {
-            bytes: zip.bytes,
-            ..self.with_hashes(&MirroredHashes::of(zip))
+            platform: platform.clone(),
+            // Its release completes it.
+            path: String::new(),
+            layout,
+            state,
+            reason: None,
+            zh: hashes.and_then(|hashes| hashes.zh.clone()),
+            h1: hashes.map(|hashes| hashes.h1.clone()),
+            bytes: hashes.map(|hashes| hashes.bytes),
+            fetched_bytes: None,
+            from: None,
         }
-    }
-
-    pub(super) fn with_directory(self, directory: &HashedDirectory) -> Self {
-        Self {
-            h1: directory.h1.clone(),
-            bytes: directory.bytes,
-            ..self
-        }
-    }
-
-    pub(super) fn with_hashes(self, hashes: &MirroredHashes) -> Self {
-        Self {
-            zh: hashes.zh.clone(),
-            h1: Some(hashes.h1.clone()),
-            ..self
-        }
-    }
-
-    /// Sets the place of its bytes, if this run placed the package.
-    pub(super) fn from(self, origin: Option<ByteOrigin>) -> Self {
-        let is_placed = matches!(self.state, PackageState::Placed | PackageState::Replaced(_));
-        let from = origin.filter(|_| is_placed);
-        Self { from, ..self }
     }
 }
 
 impl MirroredRelease {
+    /// Sorts the packages, and names their paths below a directory.
+    pub(super) fn arrange(&mut self, dir: &Path) {
+        let dirs = ReleaseDirs::of(dir, &self.release);
+        let Release { provider, version } = &self.release;
+        // Packages that were there and new ones were collected apart.
+        self.packages
+            .sort_by(|a, b| (&a.platform, a.layout).cmp(&(&b.platform, b.layout)));
+        for package in &mut self.packages {
+            let path = match package.layout {
+                MirroredForm::Zip => {
+                    let name = zip_name(provider, version, &package.platform);
+                    dirs.provider.join(name)
+                }
+                MirroredForm::Directory => dirs.version.join(package.platform.to_string()),
+            };
+            package.path = path.display().to_string();
+        }
+    }
+
     /// Adds an error, unless another package has the same one.
     pub(super) fn add_error(&mut self, error: MirroringError) {
         let words = |error: &MirroringError| (error.to_string(), error.causes());

@@ -10,65 +10,32 @@ use std::path::Path;
 use super::copy::{self, DraftZip, FileCopyError};
 use super::error::{LeftPlace, ONLY_UNPACKED};
 use super::layout::ReleaseDirs;
-use super::missing::Target;
-use super::present::MirrorZip;
+use super::missing::{ReadyForms, Target};
+use super::present::MirroredHashes;
+use super::release::ReleaseRun;
 use super::unpacked::{self, UnpackedPackage};
-use super::{ByteOrigin, MirroringError, Place};
-use crate::acquire::{Hasher, TrustedFacts};
+use super::{MirroredRoot, MirroringError, Place};
+use crate::acquire::Hasher;
 use crate::archive::UnpackError;
-use crate::archive::zip::ZipHashes;
 use crate::diag::causes;
 use crate::hash::{self, Hash, Scheme};
 use crate::locker::{self, FlavorSource};
 use crate::package::{Blob, Local, Location, PackageId, PackageMeta};
-use crate::parallel::Gate;
 use crate::platform::Platform;
 use crate::sources::FetchFault;
 use crate::sources::download::{Check, PackageRequest, download_into};
-use crate::world::{Disk, DraftFile};
 
 /// A package whose bytes are wanted.
 pub(super) struct SoughtPackage<'a> {
     pub(super) id: PackageId,
+    /// The root by whose rules the release is judged.
+    pub(super) root: &'a MirroredRoot<'a>,
     /// The hashes that it may have.
     pub(super) target: &'a Target,
     /// The platforms of the signed list that names it; none if no such list counts.
     pub(super) offered: &'a BTreeSet<Platform>,
     /// The zip is wanted; otherwise an unpacked package is enough.
     pub(super) needs_zip: bool,
-}
-
-impl Place<'_> {
-    /// Returns true if the place has a package of that name, or may have it.
-    pub(super) fn may_have(&self, id: &PackageId, target: &Target) -> bool {
-        match self {
-            Self::Directory(_, mirror) => mirror
-                .of(&id.provider, &id.version)
-                .any(|(other, _)| other.platform == id.platform),
-            Self::Bundle(bundle) => !bundle.candidates(id, &target.zips, &target.h1s).is_empty(),
-            Self::Source(..) => true,
-        }
-    }
-}
-
-/// A package that has arrived, in a file or a directory that has no name yet.
-pub(super) enum ArrivedPackage<'d> {
-    Zip(Box<dyn DraftFile + 'd>, MirrorZip),
-    Directory(UnpackedPackage<'d>),
-}
-
-/// The context of fetching, beside the package.
-pub(super) struct MirrorFetcher<'a> {
-    /// The disk that places on this machine are read from.
-    pub(super) files: &'a dyn Disk,
-    /// The disk that the mirror is written to, which follows no link.
-    pub(super) disk: &'a dyn Disk,
-    pub(super) hasher: Hasher<'a>,
-    pub(super) trusted: TrustedFacts,
-    /// The places of the root by whose rules the release is judged.
-    pub(super) places: &'a [Place<'a>],
-    /// Lets as many packages through as may be copied or downloaded at once.
-    pub(super) downloads: &'a Gate,
 }
 
 /// The reason why a place was left, or why all of them are.
@@ -87,7 +54,7 @@ enum Arrived<'d> {
     Directory(UnpackedPackage<'d>),
 }
 
-impl<'a> MirrorFetcher<'a> {
+impl<'a> ReleaseRun<'a> {
     /// Fetches a package into a file in the directory of its provider, or into a directory in the one of its version.
     ///
     /// # Errors
@@ -96,31 +63,24 @@ impl<'a> MirrorFetcher<'a> {
         &self,
         dirs: &ReleaseDirs,
         wanted: &SoughtPackage<'_>,
-    ) -> Result<(ArrivedPackage<'a>, ByteOrigin), MirroringError> {
+    ) -> Result<ReadyForms<'a>, MirroringError> {
         // A turn for all places together: a slow place must not let more packages through than are allowed.
         let _turn = self.downloads.enter();
         let mut left = Vec::new();
         let mut failed = false;
-        for place in self.places {
+        for place in wanted.root.places {
             for (name, arrived) in self.offers(place, dirs, wanted) {
                 let checked = arrived.and_then(|arrived| self.checked(wanted, arrived));
                 match checked {
-                    Ok(package) => {
-                        let bytes = match &package {
-                            ArrivedPackage::Zip(_, zip) => zip.bytes,
-                            ArrivedPackage::Directory(directory) => directory.bytes,
-                        };
-                        let origin = ByteOrigin { place: name, bytes };
-                        return Ok((package, origin));
+                    Ok(forms) => {
+                        return Ok(ReadyForms {
+                            from: Some(name),
+                            ..forms
+                        });
                     }
                     // The disk is full, or not writable: the next place would download it for nothing.
                     Err(PlaceFailure::Write(cause)) => {
-                        return Err(MirroringError::io(
-                            self.disk,
-                            &dirs.provider,
-                            "written",
-                            cause,
-                        ));
+                        return Err(self.mirror.failure(&dirs.provider, "written", cause));
                     }
                     Err(PlaceFailure::Lacks(reason)) => left.push(LeftPlace {
                         place: name,
@@ -147,7 +107,7 @@ impl<'a> MirrorFetcher<'a> {
     /// Returns the attempts at a place, each with the name that a user knows: a directory may have several zips.
     fn offers<'w>(
         &'w self,
-        place: &'w Place<'a>,
+        place: &'w Place<'w>,
         dirs: &'w ReleaseDirs,
         wanted: &'w SoughtPackage<'_>,
     ) -> Box<dyn Iterator<Item = (String, Result<Arrived<'a>, PlaceFailure>)> + 'w> {
@@ -235,7 +195,7 @@ impl<'a> MirrorFetcher<'a> {
             ..PackageRequest::of_provider(url, check)
         };
         // In the directory of its place, so that giving it its name is one step of the file system.
-        let make = || self.disk.draft(&dirs.provider);
+        let make = || self.mirror.disk.draft(&dirs.provider);
         download_into(source.net, &make, request)
             .map(Arrived::Zip)
             .map_err(|error| match error.fault {
@@ -261,8 +221,8 @@ impl<'a> MirrorFetcher<'a> {
                 Err(PlaceFailure::Lacks(ONLY_UNPACKED.to_owned()))
             }
             Local::Directory(path) => {
-                let _turn = self.hasher.turns.enter();
-                let copied = unpacked::copy(self.files, self.disk, path, &dirs.version);
+                let _turn = self.jobs.enter();
+                let copied = unpacked::copy(self.files, self.mirror.disk, path, &dirs.version);
                 match copied {
                     Ok(directory) => Ok(Arrived::Directory(directory)),
                     Err(UnpackError::Write(cause)) => Err(PlaceFailure::Write(cause)),
@@ -277,7 +237,7 @@ impl<'a> MirrorFetcher<'a> {
         opened: io::Result<impl Read>,
         dir: &Path,
     ) -> Result<Arrived<'a>, PlaceFailure> {
-        let copied = copy::copy(opened, self.disk, dir).map_err(|error| match error {
+        let copied = copy::copy(opened, self.mirror.disk, dir).map_err(|error| match error {
             FileCopyError::Read(error) => PlaceFailure::Failed(error.to_string()),
             FileCopyError::Write(error) => PlaceFailure::Write(error),
         })?;
@@ -289,16 +249,21 @@ impl<'a> MirrorFetcher<'a> {
         &self,
         wanted: &SoughtPackage<'_>,
         arrived: Arrived<'a>,
-    ) -> Result<ArrivedPackage<'a>, PlaceFailure> {
+    ) -> Result<ReadyForms<'a>, PlaceFailure> {
         let (mut draft, digest, bytes) = match arrived {
             Arrived::Zip(zip) => (zip.file, zip.digest, zip.bytes),
-            Arrived::Directory(directory) if wanted.target.directories.contains(&directory.h1) => {
-                return Ok(ArrivedPackage::Directory(directory));
+            Arrived::Directory(directory) if wanted.target.accepts(&directory.hashes) => {
+                return Ok(ReadyForms {
+                    hashes: directory.hashes.clone(),
+                    zip: None,
+                    directory: Some(directory),
+                    from: None,
+                });
             }
             Arrived::Directory(directory) => {
                 return Err(PlaceFailure::Failed(format!(
                     "its unpacked package has {}, which is not that of the release",
-                    directory.h1
+                    directory.hashes.h1
                 )));
             }
         };
@@ -310,27 +275,37 @@ impl<'a> MirrorFetcher<'a> {
             )));
         }
         // A fact about the same bytes saves unpacking them, which costs more than the download from nearby.
+        let hasher = Hasher {
+            facts: self.facts,
+            turns: self.jobs,
+        };
         let type_name = wanted.id.provider.type_name();
-        if let Some(stored) = self.hasher.known(self.trusted, &zh, type_name) {
-            let h1 = stored.fact.h1.clone();
-            return Ok(ArrivedPackage::Zip(draft, MirrorZip { zh, h1, bytes }));
-        }
-        let zip = self
-            .hasher
-            .zip(zh, &mut draft, type_name)
-            .map_err(|fault| PlaceFailure::Failed(in_words(&fault)))?;
-        let ZipHashes { zh, h1, .. } = &zip.hashes;
-        if !wanted.target.zips.contains(zh) && !wanted.target.h1s.contains(h1) {
-            return Err(PlaceFailure::Failed(format!(
-                "its package has {zh} and {h1}, of which the lock file has neither"
-            )));
-        }
-        // The platforms of the release are part of a fact, and only a signed list names all of them.
-        if !wanted.offered.is_empty() {
-            zip.keep(self.hasher.facts, bytes, &wanted.id, wanted.offered.clone());
-        }
-        let ZipHashes { zh, h1, .. } = zip.hashes;
-        Ok(ArrivedPackage::Zip(draft, MirrorZip { zh, h1, bytes }))
+        let h1 = match hasher.known(wanted.root.trusted, &zh, type_name) {
+            Some(stored) => stored.fact.h1.clone(),
+            None => {
+                let zip = hasher
+                    .zip(zh.clone(), &mut draft, type_name)
+                    .map_err(|fault| PlaceFailure::Failed(in_words(&fault)))?;
+                let h1 = &zip.hashes.h1;
+                if !wanted.target.zips.contains(&zh) && !wanted.target.h1s.contains(h1) {
+                    return Err(PlaceFailure::Failed(format!(
+                        "its package has {zh} and {h1}, of which the lock file has neither"
+                    )));
+                }
+                // The platforms of the release are part of a fact, and only a signed list names all of them.
+                if !wanted.offered.is_empty() {
+                    zip.keep(self.facts, bytes, &wanted.id, wanted.offered.clone());
+                }
+                zip.hashes.h1
+            }
+        };
+        let zh = Some(zh);
+        Ok(ReadyForms {
+            hashes: MirroredHashes { zh, h1, bytes },
+            zip: Some(draft),
+            directory: None,
+            from: None,
+        })
     }
 }
 

@@ -9,38 +9,45 @@ use super::ExistingCheck;
 use super::layout::{version_document, zip_name};
 use super::union::WantedRelease;
 use crate::acquire::TrustedFacts;
+use crate::archive::dir::DirHashes;
 use crate::archive::zip::hash_members;
 use crate::archive::{ArchiveError, Limits, dir, has_executable};
 use crate::hash::{self, Hash, Hashes, Scheme};
 use crate::platform::Platform;
 use crate::sources::network_mirror::stated_hashes;
 use crate::store::Facts;
+use crate::version::Version;
 use crate::world::{Disk, FileKind};
 
 /// Maximum size of a document of the mirror, in bytes.
 pub(super) const MAX_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A zip with its hashes.
+/// The hashes of a package in either form.
 #[derive(Clone, Debug)]
-pub(super) struct MirrorZip {
-    pub(super) zh: Hash,
+pub(super) struct MirroredHashes {
+    /// The hash of the zip; `None` for an unpacked package.
+    pub(super) zh: Option<Hash>,
     pub(super) h1: Hash,
+    /// The length of the zip, or of all files of the directory.
     pub(super) bytes: u64,
 }
 
-/// An unpacked package with its hash.
-#[derive(Clone, Debug)]
-pub(super) struct HashedDirectory {
-    /// The hash of its files; `None` if it was not computed.
-    pub(super) h1: Option<Hash>,
-    /// The length of all files; 0 if they were not read.
-    pub(super) bytes: u64,
+impl MirroredHashes {
+    pub(super) fn of_directory(hashed: DirHashes) -> Self {
+        Self {
+            zh: None,
+            h1: hashed.h1,
+            bytes: hashed.files.iter().map(|file| file.size).sum(),
+        }
+    }
 }
 
 /// The content of the place of a package.
-pub(super) enum Present<T> {
+pub(super) enum Present {
     None,
-    Hashed(T),
+    Hashed(MirroredHashes),
+    /// A directory with the program of the provider, whose files were not read.
+    Unhashed,
     /// No package, for this reason.
     Unreadable(String),
     /// A zip that cannot be read as one, for this reason; its bytes have the `zh:`.
@@ -49,8 +56,8 @@ pub(super) enum Present<T> {
 
 /// The content of both places of a package; a form that is not wanted is not read.
 pub(super) struct PresentPackage {
-    pub(super) zip: Present<MirrorZip>,
-    pub(super) directory: Present<HashedDirectory>,
+    pub(super) zip: Present,
+    pub(super) directory: Present,
 }
 
 /// The view of what is there, and how it is checked.
@@ -65,9 +72,9 @@ pub(super) struct PresentCheck<'a> {
 pub(super) fn stated(
     disk: &dyn Disk,
     provider_dir: &Path,
-    wanted: &WantedRelease<'_>,
+    version: &Version,
 ) -> BTreeMap<Platform, Hashes> {
-    let path = provider_dir.join(version_document(&wanted.release.version));
+    let path = provider_dir.join(version_document(version));
     disk.read(&path, MAX_DOCUMENT_BYTES)
         .map(|document| stated_hashes(&document))
         .unwrap_or_default()
@@ -81,7 +88,7 @@ impl PresentCheck<'_> {
         wanted: &WantedRelease<'_>,
         platform: &Platform,
         stated: Option<&Hashes>,
-    ) -> Present<MirrorZip> {
+    ) -> Present {
         let release = &wanted.release;
         let name = zip_name(&release.provider, &release.version, platform);
         let path = provider_dir.join(name);
@@ -100,8 +107,8 @@ impl PresentCheck<'_> {
                 .and_then(|mut zip| zip.seek(SeekFrom::End(0)))
             && bytes == stored.fact.size
         {
-            let (zh, h1) = (zh.clone(), stored.fact.h1.clone());
-            return Present::Hashed(MirrorZip { zh, h1, bytes });
+            let (zh, h1) = (Some(zh.clone()), stored.fact.h1.clone());
+            return Present::Hashed(MirroredHashes { zh, h1, bytes });
         }
         match self.hash(&path) {
             Ok(hashed) => Present::Hashed(hashed),
@@ -116,7 +123,7 @@ impl PresentCheck<'_> {
         version_dir: &Path,
         wanted: &WantedRelease<'_>,
         platform: &Platform,
-    ) -> Present<HashedDirectory> {
+    ) -> Present {
         let path = version_dir.join(platform.to_string());
         if let Some(other) = self.unless(FileKind::Directory, &path, "it is not a directory") {
             return other;
@@ -126,23 +133,20 @@ impl PresentCheck<'_> {
             let names = entries.iter().map(|entry| entry.name.as_encoded_bytes());
             // The directory got its name in one step, so it is complete unless another program changed it.
             return if has_executable(names, wanted.release.provider.type_name()) {
-                Present::Hashed(HashedDirectory { h1: None, bytes: 0 })
+                Present::Unhashed
             } else {
                 Present::Unreadable("it has no program of the provider".to_owned())
             };
         }
         // Packages are hashed in parallel, so the files of a package are read by one thread.
         match dir::hash_directory(self.disk, &path, &Limits::PACKAGE, NonZeroUsize::MIN) {
-            Ok(hashes) => Present::Hashed(HashedDirectory {
-                bytes: hashes.files.iter().map(|file| file.size).sum(),
-                h1: Some(hashes.h1),
-            }),
+            Ok(hashed) => Present::Hashed(MirroredHashes::of_directory(hashed)),
             Err(error) => Present::Unreadable(error.to_string()),
         }
     }
 
     /// Returns the state of a path that is not of a kind; `None` if it is.
-    fn unless<T>(&self, kind: FileKind, path: &Path, other: &str) -> Option<Present<T>> {
+    fn unless(&self, kind: FileKind, path: &Path, other: &str) -> Option<Present> {
         match self.disk.kind(path) {
             Ok(found) if found == kind => None,
             Ok(_) => Some(Present::Unreadable(other.to_owned())),
@@ -159,7 +163,7 @@ impl PresentCheck<'_> {
     ///
     /// # Errors
     /// The reason why it cannot be read, with the `zh:` of its bytes if they could be hashed.
-    pub(super) fn hash(&self, path: &Path) -> Result<MirrorZip, (Option<Hash>, ArchiveError)> {
+    pub(super) fn hash(&self, path: &Path) -> Result<MirroredHashes, (Option<Hash>, ArchiveError)> {
         let hashed = self.disk.open(path).and_then(|mut reader| {
             let zh = hash::zh(&mut reader)?;
             let bytes = reader.seek(SeekFrom::End(0))?;
@@ -174,6 +178,7 @@ impl PresentCheck<'_> {
                 Err(error) => return Err((Some(zh), error)),
             },
         };
-        Ok(MirrorZip { zh, h1, bytes })
+        let zh = Some(zh);
+        Ok(MirroredHashes { zh, h1, bytes })
     }
 }

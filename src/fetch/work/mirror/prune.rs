@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use super::MirroringError;
+use super::directory::MirrorDirectory;
 use super::layout::{INDEX, provider_dir, version_document, zips};
-use super::{MirrorExtent, MirrorSettings, MirroringError};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::locker::Release;
@@ -13,27 +14,19 @@ use crate::package::{Local, WantedSet};
 use crate::sources::SourceFault;
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::version::Version;
-use crate::world::Disk;
 
-/// A mirror whose packages are being pruned.
-pub(super) struct Pruning<'a> {
-    /// The disk that the mirror is written to, which follows no link.
-    pub(super) disk: &'a dyn Disk,
-    pub(super) dir: &'a Path,
-    pub(super) settings: &'a MirrorSettings<'a>,
-    /// The platforms that are wanted of each release.
-    pub(super) wanted: &'a BTreeMap<Release, WantedSet>,
-}
-
-impl Pruning<'_> {
+impl MirrorDirectory<'_> {
     /// Removes packages that are not wanted, the documents of versions without a package, and directories that
     /// are empty then; returns what was, or would be, removed, and the providers of it. Other files stay.
     ///
     /// # Errors
     /// The first path that cannot be read or removed.
-    pub(super) fn remove(&self) -> Result<(Vec<PathBuf>, Vec<ProviderAddr>), MirroringError> {
+    pub(super) fn prune(
+        &self,
+        wanted: &BTreeMap<Release, WantedSet>,
+    ) -> Result<(Vec<PathBuf>, Vec<ProviderAddr>), MirroringError> {
         // Addresses of other hosts are the same in every flavor, and these directories name theirs.
-        let mirror = match FilesystemMirror::scan(self.disk, self.dir, Flavor::Terraform1_16) {
+        let mirror = match FilesystemMirror::scan(self.disk, &self.path, Flavor::Terraform1_16) {
             Ok(mirror) => mirror,
             Err(error) => match &*error.fault {
                 SourceFault::Unreadable { cause, .. }
@@ -43,7 +36,7 @@ impl Pruning<'_> {
                 }
                 _ => {
                     let cause = io::Error::other(error.to_string());
-                    return Err(MirroringError::io(self.disk, self.dir, "read", cause));
+                    return Err(self.failure(&self.path, "read", cause));
                 }
             },
         };
@@ -52,7 +45,7 @@ impl Pruning<'_> {
         for provider in mirror.providers() {
             let before = removed.len();
             for version in mirror.versions(provider) {
-                let wanted = self.wanted.get(&Release {
+                let wanted = wanted.get(&Release {
                     provider: provider.clone(),
                     version: version.clone(),
                 });
@@ -74,7 +67,7 @@ impl Pruning<'_> {
             }
             // Only there: documents of other providers may be those of another tool.
             if removed.len() > before {
-                self.documents(provider, &mut removed)?;
+                self.prune_documents(provider, &mut removed)?;
                 providers.push(provider.clone());
             }
         }
@@ -82,17 +75,17 @@ impl Pruning<'_> {
     }
 
     /// Removes the documents of versions that have no zip any more, and what is empty.
-    fn documents(
+    fn prune_documents(
         &self,
         provider: &ProviderAddr,
         removed: &mut Vec<PathBuf>,
     ) -> Result<(), MirroringError> {
-        if self.settings.extent != MirrorExtent::Place {
+        if !self.writes() {
             return Ok(());
         }
-        let dir = provider_dir(self.dir, provider);
+        let dir = provider_dir(&self.path, provider);
         self.disk.sweep(&dir.join(INDEX));
-        let unreadable = |cause| MirroringError::io(self.disk, &dir, "read", cause);
+        let unreadable = |cause| self.failure(&dir, "read", cause);
         let left = zips(self.disk, &dir, provider).map_err(unreadable)?;
         for entry in self.disk.list(&dir).map_err(unreadable)? {
             let name = entry.name.to_string_lossy();
@@ -114,21 +107,12 @@ impl Pruning<'_> {
             .iter()
             .map(|entry| dir.join(&entry.name))
             .collect();
-        let above = dir.ancestors().take_while(|path| *path != self.dir);
+        let above = dir.ancestors().take_while(|path| *path != self.path);
         // From below, so that a directory is empty once those in it are gone.
         for path in below.iter().map(PathBuf::as_path).chain(above) {
             // One that another run writes to stays.
             let _ = self.disk.remove_empty(path);
         }
         Ok(())
-    }
-
-    fn delete(&self, path: PathBuf) -> Result<PathBuf, MirroringError> {
-        if self.settings.extent == MirrorExtent::Place {
-            self.disk
-                .delete(&path)
-                .map_err(|cause| MirroringError::io(self.disk, &path, "removed", cause))?;
-        }
-        Ok(path)
     }
 }

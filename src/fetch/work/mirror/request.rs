@@ -28,8 +28,6 @@ pub struct MirroredRoot<'a> {
     pub registry: Option<&'a FlavorSource<'a>>,
     /// The places that bytes may come from, the first one first.
     pub places: &'a [Place<'a>],
-    /// Nothing but the directories and bundles among the places has packages.
-    pub is_closed: bool,
 }
 
 /// A place that the bytes of packages may come from. It is not trusted: hashes decide.

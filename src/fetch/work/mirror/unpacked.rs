@@ -4,17 +4,15 @@ use std::io::{Read, Seek};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use super::present::MirroredHashes;
 use crate::archive::{ArchiveError, Limits, UnpackError, dir, unpack_files};
-use crate::hash::Hash;
 use crate::world::{Disk, DraftDirectory};
 
 /// An unpacked package in a directory that has no name yet.
 pub(super) struct UnpackedPackage<'d> {
     pub(super) draft: Box<dyn DraftDirectory + 'd>,
-    /// The hash of its files as they are on the disk.
-    pub(super) h1: Hash,
-    /// The length of all files.
-    pub(super) bytes: u64,
+    /// Those of its files as they are on the disk.
+    pub(super) hashes: MirroredHashes,
 }
 
 /// Unpacks a zip into a draft in the directory of its version, which is made if it is missing.
@@ -55,10 +53,7 @@ fn hashed<'d>(
     draft: Box<dyn DraftDirectory + 'd>,
 ) -> Result<UnpackedPackage<'d>, ArchiveError> {
     // Read again from the disk: a file system may fold the case of names, and a disk may fail.
-    let hashes = dir::hash_directory(disk, draft.path(), &Limits::PACKAGE, NonZeroUsize::MIN)?;
-    Ok(UnpackedPackage {
-        draft,
-        h1: hashes.h1,
-        bytes: hashes.files.iter().map(|file| file.size).sum(),
-    })
+    let hashed = dir::hash_directory(disk, draft.path(), &Limits::PACKAGE, NonZeroUsize::MIN)?;
+    let hashes = MirroredHashes::of_directory(hashed);
+    Ok(UnpackedPackage { draft, hashes })
 }

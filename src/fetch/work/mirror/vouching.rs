@@ -79,28 +79,25 @@ impl<'a> ReleaseRun<'a> {
         evidence: &KnownEvidence,
         present: &BTreeMap<Platform, PresentPackage>,
     ) -> Result<Vouching, Vec<MirroringError>> {
-        let (layout, attribution) = (self.settings.layout, &evidence.attribution);
+        let (settings, attribution) = (self.mirror.settings, &evidence.attribution);
         let is_settled = |(platform, package): (&Platform, &PresentPackage)| {
             let locked = self.locked_target(wanted, platform, evidence, true);
             let lacks = attribution.lacks(platform) && !wanted.platforms.named.contains(platform);
-            let zip = match &package.zip {
-                Present::Hashed(zip) => locked.accepts(zip),
+            let is_right = |present: &Present| match present {
+                Present::Hashed(package) => locked.accepts(package),
+                Present::Unhashed => true,
                 Present::None => lacks,
                 Present::Unreadable(_) | Present::Damaged(..) => false,
             };
-            let directory = match &package.directory {
-                Present::Hashed(directory) => locked.accepts_directory(directory),
-                Present::None => lacks,
-                Present::Unreadable(_) | Present::Damaged(..) => false,
-            };
-            (zip || !layout.has_zips()) && (directory || !layout.has_directories())
+            (is_right(&package.zip) || !settings.layout.has_zips())
+                && (is_right(&package.directory) || !settings.layout.has_directories())
         };
         let is_known = !wanted.platforms.all || !attribution.offered().is_empty();
         if is_known && present.iter().all(is_settled) && !self.needs_signature(wanted) {
             return Ok(Vouching::NotNeeded);
         }
         let root = &self.roots[wanted.root()];
-        let registry = match (self.settings.extent, root.registry) {
+        let registry = match (settings.extent, root.registry) {
             (MirrorExtent::Check, _) => {
                 return Ok(Vouching::LockFiles("--check makes no request".to_owned()));
             }
@@ -109,7 +106,7 @@ impl<'a> ReleaseRun<'a> {
         };
         let rules = Rules {
             flavor: root.flavor,
-            enforced: self.settings.enforced,
+            enforced: settings.enforced,
         };
         let now = registry.net.clock.now();
         let asked = [wanted.release.clone()];
@@ -118,18 +115,14 @@ impl<'a> ReleaseRun<'a> {
                 Some(list) => Vouching::List(Box::new(list)),
                 None => Vouching::LockFiles("the registry does not offer the version".to_owned()),
             }),
-            Some(Err(errors)) => {
-                let no_answer = errors.iter().find_map(unanswered);
-                match no_answer {
-                    // If the registry cannot be reached, the lock file is the evidence; any other error stops
-                    // the release.
-                    Some(reason) => Ok(Vouching::LockFiles(reason)),
-                    None => Err(errors
-                        .into_iter()
-                        .map(|error| Box::new(error).into())
-                        .collect()),
-                }
-            }
+            // If the registry cannot be reached, the lock file is the evidence; any other error stops the release.
+            Some(Err(errors)) => match errors.iter().find_map(unanswered) {
+                Some(reason) => Ok(Vouching::LockFiles(reason)),
+                None => Err(errors
+                    .into_iter()
+                    .map(|error| Box::new(error).into())
+                    .collect()),
+            },
             None => Ok(Vouching::NotNeeded),
         }
     }
@@ -245,7 +238,7 @@ impl<'a> ReleaseRun<'a> {
         attribution: &Attribution,
         zips: &Hashes,
     ) -> Hashes {
-        if !self.settings.layout.has_directories() {
+        if !self.mirror.settings.layout.has_directories() {
             return Hashes::default();
         }
         let trusted = self.roots[wanted.root()].trusted;

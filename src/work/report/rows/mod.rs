@@ -35,7 +35,7 @@ pub use event::EventLine;
 pub use finding::{FindingRow, Related, TurnedOffRow};
 pub use fixed::FixRow;
 pub use matrix::{MatrixRow, Outcome, Route};
-pub use mirrored::{BundleBase, MirrorBundle, MirroredPackageRow, MirroredProvider, MirroredState};
+pub use mirrored::{BundleBase, MirrorBundle, MirroredProvider};
 pub use module::{ModuleKind, ModuleRow, RequiredProviderRow, shown_dir};
 pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionState};
 pub use package::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};

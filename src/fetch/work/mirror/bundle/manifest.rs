@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{BundleError, MAX_MANIFEST_BYTES, MAX_MEMBER_BYTES, MAX_MEMBERS};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
-use crate::hash::{Digest, Hash, Scheme, digest_of_hex, hex_of_digest};
+use crate::hash::{Hash, Scheme};
 use crate::mirror::layout::zip_name;
 use crate::package::PackageId;
 
@@ -18,7 +18,8 @@ const FORMAT_VERSION: &str = "1.0";
 const MAJOR: &str = "1.";
 
 /// A package of a bundle.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "PackageText", try_from = "PackageText")]
 pub struct BundledPackage {
     pub id: PackageId,
     /// The hash of the zip.
@@ -30,43 +31,29 @@ pub struct BundledPackage {
 }
 
 /// A lock file that a bundle was made for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BundledLock {
     /// The path as shown to the user, with `/` between its parts.
     pub path: String,
-    /// The SHA-256 of its bytes.
-    pub digest: Digest,
+    /// The SHA-256 of its bytes, in hexadecimal digits.
+    pub sha256: String,
 }
 
 /// The content of a manifest.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Manifest {
-    /// The SHA-256 of the manifest of the bundle that this one builds on.
-    pub(super) base: Option<Digest>,
+    pub(super) format_version: String,
+    /// The SHA-256 of the manifest of the bundle that this one builds on, in hexadecimal digits.
+    pub(super) base: Option<String>,
     /// The lock files, sorted.
-    pub(super) locks: Vec<BundledLock>,
+    pub(super) lock_files: Vec<BundledLock>,
     /// The packages, sorted by id.
     pub(super) packages: Vec<BundledPackage>,
     /// The packages that earlier bundles have, sorted by id.
     pub(super) left_out: Vec<BundledPackage>,
 }
 
-/// A manifest in its written form.
-#[derive(Serialize, Deserialize)]
-struct ManifestText {
-    format_version: String,
-    base: Option<String>,
-    lock_files: Vec<LockRow>,
-    packages: Vec<PackageText>,
-    left_out: Vec<PackageText>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct LockRow {
-    path: String,
-    sha256: String,
-}
-
+/// A package in its written form.
 #[derive(Serialize, Deserialize)]
 struct PackageText {
     provider: String,
@@ -76,6 +63,12 @@ struct PackageText {
     bytes: u64,
     zh: String,
     h1: String,
+}
+
+/// The only field that every version of the format has.
+#[derive(Deserialize)]
+struct VersionOnly {
+    format_version: String,
 }
 
 impl BundledPackage {
@@ -91,6 +84,18 @@ impl BundledPackage {
     }
 }
 
+impl Default for Manifest {
+    fn default() -> Self {
+        Self {
+            format_version: FORMAT_VERSION.to_owned(),
+            base: None,
+            lock_files: Vec::new(),
+            packages: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+}
+
 impl Manifest {
     /// Returns the manifest as JSON text.
     ///
@@ -98,40 +103,19 @@ impl Manifest {
     /// If the manifest or a package exceeds the limits of readers.
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, BundleError> {
         // A bundle that readers refuse would be noticed only on the far side of the air gap.
-        let packages = self.packages.len() + self.left_out.len();
-        check_counts(packages, self.locks.len())?;
-        let too_large = |package: &&BundledPackage| package.bytes > MAX_MEMBER_BYTES;
-        if let Some(package) = self.packages.iter().find(too_large) {
-            return Err(BundleError::MemberTooLarge {
-                name: package.name(),
-                bytes: package.bytes,
-            });
-        }
+        self.check_limits()?;
         let bytes = self.to_bytes_unchecked();
-        let size = bytes.len() as u64;
-        if size > MAX_MANIFEST_BYTES {
-            return Err(BundleError::ManifestTooLarge { bytes: size });
+        if bytes.len() as u64 > MAX_MANIFEST_BYTES {
+            return Err(BundleError::TooMuch {
+                what: "bytes of its manifest",
+                limit: MAX_MANIFEST_BYTES,
+            });
         }
         Ok(bytes)
     }
 
     pub(super) fn to_bytes_unchecked(&self) -> Vec<u8> {
-        let packages = |packages: &[BundledPackage]| packages.iter().map(PackageText::of).collect();
-        let text = ManifestText {
-            format_version: FORMAT_VERSION.to_owned(),
-            base: self.base.as_ref().map(hex_of_digest),
-            lock_files: self
-                .locks
-                .iter()
-                .map(|lock| LockRow {
-                    path: lock.path.clone(),
-                    sha256: hex_of_digest(&lock.digest),
-                })
-                .collect(),
-            packages: packages(&self.packages),
-            left_out: packages(&self.left_out),
-        };
-        let mut bytes = serde_json::to_vec_pretty(&text).expect("text and numbers");
+        let mut bytes = serde_json::to_vec_pretty(self).expect("text and numbers");
         bytes.push(b'\n');
         bytes
     }
@@ -139,7 +123,7 @@ impl Manifest {
     /// Reads a manifest; ignores fields of later versions.
     ///
     /// # Errors
-    /// The first invalid value.
+    /// The first fault.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, BundleError> {
         // A later format may have other fields, so the version is checked first.
         let version: VersionOnly = serde_json::from_slice(bytes).map_err(BundleError::Manifest)?;
@@ -148,25 +132,39 @@ impl Manifest {
                 found: version.format_version,
             });
         }
-        let text: ManifestText = serde_json::from_slice(bytes).map_err(BundleError::Manifest)?;
-        let packages = text.packages.len() + text.left_out.len();
-        check_counts(packages, text.lock_files.len())?;
-        let locks: Result<Vec<_>, BundleError> = text
-            .lock_files
-            .into_iter()
-            .map(|row| {
-                Ok(BundledLock {
-                    digest: digest_of(row.sha256)?,
-                    path: row.path,
-                })
-            })
-            .collect();
-        Ok(Self {
-            base: text.base.map(digest_of).transpose()?,
-            locks: locks?,
-            packages: packages_of(text.packages)?,
-            left_out: packages_of(text.left_out)?,
-        })
+        let manifest: Self = serde_json::from_slice(bytes).map_err(BundleError::Manifest)?;
+        manifest.check_limits()?;
+        // A strict order excludes duplicates.
+        for packages in [&manifest.packages, &manifest.left_out] {
+            if let Some(pair) = packages.windows(2).find(|pair| pair[0].id >= pair[1].id) {
+                return Err(BundleError::Member {
+                    name: pair[1].name(),
+                    fault: "is in its manifest twice, or not in its place",
+                });
+            }
+        }
+        Ok(manifest)
+    }
+
+    fn check_limits(&self) -> Result<(), BundleError> {
+        let packages = self.packages.len() + self.left_out.len();
+        for (count, what) in [
+            (packages, "packages in its manifest"),
+            (self.lock_files.len(), "lock files in its manifest"),
+        ] {
+            if count > MAX_MEMBERS {
+                let limit = MAX_MEMBERS as u64;
+                return Err(BundleError::TooMuch { what, limit });
+            }
+        }
+        let is_too_large = |package: &BundledPackage| package.bytes > MAX_MEMBER_BYTES;
+        if self.packages.iter().any(is_too_large) {
+            return Err(BundleError::TooMuch {
+                what: "bytes of a package",
+                limit: MAX_MEMBER_BYTES,
+            });
+        }
+        Ok(())
     }
 
     /// Splits packages into those that a bundle must have and those that earlier bundles have.
@@ -189,14 +187,8 @@ impl Manifest {
     }
 }
 
-/// The only field that every version of the format has.
-#[derive(Deserialize)]
-struct VersionOnly {
-    format_version: String,
-}
-
-impl PackageText {
-    fn of(package: &BundledPackage) -> Self {
+impl From<BundledPackage> for PackageText {
+    fn from(package: BundledPackage) -> Self {
         Self {
             provider: package.id.provider.to_string(),
             version: package.id.version.to_string(),
@@ -209,72 +201,46 @@ impl PackageText {
     }
 }
 
-fn check_counts(packages: usize, locks: usize) -> Result<(), BundleError> {
-    for (count, named) in [(packages, "packages"), (locks, "lock files")] {
-        if count > MAX_MEMBERS {
-            return Err(BundleError::TooMany { named });
-        }
-    }
-    Ok(())
-}
+impl TryFrom<PackageText> for BundledPackage {
+    type Error = String;
 
-fn digest_of(text: String) -> Result<Digest, BundleError> {
-    digest_of_hex(&text).ok_or_else(|| wrong(&text, "a SHA-256"))
-}
-
-/// Reads packages; their strict order excludes duplicates.
-fn packages_of(rows: Vec<PackageText>) -> Result<Vec<BundledPackage>, BundleError> {
-    let mut packages: Vec<BundledPackage> = Vec::new();
-    for row in rows {
-        let package = package_of(&row)?;
+    fn try_from(row: PackageText) -> Result<Self, String> {
+        let wrong = |value: &str, wanted| format!("it has {value:?} where {wanted} should be");
+        let hash = |text: &str, scheme, wanted| {
+            text.parse::<Hash>()
+                .ok()
+                .filter(|hash| hash.scheme() == scheme && hash.is_well_formed())
+                .ok_or_else(|| wrong(text, wanted))
+        };
+        // The programs differ in the names that they allow, and a bundle may serve both.
+        let provider = Flavor::ALL
+            .iter()
+            .filter_map(|flavor| ProviderAddr::parse(&row.provider, *flavor).ok())
+            // The short form `acme/demo` has another default host in each program.
+            .find(|provider| provider.to_string() == row.provider)
+            .ok_or_else(|| wrong(&row.provider, "the full address of a provider"))?;
+        let version = row
+            .version
+            .parse()
+            .map_err(|_| wrong(&row.version, "a version"))?;
+        let platform = row
+            .platform
+            .parse()
+            .map_err(|_| wrong(&row.platform, "a platform"))?;
+        let package = Self {
+            id: PackageId {
+                provider,
+                version,
+                platform,
+            },
+            zh: hash(&row.zh, Scheme::Zh, "a zh: hash")?,
+            h1: hash(&row.h1, Scheme::H1, "an h1: hash")?,
+            bytes: row.bytes,
+        };
         // A name that differs from the name of the package could be a path to anywhere.
         if package.name() != row.name {
             return Err(wrong(&row.name, "the name of its package"));
         }
-        if packages.last().is_some_and(|last| last.id >= package.id) {
-            return Err(BundleError::Order { name: row.name });
-        }
-        packages.push(package);
-    }
-    Ok(packages)
-}
-
-fn package_of(row: &PackageText) -> Result<BundledPackage, BundleError> {
-    let hash = |text: &String, scheme, wanted| {
-        text.parse::<Hash>()
-            .ok()
-            .filter(|hash| hash.scheme() == scheme && hash.is_well_formed())
-            .ok_or_else(|| wrong(text, wanted))
-    };
-    // The programs differ in the names that they allow, and a bundle may serve both.
-    let provider = Flavor::ALL
-        .iter()
-        .filter_map(|flavor| ProviderAddr::parse(&row.provider, *flavor).ok())
-        // The short form `acme/demo` has another default host in each program.
-        .find(|provider| provider.to_string() == row.provider)
-        .ok_or_else(|| wrong(&row.provider, "the full address of a provider"))?;
-    let id = PackageId {
-        provider,
-        version: row
-            .version
-            .parse()
-            .map_err(|_| wrong(&row.version, "a version"))?,
-        platform: row
-            .platform
-            .parse()
-            .map_err(|_| wrong(&row.platform, "a platform"))?,
-    };
-    Ok(BundledPackage {
-        id,
-        zh: hash(&row.zh, Scheme::Zh, "a zh: hash")?,
-        h1: hash(&row.h1, Scheme::H1, "an h1: hash")?,
-        bytes: row.bytes,
-    })
-}
-
-fn wrong(value: &str, wanted: &'static str) -> BundleError {
-    BundleError::Value {
-        value: value.to_owned(),
-        wanted,
+        Ok(package)
     }
 }

@@ -1,39 +1,19 @@
-//! Members of a tar: their headers, written in one form and checked when they are read.
-//!
-//! The crate `tar` encodes and decodes the fields of a header. This module iterates over the headers itself, because
-//! the iterator of the crate accepts a file that ends within a member as a complete archive.
+//! Members of a tar: their headers as they are written, and the members that a bundle may have.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, Seek};
 
-use tar::{EntryType, Header, PaxExtensions};
+use tar::{Entries, Entry, EntryType, Header, PaxExtensions};
 
 use super::{BundleError, MAX_NAME_BYTES};
 
 /// The unit of a tar, in bytes.
 const BLOCK: usize = 512;
 
-/// Maximum size of the end of an archive, in bytes: programs pad their last record with zeros.
-const MAX_END_BYTES: u64 = 12 * 1024;
-
 /// The end of an archive.
 pub(super) const END: [u8; 2 * BLOCK] = [0; 2 * BLOCK];
 
 /// The key of the pax record with the name of a member.
 const PATH_KEY: &str = "path";
-
-/// The place of the checksum in a header.
-const CHECKSUM: std::ops::Range<usize> = 148..156;
-
-/// A member of an archive.
-#[derive(Debug)]
-pub(super) struct TarMember {
-    pub(super) name: String,
-    /// Offset of its first byte in the archive.
-    pub(super) offset: u64,
-    pub(super) bytes: u64,
-    /// Offset of the header behind it.
-    pub(super) next: u64,
-}
 
 /// Returns the header of a member.
 ///
@@ -48,7 +28,7 @@ pub(super) fn header(name: &str, bytes: u64) -> Result<Vec<u8>, BundleError> {
     }
     let record = record(PATH_KEY, name);
     if record.len() as u64 > MAX_NAME_BYTES {
-        return Err(BundleError::NameTooLong);
+        return Err(NAME_TOO_LONG);
     }
     let mut extended = plain_header(record.len() as u64);
     extended.set_entry_type(EntryType::XHeader);
@@ -66,6 +46,11 @@ pub(super) fn header(name: &str, bytes: u64) -> Result<Vec<u8>, BundleError> {
     written.extend(header.as_bytes());
     Ok(written)
 }
+
+const NAME_TOO_LONG: BundleError = BundleError::TooMuch {
+    what: "bytes in the name of a member",
+    limit: MAX_NAME_BYTES,
+};
 
 /// Returns a header without a name, which depends only on the size of its member.
 fn plain_header(bytes: u64) -> Header {
@@ -90,170 +75,61 @@ pub(super) fn record(key: &str, value: &str) -> String {
     format!("{length}{rest}")
 }
 
-/// Returns the number of zeros after a content of some bytes.
-pub(super) fn padding(bytes: u64) -> u64 {
-    bytes.next_multiple_of(BLOCK as u64) - bytes
+/// Returns the zeros after a content of some bytes.
+pub(super) fn padding(bytes: u64) -> &'static [u8] {
+    let zeros = bytes.next_multiple_of(BLOCK as u64) - bytes;
+    &END[..usize::try_from(zeros).expect("less than a block")]
 }
 
-/// Reads the member at an offset of an archive of some length; `None` at its end.
+/// Returns the next member of an archive of some length, with its name; `None` at its end.
 ///
 /// # Errors
-/// If the member is not allowed in a bundle; its content is not read.
-pub(super) fn read(
-    tar: &mut (impl Read + Seek),
-    at: u64,
+/// If it is not allowed in a bundle; its content is not read.
+pub(super) fn next<'a, R: Read + Seek>(
+    entries: &mut Entries<'a, R>,
     length: u64,
-) -> Result<Option<TarMember>, BundleError> {
-    let Some(header) = read_header(tar, at, length)? else {
-        return Ok(None);
-    };
-    let member = member(&header, at, length)?;
-    if header.entry_type() != EntryType::XHeader {
-        return checked(&header, member).map(Some);
-    }
-    if member.bytes > MAX_NAME_BYTES {
-        return Err(BundleError::NameTooLong);
-    }
-    let mut records = vec![0; usize::try_from(member.bytes).expect("it is small")];
-    tar.read_exact(&mut records)?;
-    let name = named(&records)?;
-    // The header behind it: a second extended one, or the end of the archive, has no member to name.
-    let header = read_header(tar, member.next, length)?
-        .filter(|header| header.entry_type() == EntryType::Regular)
-        .ok_or_else(|| extended("no file follows it"))?;
-    let described = self::member(&header, member.next, length)?;
-    checked(&header, TarMember { name, ..described }).map(Some)
-}
-
-/// Reads a header; `None` at the end of the archive.
-fn read_header(
-    tar: &mut (impl Read + Seek),
-    at: u64,
-    length: u64,
-) -> Result<Option<Header>, BundleError> {
-    // `at` never exceeds `length`: `member` refuses a size that leads out of the file.
-    if length - at < BLOCK as u64 {
-        // A file shorter than a header is not a truncated archive.
-        return Err(if at == 0 {
-            BundleError::NotTar { at }
-        } else {
-            BundleError::Truncated { member: None }
-        });
-    }
-    tar.seek(SeekFrom::Start(at))?;
-    let mut block = [0; BLOCK];
-    tar.read_exact(&mut block)?;
-    if block == [0; BLOCK] {
-        return check_end(tar, length - at).map(|()| None);
-    }
-    let header = Header::from_byte_slice(&block).clone();
-    // The crate `tar` reads the checksum, but does not compare it.
-    let is_sound = header
-        .cksum()
-        .is_ok_and(|stated| stated == checksum(&block))
-        && (header.as_ustar().is_some() || header.as_gnu().is_some());
-    if is_sound {
-        Ok(Some(header))
-    } else {
-        Err(BundleError::NotTar { at })
-    }
-}
-
-/// Checks that the last `left` bytes of an archive are zeros.
-fn check_end(tar: &mut (impl Read + Seek), left: u64) -> Result<(), BundleError> {
-    if left < END.len() as u64 {
-        return Err(BundleError::Truncated { member: None });
-    }
-    let mut rest = Vec::new();
-    tar.take(MAX_END_BYTES).read_to_end(&mut rest)?;
-    // If other bytes follow, readers may disagree on the content of the archive.
-    if left > MAX_END_BYTES || rest.iter().any(|byte| *byte != 0) {
-        return Err(BundleError::TrailingBytes);
-    }
-    Ok(())
-}
-
-fn checksum(block: &[u8; BLOCK]) -> u32 {
-    block
-        .iter()
-        .enumerate()
-        .map(|(at, byte)| {
-            // The checksum is computed with blanks in its own field.
-            let counted = if CHECKSUM.contains(&at) { b' ' } else { *byte };
-            u32::from(counted)
-        })
-        .sum()
-}
-
-/// Returns the member of a header, with the name in the header.
-fn member(header: &Header, at: u64, length: u64) -> Result<TarMember, BundleError> {
-    let bytes = header
-        .entry_size()
-        .map_err(|_| BundleError::NotTar { at })?;
-    let name = String::from_utf8_lossy(&header.path_bytes()).into_owned();
-    let offset = at + BLOCK as u64;
-    // The size may be any 64-bit number.
-    let next = bytes
-        .checked_next_multiple_of(BLOCK as u64)
-        .and_then(|padded| offset.checked_add(padded))
-        .filter(|next| *next <= length);
-    match next {
-        Some(next) => Ok(TarMember {
-            name,
-            offset,
-            bytes,
-            next,
-        }),
-        None => Err(BundleError::Truncated { member: Some(name) }),
-    }
-}
-
-/// Refuses a member that is not a regular file, or whose name leads out of the archive.
-fn checked(header: &Header, member: TarMember) -> Result<TarMember, BundleError> {
-    let kind = match header.entry_type() {
-        EntryType::Regular => None,
-        EntryType::Link | EntryType::Symlink => Some("a link"),
-        EntryType::Char | EntryType::Block => Some("a device"),
-        EntryType::Fifo => Some("a FIFO"),
-        EntryType::Directory => Some("a directory"),
-        EntryType::GNUSparse => Some("a sparse file"),
-        EntryType::XGlobalHeader => return Err(extended("it is for all members")),
-        EntryType::GNULongName | EntryType::GNULongLink => {
-            return Err(extended("it is one of GNU tar"));
+) -> Result<Option<(String, Entry<'a, R>)>, BundleError> {
+    let mut stated = None;
+    for entry in entries {
+        let mut entry = entry.map_err(|_| BundleError::NotTar("it has no valid header"))?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        // The size may be any 64-bit number, and the crate takes a file that ends within a member for a whole one.
+        let end = entry.raw_file_position().checked_add(entry.size());
+        if end.is_none_or(|end| end > length) {
+            let fault = "goes beyond the end of the file";
+            return Err(BundleError::Member { name, fault });
         }
-        _ => Some("of an unknown kind"),
-    };
-    let name = member.name.clone();
-    if let Some(kind) = kind {
-        return Err(BundleError::Kind { name, kind });
+        match (entry.header().entry_type(), &stated) {
+            (EntryType::Regular, _) => return Ok(Some((stated.unwrap_or(name), entry))),
+            (EntryType::XHeader, None) => stated = Some(stated_name(&mut entry)?),
+            _ => {
+                let fault = "is not a regular file, and a bundle has nothing else";
+                return Err(BundleError::Member { name, fault });
+            }
+        }
     }
-    // No file is written under these names, but a bundle with such names may attack other programs.
-    let leads_out = name.starts_with('/')
-        || name.contains(['\\', ':', '\0'])
-        || name.split('/').any(|part| matches!(part, "" | "." | ".."));
-    if leads_out {
-        return Err(BundleError::NameOutside { name });
+    match stated {
+        Some(_) => Err(BundleError::NotTar("no file follows an extended header")),
+        None => Ok(None),
     }
-    Ok(member)
 }
 
 /// Reads the name from pax records, which may state nothing else.
-fn named(records: &[u8]) -> Result<String, BundleError> {
-    let mut name = None;
-    for record in PaxExtensions::new(records) {
-        let record = record.map_err(|_| extended("its records cannot be read"))?;
-        match (record.key(), record.value(), &name) {
-            (Ok(PATH_KEY), Ok(value), None) => name = Some(value.to_owned()),
-            // With a size or a map of a sparse file, readers may disagree on the content of the file.
-            (Ok(key), ..) => return Err(extended(format!("it states {key:?}"))),
-            (Err(_), ..) => return Err(extended("its records cannot be read")),
-        }
+fn stated_name(entry: &mut Entry<'_, impl Read>) -> Result<String, BundleError> {
+    if entry.size() > MAX_NAME_BYTES {
+        return Err(NAME_TOO_LONG);
     }
-    name.ok_or_else(|| extended("it states no name"))
-}
-
-fn extended(reason: impl Into<String>) -> BundleError {
-    BundleError::ExtendedHeader {
-        reason: reason.into(),
+    let mut records = Vec::new();
+    entry.read_to_end(&mut records)?;
+    let mut records = PaxExtensions::new(&records);
+    // With a size or a map of a sparse file, readers may disagree on the content of the file.
+    match (records.next(), records.next()) {
+        (Some(Ok(record)), None) if record.key() == Ok(PATH_KEY) => record
+            .value()
+            .map(str::to_owned)
+            .map_err(|_| BundleError::NotTar("a name is not UTF-8")),
+        _ => Err(BundleError::NotTar(
+            "an extended header states something else than a name",
+        )),
     }
 }

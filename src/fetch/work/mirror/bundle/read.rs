@@ -5,11 +5,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use tar::{Archive, Entries};
+
 use super::manifest::Manifest;
-use super::{
-    BundleError, BundledPackage, MANIFEST_NAME, MAX_MANIFEST_BYTES, MAX_MEMBER_BYTES, member,
-};
-use crate::hash::{Digest, Hashes, hex_of_digest, sha256};
+use super::{BundleError, BundledPackage, MANIFEST_NAME, MAX_MANIFEST_BYTES, member};
+use crate::hash::{Digest, Hashes, sha256};
 use crate::package::PackageId;
 use crate::world::Files;
 
@@ -42,21 +42,26 @@ impl Bundle {
     /// The first fault.
     pub fn read(mut tar: impl Read + Seek, path: &Path) -> Result<Self, BundleError> {
         let length = tar.seek(SeekFrom::End(0))?;
-        let first = member::read(&mut tar, 0, length)?;
-        let Some(first) = first.as_ref().filter(|first| first.name == MANIFEST_NAME) else {
-            let found = first.map(|first| first.name);
-            return Err(BundleError::ManifestNotFirst { found });
+        tar.rewind()?;
+        let mut archive = Archive::new(tar);
+        // Raw, because the crate would read the names that headers state into memory, of any length.
+        let mut entries = archive.entries_with_seek()?.raw(true);
+        let first = member::next(&mut entries, length)?;
+        let Some((_, mut entry)) = first.filter(|(name, _)| name == MANIFEST_NAME) else {
+            return Err(BundleError::NotTar("its first member is no manifest"));
         };
         // Checked before the manifest is read, because the author of the file chooses the size in a header.
-        if first.bytes > MAX_MANIFEST_BYTES {
-            return Err(BundleError::ManifestTooLarge { bytes: first.bytes });
+        if entry.size() > MAX_MANIFEST_BYTES {
+            return Err(BundleError::TooMuch {
+                what: "bytes of its manifest",
+                limit: MAX_MANIFEST_BYTES,
+            });
         }
-        tar.seek(SeekFrom::Start(first.offset))?;
         let mut text = Vec::new();
-        tar.by_ref().take(first.bytes).read_to_end(&mut text)?;
+        entry.read_to_end(&mut text)?;
         let manifest = Manifest::parse(&text)?;
         Ok(Self {
-            offsets: offsets(&mut tar, &manifest, first.next, length)?,
+            offsets: offsets(entries, &manifest, length)?,
             path: path.to_owned(),
             digest: sha256(&text),
             manifest,
@@ -104,13 +109,12 @@ impl Bundle {
 
     /// Returns the reason why a bundle without candidates lacks a package.
     pub(in crate::work::mirror) fn lacks(&self, id: &PackageId) -> String {
-        let base = self.manifest.base.as_ref().map(hex_of_digest);
         let is_left_out = self
             .manifest
             .left_out
             .iter()
             .any(|package| package.id == *id);
-        match base {
+        match &self.manifest.base {
             Some(base) if is_left_out => {
                 format!("{LEFT_OUT}; it builds on that whose manifest has the SHA-256 {base}")
             }
@@ -137,55 +141,43 @@ impl Bundle {
     }
 }
 
-/// Finds the offset of each package of a manifest by reading the headers from an offset on.
-fn offsets(
-    tar: &mut (impl Read + Seek),
+/// Finds the offset of each package of a manifest among the members behind it.
+fn offsets<R: Read + Seek>(
+    mut entries: Entries<'_, R>,
     manifest: &Manifest,
-    mut at: u64,
     length: u64,
 ) -> Result<Vec<u64>, BundleError> {
-    let numbers: BTreeMap<String, usize> = manifest
-        .packages
+    let packages = &manifest.packages;
+    let numbers: BTreeMap<String, usize> = packages
         .iter()
         .enumerate()
         .map(|(number, package)| (package.name(), number))
         .collect();
-    let mut offsets = vec![None; manifest.packages.len()];
-    while let Some(member) = member::read(tar, at, length)? {
-        let name = member.name;
-        let Some(number) = numbers.get(&name) else {
-            // The manifest is the first member, so a second one is a duplicate.
-            return Err(if name == MANIFEST_NAME {
-                BundleError::Twice { name }
-            } else {
-                BundleError::NotNamed { name }
-            });
+    let mut offsets = vec![None; packages.len()];
+    while let Some((name, entry)) = member::next(&mut entries, length)? {
+        let number = numbers.get(&name).copied();
+        let fault = match number {
+            None => "is not in its manifest",
+            // A duplicate is an error, so the manifest limits the number of members.
+            Some(number) if offsets[number].is_some() => "is there twice",
+            // `packages` computes ranges from the stated size, so a wrong size would lead into the next member.
+            Some(number) if packages[number].bytes != entry.size() => {
+                "has another size than its manifest states"
+            }
+            Some(number) => {
+                offsets[number] = Some(entry.raw_file_position());
+                continue;
+            }
         };
-        // A duplicate is an error, so the manifest limits the number of members.
-        if offsets[*number].replace(member.offset).is_some() {
-            return Err(BundleError::Twice { name });
-        }
-        // `packages` computes ranges from the stated size, so a wrong size would lead into the next member.
-        let (found, stated) = (member.bytes, manifest.packages[*number].bytes);
-        if found != stated {
-            return Err(BundleError::SizeDiffers {
-                name,
-                found,
-                stated,
-            });
-        }
-        if found > MAX_MEMBER_BYTES {
-            return Err(BundleError::MemberTooLarge { name, bytes: found });
-        }
-        at = member.next;
+        return Err(BundleError::Member { name, fault });
     }
+    let missing = |package: &BundledPackage| BundleError::Member {
+        name: package.name(),
+        fault: "is missing, although its manifest names it",
+    };
     offsets
         .into_iter()
-        .zip(&manifest.packages)
-        .map(|(offset, package)| {
-            offset.ok_or_else(|| BundleError::Missing {
-                name: package.name(),
-            })
-        })
+        .zip(packages)
+        .map(|(offset, package)| offset.ok_or_else(|| missing(package)))
         .collect()
 }

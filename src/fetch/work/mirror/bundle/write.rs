@@ -5,9 +5,11 @@ use std::path::Path;
 
 use super::manifest::Manifest;
 use super::{Bundle, BundleError, BundledLock, BundledPackage, MANIFEST_NAME, member};
-use crate::hash::{self, Digest, READ_BUFFER_BYTES, Sha256Stream};
+use crate::hash::{self, Digest, hex_of_digest};
+use crate::mirror::copy::{FileCopyError, copy_into};
+use crate::mirror::directory::MirrorDirectory;
 use crate::mirror::layout::{provider_dir, zip_name};
-use crate::mirror::{MirrorOutcome, MirrorSettings, MirroredForm, MirroringError, opened};
+use crate::mirror::{MirrorOutcome, MirrorSettings, MirroredForm, MirroringError};
 use crate::package::PackageId;
 use crate::world::Disk;
 
@@ -37,20 +39,6 @@ pub struct WrittenBundle {
     pub is_changed: bool,
 }
 
-/// The content of a bundle that is being written.
-struct Content<'a> {
-    /// The disk with the mirror, which follows no link.
-    mirror: &'a dyn Disk,
-    dir: &'a Path,
-    manifest: &'a Manifest,
-    manifest_bytes: &'a [u8],
-    /// The file, for messages.
-    path: &'a Path,
-}
-
-/// The writer of an archive.
-type ArchiveWriter<'a> = Counting<BufWriter<&'a mut dyn Write>>;
-
 /// Writes the packages of an outcome into a bundle. A file with the same bytes is not written again.
 ///
 /// # Errors
@@ -69,49 +57,96 @@ pub fn write_bundle(
     let base = request.base;
     let [packages, left_out] = Manifest::split(packages(outcome), base.map(|base| &base.manifest));
     let manifest = Manifest {
-        base: base.map(|base| *base.digest()),
-        locks: request.locks,
+        base: base.map(|base| hex_of_digest(base.digest())),
+        lock_files: request.locks,
         packages,
         left_out,
+        ..Manifest::default()
     };
     let unusable = |cause: BundleError| MirroringError::Bundle {
         path: path.to_owned(),
         cause,
     };
-    let manifest_bytes = manifest.to_bytes().map_err(unusable)?;
-    let (dir, mirror) = opened(disk, settings.dir, settings)?;
-    let content = Content {
-        mirror,
-        dir: &dir,
-        manifest: &manifest,
-        manifest_bytes: &manifest_bytes,
-        path,
-    };
-    let written = |bytes, is_changed| WrittenBundle {
-        packages: manifest.packages.len(),
-        left_out: manifest.left_out.len(),
-        bytes,
-        manifest: hash::sha256(&manifest_bytes),
-        is_changed,
-    };
-    disk.sweep(path);
-    if let Some(bytes) = content.same_in(disk) {
-        return Ok(written(bytes, false));
-    }
     let unwritable = |cause| MirroringError::io(disk, path, "written", cause);
-    let name = path.file_name().ok_or_else(|| {
-        let cause = io::Error::from(io::ErrorKind::InvalidInput);
-        unwritable(cause)
-    })?;
+    let text = manifest.to_bytes().map_err(unusable)?;
+    let mirror = MirrorDirectory::open(disk, settings.dir, settings)?;
+    disk.sweep(path);
+    let name = path
+        .file_name()
+        .ok_or_else(|| unwritable(io::ErrorKind::InvalidInput.into()))?;
     // The parent of a bare file name is empty, which is not the path of a directory.
     let dir = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     let mut draft = disk.draft(dir).map_err(unwritable)?;
-    let bytes = content.write(&mut draft)?;
-    draft.place(name).map_err(unwritable)?;
-    Ok(written(bytes, true))
+    let mut out = BufWriter::new(&mut draft);
+    let size = text.len() as u64;
+    let header = member::header(MANIFEST_NAME, size).map_err(unusable)?;
+    for part in [&header, &text, member::padding(size)] {
+        out.write_all(part).map_err(unwritable)?;
+    }
+    for package in &manifest.packages {
+        let header = member::header(&package.name(), package.bytes).map_err(unusable)?;
+        out.write_all(&header).map_err(unwritable)?;
+        copy_package(&mirror, package, &mut out, unwritable)?;
+        out.write_all(member::padding(package.bytes))
+            .map_err(unwritable)?;
+    }
+    // Flushed here, because a `BufWriter` that is dropped hides the error of its last bytes.
+    out.write_all(&member::END)
+        .and_then(|()| out.flush())
+        .map_err(unwritable)?;
+    drop(out);
+    let is_changed = !has_same_bytes(disk, path, &mut draft).map_err(unwritable)?;
+    let bytes = draft.seek(SeekFrom::End(0)).map_err(unwritable)?;
+    if is_changed {
+        draft.place(name).map_err(unwritable)?;
+    }
+    Ok(WrittenBundle {
+        packages: manifest.packages.len(),
+        left_out: manifest.left_out.len(),
+        bytes,
+        manifest: hash::sha256(&text),
+        is_changed,
+    })
+}
+
+/// Copies a package out of the mirror.
+fn copy_package(
+    mirror: &MirrorDirectory<'_>,
+    package: &BundledPackage,
+    out: &mut impl Write,
+    unwritable: impl Fn(io::Error) -> MirroringError,
+) -> Result<(), MirroringError> {
+    let PackageId {
+        provider,
+        version,
+        platform,
+    } = &package.id;
+    let zip = provider_dir(&mirror.path, provider).join(zip_name(provider, version, platform));
+    let unreadable = |cause| mirror.failure(&zip, "read", cause);
+    let reader = mirror.disk.open(&zip).map_err(unreadable)?;
+    // Reading a file that keeps growing would never end.
+    let copied = copy_into(reader.take(package.bytes + 1), out);
+    let (digest, bytes) = copied.map_err(|error| match error {
+        FileCopyError::Read(cause) => unreadable(cause),
+        FileCopyError::Write(cause) => unwritable(cause),
+    })?;
+    // Hashed again during the copy: another process may have replaced the file since it was hashed.
+    if bytes != package.bytes || hash::zh_of_digest(&digest) != package.zh {
+        return Err(MirroringError::Changed { path: zip });
+    }
+    Ok(())
+}
+
+/// Returns true if a file is there already with the bytes of a draft.
+fn has_same_bytes(disk: &dyn Disk, path: &Path, mut draft: impl Read + Seek) -> io::Result<bool> {
+    let Ok(old) = disk.open(path) else {
+        return Ok(false);
+    };
+    draft.rewind()?;
+    Ok(hash::zh(draft)? == hash::zh(old)?)
 }
 
 /// Returns the packages of an outcome, in the order of a bundle.
@@ -124,7 +159,7 @@ fn packages(outcome: &MirrorOutcome) -> Vec<BundledPackage> {
                 .packages
                 .iter()
                 // A `zh:` is the hash of a zip, which an unpacked package does not have.
-                .filter(|package| package.form == MirroredForm::Zip)
+                .filter(|package| package.layout == MirroredForm::Zip)
                 .filter_map(|package| {
                     Some(BundledPackage {
                         id: PackageId {
@@ -134,7 +169,7 @@ fn packages(outcome: &MirrorOutcome) -> Vec<BundledPackage> {
                         },
                         zh: package.zh.clone()?,
                         h1: package.h1.clone()?,
-                        bytes: package.bytes,
+                        bytes: package.bytes?,
                     })
                 })
         })
@@ -142,152 +177,4 @@ fn packages(outcome: &MirrorOutcome) -> Vec<BundledPackage> {
     // Readers refuse any other order, because the order excludes duplicates.
     packages.sort_by(|a, b| a.id.cmp(&b.id));
     packages
-}
-
-impl Content<'_> {
-    /// Returns the size of the file if it has these bytes already.
-    fn same_in(&self, disk: &dyn Disk) -> Option<u64> {
-        let mut old = disk.open(self.path).ok()?;
-        let length = old.seek(SeekFrom::End(0)).ok()?;
-        old.rewind().ok()?;
-        // The manifest comes first and names every hash, so different bundles usually differ at the beginning.
-        let mut comparison = Comparison {
-            old,
-            buffer: Vec::new(),
-        };
-        let bytes = self.write(&mut comparison).ok()?;
-        (bytes == length).then_some(length)
-    }
-
-    /// Writes the archive, and returns its size.
-    fn write(&self, out: &mut dyn Write) -> Result<u64, MirroringError> {
-        let mut out = Counting {
-            out: BufWriter::new(out),
-            bytes: 0,
-        };
-        let manifest = self.manifest_bytes;
-        self.begin(&mut out, MANIFEST_NAME, manifest.len() as u64)?;
-        out.write_all(manifest)
-            .and_then(|()| out.pad())
-            .map_err(|cause| self.unwritable(cause))?;
-        let mut buffer = vec![0; READ_BUFFER_BYTES];
-        for package in &self.manifest.packages {
-            self.begin(&mut out, &package.name(), package.bytes)?;
-            self.copy(&mut out, package, &mut buffer)?;
-        }
-        // Flushed here, because a `BufWriter` that is dropped hides the error of its last bytes.
-        out.write_all(&member::END)
-            .and_then(|()| out.flush())
-            .map_err(|cause| self.unwritable(cause))?;
-        Ok(out.bytes)
-    }
-
-    /// Writes the header of a member.
-    fn begin(
-        &self,
-        out: &mut ArchiveWriter<'_>,
-        name: &str,
-        bytes: u64,
-    ) -> Result<(), MirroringError> {
-        let header = member::header(name, bytes).map_err(|cause| MirroringError::Bundle {
-            path: self.path.to_owned(),
-            cause,
-        })?;
-        out.write_all(&header)
-            .map_err(|cause| self.unwritable(cause))
-    }
-
-    /// Copies a package out of the mirror.
-    fn copy(
-        &self,
-        out: &mut ArchiveWriter<'_>,
-        package: &BundledPackage,
-        buffer: &mut [u8],
-    ) -> Result<(), MirroringError> {
-        let PackageId {
-            provider,
-            version,
-            platform,
-        } = &package.id;
-        let zip = provider_dir(self.dir, provider).join(zip_name(provider, version, platform));
-        let unreadable = |cause| MirroringError::io(self.mirror, &zip, "read", cause);
-        let mut reader = self.mirror.open(&zip).map_err(unreadable)?;
-        let mut sha = Sha256Stream::default();
-        let mut bytes = 0;
-        // Reading a file that keeps growing would never end.
-        while bytes <= package.bytes {
-            let count = match reader.read(buffer) {
-                Ok(0) => break,
-                Ok(count) => count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(cause) => return Err(unreadable(cause)),
-            };
-            sha.update(&buffer[..count]);
-            out.write_all(&buffer[..count])
-                .map_err(|cause| self.unwritable(cause))?;
-            bytes += count as u64;
-        }
-        // Hashed again during the copy: another process may have replaced the file since it was hashed.
-        if bytes != package.bytes || hash::zh_of_digest(&sha.finish()) != package.zh {
-            return Err(MirroringError::Changed { path: zip });
-        }
-        out.pad().map_err(|cause| self.unwritable(cause))
-    }
-
-    fn unwritable(&self, cause: io::Error) -> MirroringError {
-        MirroringError::Io {
-            path: self.path.to_owned(),
-            more: 0,
-            action: "written",
-            cause,
-        }
-    }
-}
-
-/// A writer that counts its bytes.
-struct Counting<W> {
-    out: W,
-    bytes: u64,
-}
-
-impl<W: Write> Counting<W> {
-    /// Pads the last block of a member.
-    fn pad(&mut self) -> io::Result<()> {
-        let zeros = usize::try_from(member::padding(self.bytes)).expect("less than a block");
-        self.write_all(&member::END[..zeros])
-    }
-}
-
-impl<W: Write> Write for Counting<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.out.write(bytes)?;
-        self.bytes += count as u64;
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
-/// A writer that fails at the first byte that differs from an old file.
-struct Comparison<R> {
-    old: R,
-    buffer: Vec<u8>,
-}
-
-impl<R: Read> Write for Comparison<R> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.buffer.resize(bytes.len(), 0);
-        self.old.read_exact(&mut self.buffer)?;
-        if self.buffer == bytes {
-            Ok(bytes.len())
-        } else {
-            Err(io::ErrorKind::InvalidData.into())
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

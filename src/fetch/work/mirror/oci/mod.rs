@@ -8,7 +8,7 @@
 mod documents;
 mod prune;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -20,35 +20,25 @@ use self::documents::{
     package_manifest, references, version_index,
 };
 use super::copy::{self, FileCopyError};
-use super::documents::replace;
+use super::directory::MirrorDirectory;
 use super::layout::{INDEX, provider_dir, zip_name};
-use super::present::MAX_DOCUMENT_BYTES;
-use super::{
-    ExistingCheck, MirrorExtent, MirrorSettings, MirroredForm, MirroredRelease, MirroringError,
-    opened,
-};
+use super::{ExistingCheck, MirroredForm, MirroredRelease, MirroringError};
 use crate::addr::ProviderAddr;
 use crate::hash;
 use crate::parallel;
 use crate::platform::Platform;
 use crate::sources::oci::media::MAX_MANIFEST_BYTES;
 use crate::version::Version;
-use crate::world::{Disk, Exclusive, FileKind};
+use crate::world::{Disk, FileKind};
 
 /// The file that marks a directory as an image layout.
 const MARKER_NAME: &str = "oci-layout";
 
 /// Image layouts below one directory.
 pub(super) struct OciLayouts<'a> {
-    /// The disk for messages, which name links.
-    pub(super) files: &'a dyn Disk,
-    /// The disk that they are written to, which follows no link.
-    pub(super) disk: &'a dyn Disk,
-    /// The directory of all layouts, without links on the way.
-    pub(super) dir: PathBuf,
-    /// The directory of the mirror, without links on the way.
-    pub(super) mirror: &'a Path,
-    pub(super) settings: &'a MirrorSettings<'a>,
+    /// The directory of all layouts.
+    pub(super) out: MirrorDirectory<'a>,
+    pub(super) mirror: &'a MirrorDirectory<'a>,
 }
 
 /// A zip of the mirror that is placed in a layout.
@@ -62,44 +52,13 @@ struct LayoutPackage<'a> {
 /// Opens the directory of the layouts; `None` if none are wanted.
 pub(super) fn layouts<'a>(
     disk: &'a dyn Disk,
-    settings: &'a MirrorSettings<'a>,
-    mirror: &'a Path,
+    mirror: &'a MirrorDirectory<'a>,
 ) -> Result<Option<OciLayouts<'a>>, MirroringError> {
-    let Some(dir) = settings.oci_layout else {
+    let Some(dir) = mirror.settings.oci_layout else {
         return Ok(None);
     };
-    let (dir, written) = opened(disk, dir, settings)?;
-    Ok(Some(OciLayouts {
-        files: disk,
-        disk: written,
-        dir,
-        mirror,
-        settings,
-    }))
-}
-
-/// Writes the layouts of all providers, if any are wanted; returns the files that differed, and the errors.
-pub(super) fn write(
-    disk: &dyn Disk,
-    settings: &MirrorSettings<'_>,
-    mirror: &Path,
-    by_provider: &BTreeMap<&ProviderAddr, Vec<&MirroredRelease>>,
-) -> (BTreeSet<PathBuf>, Vec<MirroringError>) {
-    let (mut files, mut errors) = (BTreeSet::new(), Vec::new());
-    match layouts(disk, settings, mirror) {
-        Ok(None) => {}
-        Ok(Some(layouts)) => {
-            for (provider, releases) in by_provider {
-                // Layouts are independent of each other, so the error of one does not stop the others.
-                match layouts.write(provider, releases) {
-                    Ok(differing) => files.extend(differing),
-                    Err(error) => errors.push(error),
-                }
-            }
-        }
-        Err(error) => errors.push(error),
-    }
-    (files, errors)
+    let out = MirrorDirectory::open(disk, dir, mirror.settings)?;
+    Ok(Some(OciLayouts { out, mirror }))
 }
 
 impl OciLayouts<'_> {
@@ -119,34 +78,34 @@ impl OciLayouts<'_> {
         if packages.is_empty() {
             return Ok(differing);
         }
-        let dir = provider_dir(&self.dir, provider);
+        let dir = provider_dir(&self.out.path, provider);
         self.refuse_other_use(&dir)?;
         let blobs = blobs_dir(&dir);
-        if self.writes() {
-            self.disk
-                .make_directory(&blobs)
-                .map_err(|cause| MirroringError::io(self.files, &blobs, "written", cause))?;
+        let (disk, settings) = (self.out.disk, self.out.settings);
+        if self.out.writes() {
+            disk.make_directory(&blobs)
+                .map_err(|cause| self.out.failure(&blobs, "written", cause))?;
             for path in [blobs.join(INDEX), dir.join(INDEX)] {
-                self.disk.sweep(&path);
+                disk.sweep(&path);
             }
         }
-        let zips = provider_dir(self.mirror, provider);
+        let zips = provider_dir(&self.mirror.path, provider);
         let place_zips = |check: ExistingCheck| {
-            parallel::map(self.settings.jobs, &packages, |package| {
+            parallel::map(settings.jobs, &packages, |package| {
                 self.place_zip(&zips, &blobs, package, check)
             })
         };
         // Done without the right to write: otherwise other runs would wait while gigabytes are copied.
-        for placed in place_zips(self.settings.existing) {
+        for placed in place_zips(settings.existing) {
             differing.extend(placed?);
         }
-        let held = self.held(&dir)?;
+        let held = self.out.held(&dir)?;
         // Repeated, because a run that prunes may have removed the blobs meanwhile: no index names them yet.
         for placed in place_zips(ExistingCheck::Sizes) {
             differing.extend(placed?);
         }
         differing.extend(self.place_document(&blobs, &configuration())?);
-        let mut tags = TagList::parse(&self.read(&dir.join(INDEX))?.unwrap_or_default());
+        let mut tags = TagList::parse(&self.out.read(&dir.join(INDEX))?.unwrap_or_default());
         // Tags of versions that this run does not name stay unchecked: another run has placed them.
         for version in BTreeSet::from_iter(packages.iter().map(|package| package.version)) {
             let mut entries = self.intact_entries(&blobs, tags.versions.get(version));
@@ -162,28 +121,14 @@ impl OciLayouts<'_> {
         }
         for (name, text) in [(MARKER_NAME, MARKER), (INDEX, &tags.text())] {
             let path = dir.join(name);
-            differing.extend(replace(self.files, self.disk, held.as_ref(), path, text)?);
+            differing.extend(self.out.replace(held.as_ref(), path, text)?);
         }
         Ok(differing)
     }
 
-    fn writes(&self) -> bool {
-        self.settings.extent == MirrorExtent::Place
-    }
-
-    /// Waits for the right to write in the directory of a layout; `None` in a run that writes nothing.
-    fn held(&self, dir: &Path) -> Result<Option<Exclusive>, MirroringError> {
-        if !self.writes() {
-            return Ok(None);
-        }
-        let held = self.disk.exclusive(&dir.join(INDEX));
-        held.map(Some)
-            .map_err(|cause| MirroringError::io(self.files, dir, "written", cause))
-    }
-
     /// Refuses a directory with an `index.json` that is not that of a layout.
     fn refuse_other_use(&self, dir: &Path) -> Result<(), MirroringError> {
-        let is_there = |name: &str| self.disk.kind(&dir.join(name)).is_ok();
+        let is_there = |name: &str| self.out.disk.kind(&dir.join(name)).is_ok();
         // The marker is written first, so an index without a marker belongs to something else.
         // A network mirror has a file of this name, too.
         if is_there(INDEX) && !is_there(MARKER_NAME) {
@@ -194,19 +139,10 @@ impl OciLayouts<'_> {
         Ok(())
     }
 
-    /// Reads a document; `None` if it is not there.
-    fn read(&self, path: &Path) -> Result<Option<Vec<u8>>, MirroringError> {
-        match self.disk.read(path, MAX_DOCUMENT_BYTES) {
-            Ok(text) => Ok(Some(text)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(MirroringError::io(self.files, path, "read", cause)),
-        }
-    }
-
     /// Reads a document that is kept as a blob; `None` unless it has the hash that names it.
     fn document(&self, blobs: &Path, name: &BlobName) -> Option<Vec<u8>> {
         let path = blobs.join(name.name.value());
-        let text = self.disk.read(&path, MAX_MANIFEST_BYTES).ok()?;
+        let text = self.out.disk.read(&path, MAX_MANIFEST_BYTES).ok()?;
         let found = hash::zh(&*text).ok()?;
         (found == name.name).then_some(text)
     }
@@ -227,7 +163,7 @@ impl OciLayouts<'_> {
             !needed.is_empty()
                 && needed
                     .iter()
-                    .all(|name| self.has(blobs, name, self.settings.existing))
+                    .all(|name| self.has(blobs, name, self.out.settings.existing))
         });
         entries
     }
@@ -236,11 +172,11 @@ impl OciLayouts<'_> {
     fn has(&self, blobs: &Path, name: &BlobName, check: ExistingCheck) -> bool {
         let path = blobs.join(name.name.value());
         // The target of a link may change after it was hashed, and reading a FIFO would never end.
-        if !matches!(self.disk.kind(&path), Ok(FileKind::File)) {
+        if !matches!(self.out.disk.kind(&path), Ok(FileKind::File)) {
             return false;
         }
         let is_right = || -> io::Result<bool> {
-            let mut reader = self.disk.open(&path)?;
+            let mut reader = self.out.disk.open(&path)?;
             if reader.seek(SeekFrom::End(0))? != name.bytes {
                 return Ok(false);
             }
@@ -266,27 +202,21 @@ impl OciLayouts<'_> {
         if self.has(blobs, &package.zip, check) {
             return Ok(None);
         }
-        if self.writes() {
+        if self.out.writes() {
             // The zips of the mirror were hashed earlier in this run; the copy is hashed, since a zip may have changed.
             let zip = zips.join(&package.file_name);
-            let copied =
-                copy::copy(self.disk.open(&zip), self.disk, blobs).map_err(
-                    |error| match error {
-                        FileCopyError::Read(cause) => {
-                            MirroringError::io(self.files, &zip, "read", cause)
-                        }
-                        FileCopyError::Write(cause) => {
-                            MirroringError::io(self.files, &path, "written", cause)
-                        }
-                    },
-                )?;
+            let disk = self.out.disk;
+            let copied = copy::copy(disk.open(&zip), disk, blobs).map_err(|error| match error {
+                FileCopyError::Read(cause) => self.out.failure(&zip, "read", cause),
+                FileCopyError::Write(cause) => self.out.failure(&path, "written", cause),
+            })?;
             if hash::zh_of_digest(&copied.digest) != package.zip.name {
                 return Err(MirroringError::Changed { path: zip });
             }
             copied
                 .file
                 .place(OsStr::new(package.zip.name.value()))
-                .map_err(|cause| MirroringError::io(self.files, &path, "written", cause))?;
+                .map_err(|cause| self.out.failure(&path, "written", cause))?;
         }
         Ok(Some(path))
     }
@@ -303,12 +233,12 @@ impl OciLayouts<'_> {
         }
         let name = document.name.value();
         let path = blobs.join(name);
-        if self.writes() {
-            let placed = self.disk.draft(blobs).and_then(|mut draft| {
+        if self.out.writes() {
+            let placed = self.out.disk.draft(blobs).and_then(|mut draft| {
                 draft.write_all(&document.text)?;
                 draft.place(OsStr::new(name))
             });
-            placed.map_err(|cause| MirroringError::io(self.files, &path, "written", cause))?;
+            placed.map_err(|cause| self.out.failure(&path, "written", cause))?;
         }
         Ok(Some(path))
     }
@@ -324,14 +254,16 @@ fn packages<'r>(
         let version = &release.release.version;
         for package in &release.packages {
             let is_right = package.state.is_right();
-            if let (MirroredForm::Zip, true, Some(zh)) = (package.form, is_right, &package.zh) {
+            if let (MirroredForm::Zip, true, Some(name), Some(bytes)) =
+                (package.layout, is_right, &package.zh, package.bytes)
+            {
                 packages.push(LayoutPackage {
                     version,
                     platform: &package.platform,
                     file_name: zip_name(provider, version, &package.platform),
                     zip: BlobName {
-                        name: zh.clone(),
-                        bytes: package.bytes,
+                        name: name.clone(),
+                        bytes,
                     },
                 });
             }

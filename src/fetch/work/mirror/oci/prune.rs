@@ -13,7 +13,6 @@ use crate::flavor::Flavor;
 use crate::hash::{digest_of_hex, zh_of_digest};
 use crate::locker::Release;
 use crate::mirror::MirroringError;
-use crate::mirror::documents::replace;
 use crate::mirror::layout::{INDEX, provider_dir};
 use crate::package::WantedSet;
 use crate::version::Version;
@@ -34,7 +33,7 @@ impl OciLayouts<'_> {
     ) -> Result<Vec<PathBuf>, MirroringError> {
         let mut removed = Vec::new();
         for provider in self.providers()? {
-            let dir = provider_dir(&self.dir, &provider);
+            let dir = provider_dir(&self.out.path, &provider);
             let of_provider = wanted
                 .iter()
                 .filter(|(release, _)| release.provider == provider)
@@ -51,12 +50,12 @@ impl OciLayouts<'_> {
         for _ in ["host", "namespace", "type"] {
             let mut below = Vec::new();
             for name in names {
-                let dir = self.dir.join(&name);
-                let entries = match self.disk.list(&dir) {
+                let dir = self.out.path.join(&name);
+                let entries = match self.out.disk.list(&dir) {
                     Ok(entries) => entries,
                     // There may be no layout yet, and another run may remove one after its parent was listed.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-                    Err(cause) => return Err(MirroringError::io(self.files, &dir, "read", cause)),
+                    Err(cause) => return Err(self.out.failure(&dir, "read", cause)),
                 };
                 let directories = entries
                     .iter()
@@ -73,8 +72,8 @@ impl OciLayouts<'_> {
             .filter_map(|name| ProviderAddr::parse(name, Flavor::Terraform1_16).ok());
         Ok(providers
             .filter(|provider| {
-                let marker = provider_dir(&self.dir, provider).join(MARKER_NAME);
-                matches!(self.disk.kind(&marker), Ok(FileKind::File))
+                let marker = provider_dir(&self.out.path, provider).join(MARKER_NAME);
+                matches!(self.out.disk.kind(&marker), Ok(FileKind::File))
             })
             .collect())
     }
@@ -85,8 +84,8 @@ impl OciLayouts<'_> {
         wanted: &BTreeMap<&Version, &WantedSet>,
     ) -> Result<Vec<PathBuf>, MirroringError> {
         let blobs = blobs_dir(dir);
-        let held = self.held(dir)?;
-        let mut tags = TagList::parse(&self.read(&dir.join(INDEX))?.unwrap_or_default());
+        let held = self.out.held(dir)?;
+        let mut tags = TagList::parse(&self.out.read(&dir.join(INDEX))?.unwrap_or_default());
         let before = tags.text();
         let mut kept = BTreeSet::new();
         for (version, tag) in std::mem::take(&mut tags.versions) {
@@ -123,18 +122,18 @@ impl OciLayouts<'_> {
         if before != tags.text() {
             let index = dir.join(INDEX);
             // Written before the blobs that the old index names are removed.
-            replace(self.files, self.disk, held.as_ref(), index, &tags.text())?;
+            self.out.replace(held.as_ref(), index, &tags.text())?;
         }
         let names: BTreeSet<&str> = kept.iter().map(|blob| blob.name.value()).collect();
         let mut removed = Vec::new();
-        let unreadable = |cause| MirroringError::io(self.files, &blobs, "read", cause);
-        for entry in self.disk.list(&blobs).map_err(unreadable)? {
+        let unreadable = |cause| self.out.failure(&blobs, "read", cause);
+        for entry in self.out.disk.list(&blobs).map_err(unreadable)? {
             // Files with other names are not blobs, and stay.
             let name = entry.name.to_str().filter(|name| {
                 digest_of_hex(name).is_some_and(|digest| zh_of_digest(&digest).value() == *name)
             });
             if let Some(name) = name.filter(|name| !names.contains(name)) {
-                removed.push(self.delete(blobs.join(name))?);
+                removed.push(self.out.delete(blobs.join(name))?);
             }
         }
         Ok(removed)
@@ -162,25 +161,17 @@ impl OciLayouts<'_> {
         // The index is removed first, so it never names a missing blob.
         for name in [INDEX, "blobs", MARKER_NAME] {
             let path = dir.join(name);
-            if self.disk.kind(&path).is_ok() {
-                removed.push(self.delete(path)?);
+            if self.out.disk.kind(&path).is_ok() {
+                removed.push(self.out.delete(path)?);
             }
         }
         // The directory of all layouts was named by the user, and stays even if it is empty.
-        for path in dir.ancestors().take_while(|path| *path != self.dir) {
-            if self.disk.list(path).is_ok_and(|entries| entries.is_empty()) {
-                self.delete(path.to_owned())?;
+        for path in dir.ancestors().take_while(|path| *path != self.out.path) {
+            let entries = self.out.disk.list(path);
+            if entries.is_ok_and(|entries| entries.is_empty()) {
+                self.out.delete(path.to_owned())?;
             }
         }
         Ok(removed)
-    }
-
-    fn delete(&self, path: PathBuf) -> Result<PathBuf, MirroringError> {
-        if self.writes() {
-            self.disk
-                .delete(&path)
-                .map_err(|cause| MirroringError::io(self.files, &path, "removed", cause))?;
-        }
-        Ok(path)
     }
 }
