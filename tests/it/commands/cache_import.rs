@@ -116,27 +116,27 @@ fn a_file_is_imported_whole_or_not_at_all() {
         (
             "another line",
             insert("<<<<<<< ours\n").into(),
-            "line 3 is not a fact: it does not have six words",
+            "line 3 is not a fact",
         ),
         (
             "control characters",
             text.replace("acme", "ac\u{1b}[31mme").into(),
-            "line 2 is not a fact: the fourth word is no provider address",
+            "line 2 is not a fact",
         ),
         (
             "text that runs backwards",
             text.replace("acme", "ac\u{202e}me").into(),
-            "line 2 is not a fact: the fourth word is no provider address",
+            "line 2 is not a fact",
         ),
         (
             "two truths",
             format!("{text}{}", falsified(&text).lines().nth(1).unwrap()).into(),
-            "line 11 is not a fact: it contradicts an earlier line",
+            "line 11 contradicts an earlier line",
         ),
         (
             "a long line",
             insert(&"x".repeat(5000)).into(),
-            "line 3 is not a fact: it is too long",
+            "line 3 is not a fact",
         ),
         (
             "not text",

@@ -11,7 +11,7 @@
 
 use std::io;
 
-use super::text::{FactError, hash, origin_line, parse_origin, sealed, unsealed};
+use super::text::{FactError, hash, sealed, unsealed};
 use super::{FactOrigin, ObjectError, Store, group, key_in};
 use crate::contents::{BuildInfo, ProgramContents};
 use crate::hash::{Hash, Scheme};
@@ -86,21 +86,15 @@ impl Store<'_> {
 
     /// Reads the contents of a key, unless they are too old.
     pub(super) fn read_contents(&self, key: &str) -> Option<StoredContents> {
-        self.loaded(key, Self::load_contents)
+        self.noted(key, self.load_contents(key))
             .filter(|stored| !self.is_out_of_date(stored.since))
     }
 
     /// Reads the object of a key, if there is one.
     pub(super) fn load_contents(&self, key: &str) -> Result<Option<StoredContents>, ObjectError> {
-        let Some(bytes) = self.objects.get(key, MAX_CONTENTS_BYTES)? else {
-            return Ok(None);
-        };
-        let stored = parse_object(&bytes)?;
-        // A file copied to another name would give a package the contents of another one.
-        if key_in(CONTENTS, &stored.zh).as_deref() != Some(key) {
-            return Err(ObjectError::Misplaced);
-        }
-        Ok(Some(stored))
+        let key_of = |stored: &StoredContents| key_in(CONTENTS, &stored.zh);
+        let loaded = self.load_as(key, MAX_CONTENTS_BYTES, parse_object, key_of)?;
+        Ok(loaded.map(|(stored, _)| stored))
     }
 }
 
@@ -112,35 +106,31 @@ pub(super) fn object(stored: &StoredContents) -> String {
         origin,
         since,
     } = stored;
-    let origin = origin_line(origin, *since);
     let text = match contents {
         ProgramContents::Unknown => format!("{UNKNOWN}\n"),
         ProgramContents::Go(info) => format!("{}\n{info}", info.go_version),
     };
-    sealed(format!("{HEADER}\n{zh}\n{origin}\n{text}"))
+    sealed(HEADER, &zh.to_string(), (origin, *since), &text)
 }
 
 /// Reads the object that holds contents.
 ///
 /// # Errors
-/// If it is another text, or damaged. The check finds damage, not forgery.
+/// If it is another text, or damaged.
 pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredContents, FactError> {
-    let at = |line, problem| FactError::Line { line, problem };
-    let mut parts = unsealed(bytes, HEADER)?.splitn(5, '\n').skip(1);
-    let mut part = |line| parts.next().ok_or(at(line, "it is missing"));
-    let zh = hash(part(2)?, Scheme::Zh).ok_or(at(2, "it is no zh: hash"))?;
-    let (origin, since) = parse_origin(part(3)?).ok_or(at(3, "it does not say who computed it"))?;
-    let (version, text) = (part(4)?, part(5)?);
+    let object = unsealed(bytes, HEADER)?;
+    let zh = hash(object.subject, Scheme::Zh).ok_or(FactError::Form)?;
+    let (version, text) = object.rest.split_once('\n').ok_or(FactError::Form)?;
     let contents = if version == UNKNOWN && text.is_empty() {
         ProgramContents::Unknown
     } else {
-        let info = BuildInfo::parse_printed(version, text);
-        ProgramContents::Go(Box::new(info.ok_or(at(4, "it is no build information"))?))
+        let info = BuildInfo::parse_printed(version, text).ok_or(FactError::Form)?;
+        ProgramContents::Go(Box::new(info))
     };
     Ok(StoredContents {
         zh,
         contents,
-        origin,
-        since,
+        origin: object.origin,
+        since: object.since,
     })
 }

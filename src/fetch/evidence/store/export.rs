@@ -90,26 +90,24 @@ pub fn import(text: &str) -> Result<Export, FactError> {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let at = |problem| FactError::Line {
-            line: index + 1,
-            problem,
-        };
-        last = index + 1;
-        if contents.take(text).map_err(at)? {
+        let line = index + 1;
+        last = line;
+        let faulty = FactError::Line { line };
+        if contents.take(text).ok_or(faulty.clone())? {
             continue;
         }
         if let Some(text) = text.strip_prefix(RELEASE) {
-            add(&mut releases, text).map_err(at)?;
+            add(&mut releases, text).ok_or(faulty)?;
             continue;
         }
-        let fact = parse_line(text).map_err(at)?;
+        let fact = parse_line(text).ok_or(faulty)?;
         match facts.entry(fact.zh.clone()) {
             Entry::Vacant(free) => {
                 free.insert(fact);
             }
             // A file that contradicts itself is not imported at all (rules 4.2).
             Entry::Occupied(known) if known.get().contradicts(&fact) => {
-                return Err(at("it contradicts an earlier line"));
+                return Err(FactError::Contradiction { line });
             }
             Entry::Occupied(_) => {}
         }
@@ -121,11 +119,7 @@ pub fn import(text: &str) -> Result<Export, FactError> {
     {
         package.h1 = facts.get(zh).map(|fact| fact.h1.clone());
     }
-    let at_end = |problem| FactError::Line {
-        line: last,
-        problem,
-    };
-    let mut contents = contents.finish().map_err(at_end)?;
+    let mut contents = contents.finish().ok_or(FactError::Line { line: last })?;
     // Without a fact, nothing in the export names the package of the contents.
     contents.retain(|zh, _| facts.contains_key(zh));
     Ok(Export {
@@ -136,13 +130,9 @@ pub fn import(text: &str) -> Result<Export, FactError> {
 }
 
 /// Adds the statement of a line about a release.
-fn add(
-    releases: &mut BTreeMap<(ProviderAddr, Version), ReleaseFact>,
-    text: &str,
-) -> Result<(), &'static str> {
-    const UNNAMED: &str = "it does not name a release";
-    let (at, _) = text.match_indices(' ').nth(1).ok_or(UNNAMED)?;
-    let name = release_text::parse_name(&text[..at]).ok_or(UNNAMED)?;
+fn add(releases: &mut BTreeMap<(ProviderAddr, Version), ReleaseFact>, text: &str) -> Option<()> {
+    let (at, _) = text.match_indices(' ').nth(1)?;
+    let name = release_text::parse_name(&text[..at])?;
     let release = releases
         .entry(name.clone())
         .or_insert_with(|| release_text::unknown(name.0, name.1));

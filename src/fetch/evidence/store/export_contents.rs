@@ -77,59 +77,45 @@ enum ExportBlock {
 }
 
 impl ContentsReader {
-    /// Takes a line; returns false if it is about something else.
-    ///
-    /// # Errors
-    /// The problem with the line, in words.
-    pub(super) fn take(&mut self, line: &str) -> Result<bool, &'static str> {
+    /// Takes a line; returns false if it is about something else, and `None` if it is faulty.
+    pub(super) fn take(&mut self, line: &str) -> Option<bool> {
         if line.starts_with('\t') {
-            let block = match &self.block {
-                None => return Err("it belongs to no contents"),
-                Some(ExportBlock::Modules) => self.modules.last_mut(),
-                Some(ExportBlock::Package(zh)) => self
-                    .packages
-                    .get_mut(zh)
-                    .map(|package| &mut package.settings),
+            let block = match self.block.as_ref()? {
+                ExportBlock::Modules => self.modules.last_mut()?,
+                ExportBlock::Package(zh) => &mut self.packages.get_mut(zh)?.settings,
             };
-            let block = block.ok_or("it belongs to no contents")?;
             block.push_str(line);
             block.push('\n');
-            return Ok(true);
+            return Some(true);
         }
         self.block = None;
         if let Some(number) = line.strip_prefix(MODULES) {
-            let number = parsed(number).ok_or("it has no number")?;
-            self.numbers.insert(number, self.modules.len());
+            self.numbers.insert(parsed(number)?, self.modules.len());
             self.modules.push(String::new());
             self.block = Some(ExportBlock::Modules);
-            return Ok(true);
+            return Some(true);
         }
         let Some(rest) = line.strip_prefix(CONTENTS) else {
-            return Ok(false);
+            return Some(false);
         };
         let [zh, modules, go_version] = rest.splitn(3, ' ').collect::<Vec<_>>()[..] else {
-            return Err("it does not have four words");
+            return None;
         };
-        let zh = hash(zh, Scheme::Zh).ok_or("the second word is no zh: hash")?;
-        let modules = parsed(modules)
-            .and_then(|number: usize| self.numbers.get(&number).copied())
-            .ok_or("the third word is not the number of modules above")?;
+        let zh = hash(zh, Scheme::Zh)?;
         let package = PackageLines {
-            modules,
+            modules: *self.numbers.get(&parsed(modules)?)?,
             go_version: (*go_version).to_owned(),
             settings: String::new(),
         };
         // The last of repeated contents is used, as for facts.
         self.packages.insert(zh.clone(), package);
         self.block = Some(ExportBlock::Package(zh));
-        Ok(true)
+        Some(true)
     }
 
-    /// Returns the contents that were read, by the `zh:` of their packages.
-    ///
-    /// # Errors
-    /// If the lines of some package are no build information.
-    pub(super) fn finish(self) -> Result<BTreeMap<Hash, BuildInfo>, &'static str> {
+    /// Returns the contents that were read, by the `zh:` of their packages; `None` if the lines of some package are no
+    /// build information.
+    pub(super) fn finish(self) -> Option<BTreeMap<Hash, BuildInfo>> {
         let Self {
             modules, packages, ..
         } = self;
@@ -137,18 +123,12 @@ impl ContentsReader {
         packages
             .into_iter()
             .map(|(zh, package)| {
-                let PackageLines {
-                    modules: index,
-                    go_version,
-                    settings,
-                } = package;
-                let lines = format!("{}{settings}", modules[index]);
+                let lines = format!("{}{}", modules[package.modules], package.settings);
                 length = length.saturating_add(lines.len());
                 if length > MAX_EXPANDED_BYTES {
-                    return Err("there are too many contents");
+                    return None;
                 }
-                let info = BuildInfo::parse_printed(&go_version, &lines);
-                Ok((zh, info.ok_or("some contents are no build information")?))
+                Some((zh, BuildInfo::parse_printed(&package.go_version, &lines)?))
             })
             .collect()
     }

@@ -334,33 +334,40 @@ impl<'a> Store<'a> {
     }
 
     fn read(&self, key: &str) -> Option<StoredFact> {
-        let (fact, _) = self.loaded(key, Self::load)?;
+        let (fact, _) = self.noted(key, self.load(key))?;
         Some(fact)
     }
 
-    /// Loads the object of a key; one that cannot be used counts as missing, and a note gives the reason.
-    fn loaded<T>(
-        &self,
-        key: &str,
-        load: impl Fn(&Self, &str) -> Result<Option<T>, ObjectError>,
-    ) -> Option<T> {
-        if !self.objects.is_usable() {
-            return None;
-        }
-        load(self, key).unwrap_or_else(|why| {
+    /// Returns what was loaded; an object that cannot be used counts as missing, and a note gives the reason.
+    fn noted<T>(&self, key: &str, loaded: Result<Option<T>, ObjectError>) -> Option<T> {
+        loaded.unwrap_or_else(|why| {
             self.objects.note(&format!("{key} was ignored"), &why);
             None
         })
     }
 
-    /// Reads the object of a key, if there is one; returns its length in bytes as well.
+    /// Reads the fact of a key, if there is one; returns the length of its object in bytes as well.
     fn load(&self, key: &str) -> Result<Option<(StoredFact, u64)>, ObjectError> {
-        let Some(bytes) = self.objects.get(key, MAX_OBJECT_BYTES)? else {
+        let key_of = |stored: &StoredFact| self::key(&stored.fact.zh);
+        self.load_as(key, MAX_OBJECT_BYTES, text::parse_object, key_of)
+    }
+
+    fn load_as<T>(
+        &self,
+        key: &str,
+        limit: u64,
+        parse: impl Fn(&[u8]) -> Result<T, FactError>,
+        key_of: impl Fn(&T) -> Option<String>,
+    ) -> Result<Option<(T, u64)>, ObjectError> {
+        if !self.objects.is_usable() {
+            return Ok(None);
+        }
+        let Some(bytes) = self.objects.get(key, limit)? else {
             return Ok(None);
         };
-        let stored = text::parse_object(&bytes)?;
-        // A file that was copied to another name would make one package pass for another.
-        if self::key(&stored.fact.zh).as_deref() != Some(key) {
+        let stored = parse(&bytes)?;
+        // A file that was copied to another name would make one package or release pass for another.
+        if key_of(&stored).as_deref() != Some(key) {
             return Err(ObjectError::Misplaced);
         }
         Ok(Some((stored, bytes.len() as u64)))
@@ -381,10 +388,8 @@ enum ObjectError {
     Unreadable(#[from] io::Error),
     #[error(transparent)]
     NoFact(#[from] FactError),
-    #[error("it is the fact of another package")]
+    #[error("it is about another package or release")]
     Misplaced,
-    #[error("it is about another release")]
-    OtherRelease,
 }
 
 /// Returns the key of the fact about a `zh:` hash, if it is one.

@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::text::{FactError, hash, origin_line, parse_origin, parsed, sealed, unsealed};
-use super::{FactOrigin, StoredRelease};
+use super::StoredRelease;
+use super::text::{FactError, hash, parsed, sealed, unsealed};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::hash::Scheme;
@@ -126,11 +126,8 @@ pub(super) fn statements(release: &ReleaseFact, hashes: StatedH1s) -> Vec<String
     lines
 }
 
-/// Adds a statement to what is known of a release.
-///
-/// # Errors
-/// If it is none.
-pub(super) fn add(release: &mut ReleaseFact, statement: &str) -> Result<(), &'static str> {
+/// Adds a statement to what is known of a release; `None` if it is none.
+pub(super) fn add(release: &mut ReleaseFact, statement: &str) -> Option<()> {
     let words: Vec<&str> = statement.split(' ').collect();
     let is_fingerprint = |text: &str| {
         text.len() == 40
@@ -138,6 +135,7 @@ pub(super) fn add(release: &mut ReleaseFact, statement: &str) -> Result<(), &'st
                 .bytes()
                 .all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'))
     };
+    let time = |seconds| UNIX_EPOCH.checked_add(Duration::from_secs(parsed(seconds)?));
     match &words[..] {
         ["whole"] => release.lists_release = true,
         ["signed", fingerprint, subkey @ ..]
@@ -151,54 +149,43 @@ pub(super) fn add(release: &mut ReleaseFact, statement: &str) -> Result<(), &'st
             });
         }
         ["expires", fingerprint, seconds] if is_fingerprint(fingerprint) => {
-            let seconds = parsed(seconds).map(Duration::from_secs);
-            let end = seconds
-                .and_then(|seconds| UNIX_EPOCH.checked_add(seconds))
-                .ok_or("its key has no end")?;
-            release.key_ends.insert((*fingerprint).to_owned(), end);
+            release
+                .key_ends
+                .insert((*fingerprint).to_owned(), time(seconds)?);
         }
         ["dated", name, seconds] => {
-            let source = DATES.iter().find(|(_, other)| other == name);
-            let seconds = parsed(seconds).map(Duration::from_secs);
-            let time = seconds.and_then(|seconds| UNIX_EPOCH.checked_add(seconds));
-            let ((source, _), time) = source.zip(time).ok_or("it states no date")?;
-            let source = *source;
+            let (source, _) = *DATES.iter().find(|(_, other)| other == name)?;
+            let time = time(seconds)?;
             release.dates.extend([ReleaseDate { time, source }]);
         }
         // The `h1:` is missing where only the signed list was read, not the package.
         ["package", zh, platform, h1 @ ..] if h1.len() < 2 => {
-            let zh = hash(zh, Scheme::Zh).ok_or("its package has no zh: hash")?;
-            let platform = parsed(platform).ok_or("its package has no platform")?;
+            let platform = parsed(platform)?;
             let h1 = match h1 {
-                [h1] => Some(hash(h1, Scheme::H1).ok_or("its package has no h1: hash")?),
+                [h1] => Some(hash(h1, Scheme::H1)?),
                 _ => None,
             };
-            release.packages.insert(zh, ReleasePackage { platform, h1 });
+            release
+                .packages
+                .insert(hash(zh, Scheme::Zh)?, ReleasePackage { platform, h1 });
         }
-        ["other", zh] => {
-            let zh = hash(zh, Scheme::Zh).ok_or("its file has no zh: hash")?;
-            release.others.insert(zh);
-        }
-        ["attested", zh, texts @ ..] if texts.len() == 4 => {
-            let zh = hash(zh, Scheme::Zh).ok_or("its attested package has no zh: hash")?;
-            let [repository, commit, git_ref, workflow] =
-                [0, 1, 2, 3].map(|index| texts[index].to_owned());
+        ["other", zh] => drop(release.others.insert(hash(zh, Scheme::Zh)?)),
+        ["attested", zh, repository, commit, git_ref, workflow] => {
             let build = AttestedBuild {
-                repository,
-                commit,
-                git_ref,
-                workflow,
+                repository: (*repository).to_owned(),
+                commit: (*commit).to_owned(),
+                git_ref: (*git_ref).to_owned(),
+                workflow: (*workflow).to_owned(),
             };
-            release.attested.insert(zh, Some(build));
+            release.attested.insert(hash(zh, Scheme::Zh)?, Some(build));
         }
         // Kept as well, so that the registry is not asked again for an attestation that does not exist.
         ["unattested", zh] => {
-            let zh = hash(zh, Scheme::Zh).ok_or("its package has no zh: hash")?;
-            release.attested.entry(zh).or_default();
+            release.attested.entry(hash(zh, Scheme::Zh)?).or_default();
         }
-        _ => return Err("it states nothing of a release"),
+        _ => return None,
     }
-    Ok(())
+    Some(())
 }
 
 /// Writes the object that holds a release.
@@ -211,35 +198,26 @@ pub(super) fn object(stored: &StoredRelease) -> String {
     let ReleaseFact {
         provider, version, ..
     } = &**release;
-    let origin = origin_line(origin, *since);
-    let statements = statements(release, StatedH1s::Stated).join("\n");
-    sealed(format!(
-        "{HEADER}\n{provider} {version}\n{origin}\n{statements}\n"
-    ))
+    let mut text = statements(release, StatedH1s::Stated).join("\n");
+    text.push('\n');
+    let name = format!("{provider} {version}");
+    sealed(HEADER, &name, (origin, *since), &text)
 }
 
 /// Reads the object that holds a release.
 ///
 /// # Errors
-/// If it is another text, or damaged. The check finds damage, not forgery.
+/// If it is another text, or damaged.
 pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredRelease, FactError> {
-    let text = unsealed(bytes, HEADER)?;
-    let lines: Vec<&str> = text.lines().skip(1).collect();
-    let at = |line, problem| FactError::Line { line, problem };
-    let [name, origin, statements @ ..] = &lines[..] else {
-        return Err(at(lines.len() + 2, "it is missing"));
-    };
-    let (provider, version) =
-        parse_name(name).ok_or_else(|| at(2, "it does not name a release"))?;
-    let (origin, since): (FactOrigin, u64) =
-        parse_origin(origin).ok_or_else(|| at(3, "it does not say who computed it"))?;
+    let object = unsealed(bytes, HEADER)?;
+    let (provider, version) = parse_name(object.subject).ok_or(FactError::Form)?;
     let mut release = unknown(provider, version);
-    for (index, statement) in statements.iter().enumerate() {
-        add(&mut release, statement).map_err(|problem| at(index + 4, problem))?;
+    for statement in object.rest.lines() {
+        add(&mut release, statement).ok_or(FactError::Form)?;
     }
     Ok(StoredRelease {
         release: Arc::new(release),
-        origin,
-        since,
+        origin: object.origin,
+        since: object.since,
     })
 }

@@ -80,7 +80,7 @@ impl Store<'_> {
 
     /// Reads the release of a key, unless it is too old.
     pub(super) fn read_release(&self, key: &str) -> Option<StoredRelease> {
-        let (release, _) = self.loaded(key, Self::load_release)?;
+        let (release, _) = self.noted(key, self.load_release(key))?;
         (!self.is_out_of_date(release.since)).then_some(release)
     }
 
@@ -89,17 +89,9 @@ impl Store<'_> {
         &self,
         key: &str,
     ) -> Result<Option<(StoredRelease, u64)>, ObjectError> {
-        let Some(bytes) = self.objects.get(key, MAX_OBJECT_BYTES)? else {
-            return Ok(None);
+        let key_of = |stored: &StoredRelease| {
+            Some(self::key(&stored.release.provider, &stored.release.version))
         };
-        let stored = release_text::parse_object(&bytes)?;
-        let ReleaseFact {
-            provider, version, ..
-        } = &*stored.release;
-        // A file that was copied to another name would judge the hashes of another release.
-        if self::key(provider, version) != key {
-            return Err(ObjectError::OtherRelease);
-        }
-        Ok(Some((stored, bytes.len() as u64)))
+        self.load_as(key, MAX_OBJECT_BYTES, release_text::parse_object, key_of)
     }
 }

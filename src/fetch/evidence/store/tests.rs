@@ -52,6 +52,11 @@ fn of_facts(facts: impl IntoIterator<Item = Fact>) -> Export {
     }
 }
 
+/// The origin of an import.
+pub(super) fn imported(from: &str) -> FactOrigin {
+    FactOrigin::Imported(from.to_owned())
+}
+
 pub(super) fn clock(seconds: u64) -> MemClock {
     MemClock::at(UNIX_EPOCH + Duration::from_secs(seconds))
 }
@@ -127,31 +132,31 @@ fn what_is_no_fact_is_ignored_with_a_note() {
         ),
         (
             resealed(&good.replace("computed", "guessed")),
-            "line 3 is not a fact: it does not say who computed it",
+            "its lines are not those of its kind",
         ),
         (
             resealed(&good.replace("acme/demo", "acme")),
-            "line 2 is not a fact: the fourth word is no provider address",
+            "its lines are not those of its kind",
         ),
         (
             resealed(&good.replace("registry.terraform.io/", "")),
-            "line 2 is not a fact: it is not written in full",
+            "its lines are not those of its kind",
         ),
         (
             resealed(&good.replace("_v1.0.1", "_v1.0.2")),
-            "line 5 is not a fact: the files do not have the h1:",
+            "its lines are not those of its kind",
         ),
         (
             resealed(&good.replace("file ", "link ")),
-            "line 5 is not a fact: it does not state a file",
+            "its lines are not those of its kind",
         ),
         (
             resealed(&good.replace("offered darwin_arm64", "offered darwin")),
-            "line 4 is not a fact: it does not state platforms",
+            "its lines are not those of its kind",
         ),
         (
             text::object(&stored(2, FactOrigin::Computed)),
-            "it is the fact of another package",
+            "it is about another package or release",
         ),
         ("x".repeat(MAX_OBJECT_BYTES as usize + 1), "file too large"),
     ] {
@@ -174,17 +179,13 @@ fn what_is_no_fact_is_ignored_with_a_note() {
 fn an_imported_fact_never_replaces_one_that_was_computed_here() {
     let (files, clock) = (MemFiles::default(), clock(NOW));
     let store = store(&files, &clock);
-    let imported = FactOrigin::Imported("a\nb".to_owned());
+    let import = imported("a\nb");
     let origin = || store.find(&fact(1).zh).expect("kept").origin.clone();
-    store.put(&fact(1), imported.clone()).expect("put");
-    assert_eq!(
-        origin(),
-        FactOrigin::Imported("a b".to_owned()),
-        "its name is one line"
-    );
+    store.put(&fact(1), import.clone()).expect("put");
+    assert_eq!(origin(), imported("a b"), "its name is one line");
     store.keep(&fact(1));
     assert_eq!(origin(), FactOrigin::Computed);
-    store.put(&fact(1), imported).expect("nothing to do");
+    store.put(&fact(1), import).expect("nothing to do");
     assert_eq!(origin(), FactOrigin::Computed);
     assert_eq!(store.notes(), [""; 0]);
     // What the store held was false: the package has been seen now.
@@ -297,10 +298,7 @@ zh:0303030303030303030303030303030303030303030303030303030303030303 h1:ctJOWdYja
     assert_eq!(import(&text), Ok(of_facts([1, 2, 3].map(bare))));
     let damaged = text.replace("1.0.2", "1.0");
     let error = import(&damaged).expect_err("a version that is not in full");
-    assert_eq!(
-        error.to_string(),
-        "line 3 is not a fact: it is not written in full"
-    );
+    assert_eq!(error.to_string(), "line 3 is not a fact");
     let error = import("zh:00").expect_err("no header");
     assert_eq!(
         error.to_string(),
@@ -339,31 +337,20 @@ fn imported_facts_are_new_or_known() {
     let (files, clock) = (MemFiles::default(), clock(NOW));
     let store = store(&files, &clock);
     store.keep(&fact(1));
-    let from = |name: &str| FactOrigin::Imported(name.to_owned());
-    let result = store
-        .import(
-            &of_facts([fact(1), fact(2)]),
-            &FactOrigin::Imported("a".to_owned()),
-        )
-        .expect("imported");
     let one_of_each = ImportCounts {
         new: 1,
         known: 1,
         ..ImportCounts::default()
     };
-    assert_eq!(result, one_of_each);
-    let result = store
-        .import(
-            &of_facts([fact(2), fact(3)]),
-            &FactOrigin::Imported("b".to_owned()),
-        )
-        .expect("imported");
-    assert_eq!(result, one_of_each);
+    for (facts, from) in [([fact(1), fact(2)], "a"), ([fact(2), fact(3)], "b")] {
+        let result = store.import(&of_facts(facts), &imported(from));
+        assert_eq!(result.expect("imported"), one_of_each);
+    }
     let inventory = store.inventory().expect("listed");
-    let origins = inventory.facts.into_iter().map(|one| one.origin);
+    let origins = inventory.facts.into_iter().map(|stored| stored.origin);
     assert_eq!(
         origins.collect::<Vec<_>>(),
-        [FactOrigin::Computed, from("a"), from("b")]
+        [FactOrigin::Computed, imported("a"), imported("b")]
     );
 }
 
@@ -376,14 +363,11 @@ fn one_contradiction_makes_an_import_worthless() {
             store.keep(&fact(1));
         } else {
             store
-                .import(&of_facts([fact(1)]), &FactOrigin::Imported("a".to_owned()))
+                .import(&of_facts([fact(1)]), &imported("a"))
                 .expect("imported");
         }
         let before = store.inventory().expect("listed");
-        let result = store.import(
-            &of_facts([false_fact(1), fact(2)]),
-            &FactOrigin::Imported("b".to_owned()),
-        );
+        let result = store.import(&of_facts([false_fact(1), fact(2)]), &imported("b"));
         let result = result.expect("read");
         let [contradiction] = &result.contradictions[..] else {
             panic!("{result:?}")
@@ -404,10 +388,7 @@ fn an_import_removes_nothing_to_make_room() {
     }
     let many: Vec<Fact> = (50..300).map(of_group).collect();
     let result = store
-        .import(
-            &of_facts(many.clone()),
-            &FactOrigin::Imported("flood".to_owned()),
-        )
+        .import(&of_facts(many.clone()), &imported("flood"))
         .expect("imported");
     let expected = ImportCounts {
         new: MAX_PER_GROUP - 100,
@@ -434,7 +415,7 @@ fn what_is_removed_is_what_was_asked_for() {
         let store = store(&files, &clock);
         store.keep(&fact(1));
         store
-            .import(&of_facts([fact(2)]), &FactOrigin::Imported("a".to_owned()))
+            .import(&of_facts([fact(2)]), &imported("a"))
             .expect("imported");
         let before = store.inventory().expect("listed");
         assert_eq!((before.facts.len(), before.old.len()), (2, 1));
@@ -472,10 +453,7 @@ fn an_export_is_read_however_its_lines_end_and_repeat() {
     assert!(import(&format!("{text}{other_name}\n")).is_ok());
     let other_size = last.replace(" 3 ", " 4 ");
     let error = import(&format!("{text}{other_size}\n")).expect_err("a contradiction");
-    assert_eq!(
-        error.to_string(),
-        "line 4 is not a fact: it contradicts an earlier line"
-    );
+    assert_eq!(error.to_string(), "line 4 contradicts an earlier line");
     for hostile in [
         format!("\u{feff}{text}"),
         format!("{text}<<<<<<< ours\n"),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::tests::{NOW, clock, fact, store};
+use super::tests::{NOW, clock, fact, imported, store};
 use super::*;
 use crate::contents::BuildInfo;
 use crate::hash;
@@ -86,21 +86,15 @@ fn contents_that_are_damaged_are_ignored_with_a_note() {
     assert_eq!(
         later.notes(),
         [format!(
-            "{key} was ignored: it is the fact of another package"
+            "{key} was ignored: it is about another package or release"
         )]
     );
-    let lies = |text: &str| {
-        let lines = format!("lockctl contents 1\n{}\n{text}", fact(1).zh);
-        contents::parse_object(text::sealed(lines).as_bytes()).expect_err("no contents")
-    };
-    assert_eq!(
-        lies("computed 1\nunknown\n\tpath\tx\x1b\n").to_string(),
-        "line 4 is not a fact: it is no build information"
-    );
-    assert_eq!(
-        lies("guessed\nunknown\n").to_string(),
-        "line 3 is not a fact: it does not say who computed it"
-    );
+    for lies in ["computed 1\nunknown\n\tpath\tx\x1b\n", "guessed\nunknown\n"] {
+        let lines = format!("lockctl contents 1\n{}\n{lies}", fact(1).zh);
+        let object = format!("{lines}{}\n", text::check(&lines));
+        let error = contents::parse_object(object.as_bytes()).expect_err("no contents");
+        assert_eq!(error, FactError::Form);
+    }
 }
 
 #[test]
@@ -108,14 +102,13 @@ fn imported_contents_give_way_to_computed_ones() {
     let (files, clock) = (MemFiles::default(), clock(NOW));
     let store = store(&files, &clock);
     let zh = fact(1).zh;
-    let imported = || FactOrigin::Imported("x".to_owned());
     store
-        .put_contents(&zh, &build(1), imported())
+        .put_contents(&zh, &build(1), imported("x"))
         .expect("written");
-    assert_eq!(store.contents(&zh).expect("kept").origin, imported());
+    assert_eq!(store.contents(&zh).expect("kept").origin, imported("x"));
     store.keep_contents(&zh, &build(2));
     store
-        .put_contents(&zh, &build(1), imported())
+        .put_contents(&zh, &build(1), imported("x"))
         .expect("not written");
     let found = store.contents(&zh).expect("kept");
     assert_eq!(
@@ -181,18 +174,16 @@ contents zh:0202020202020202020202020202020202020202020202020202020202020202 1 g
 
 "#]]
     );
-    let imported = import(&text).expect("an export");
-    assert_eq!(imported.contents, contents);
-    assert_eq!(import(&text.replace('\n', "\r\n")).as_ref(), Ok(&imported));
+    let export = import(&text).expect("an export");
+    assert_eq!(export.contents, contents);
+    assert_eq!(import(&text.replace('\n', "\r\n")).as_ref(), Ok(&export));
 
     let files = MemFiles::default();
     let other = self::store(&files, &clock);
-    other
-        .import(&imported, &FactOrigin::Imported("x".to_owned()))
-        .expect("kept");
+    other.import(&export, &imported("x")).expect("kept");
     let kept = other.contents(&fact(1).zh).expect("imported");
     assert_eq!(kept.contents, build(7));
-    assert_eq!(kept.origin, FactOrigin::Imported("x".to_owned()));
+    assert_eq!(kept.origin, imported("x"));
     let zhs = || facts.iter().map(|fact| &fact.zh);
     assert_eq!(other.build_infos(zhs(), false), BTreeMap::new());
     assert_eq!(other.build_infos(zhs(), true), contents);
@@ -201,33 +192,23 @@ contents zh:0202020202020202020202020202020202020202020202020202020202020202 1 g
 #[test]
 fn contents_in_an_export_that_lie_are_refused() {
     #[track_caller]
-    fn check(lines: &str, problem: &str) {
+    fn check(lines: &str, line: usize) {
         let text = format!("# lockctl facts 1\n{lines}");
-        let error = import(&text).expect_err("refused").to_string();
-        assert_eq!(error, format!("line {problem}"));
+        assert_eq!(import(&text), Err(FactError::Line { line }), "{lines}");
     }
     let zh = fact(1).zh;
-    check("\tpath\tx\n", "2 is not a fact: it belongs to no contents");
-    check("modules x\n", "2 is not a fact: it has no number");
-    check(
-        &format!("contents {zh} 1 go1\n"),
-        "2 is not a fact: the third word is not the number of modules above",
-    );
-    check(
-        &format!("modules 1\ncontents {zh} 1\n"),
-        "3 is not a fact: it does not have four words",
-    );
-    check(
-        &format!("modules 1\n\tdep\tx\ncontents {zh} 1 go1\n"),
-        "4 is not a fact: some contents are no build information",
-    );
+    check("\tpath\tx\n", 2);
+    check("modules x\n", 2);
+    check(&format!("contents {zh} 1 go1\n"), 2);
+    check(&format!("modules 1\ncontents {zh} 1\n"), 3);
+    check(&format!("modules 1\n\tdep\tx\ncontents {zh} 1 go1\n"), 4);
     // Many packages that share long lines would take more memory than the file.
     let modules = format!("\tdep\t{}\tv1\n", "x".repeat(1000)).repeat(1000);
     let mut text = format!("modules 1\n{modules}");
     for number in 0..100 {
         text += &format!("contents {} 1 go1\n", hash::zh_of_digest(&[number; 32]));
     }
-    check(&text, "1102 is not a fact: there are too many contents");
+    check(&text, 1102);
     let text = format!("# lockctl facts 1\nmodules 1\ncontents {zh} 1 go1\n");
     assert_eq!(import(&text), Ok(Export::default()), "no fact");
 }

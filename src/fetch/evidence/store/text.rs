@@ -43,12 +43,27 @@ pub enum FactError {
     Header { expected: &'static str },
     #[error("it is damaged: its check does not match")]
     Damaged,
-    #[error("line {line} is not a fact: {problem}")]
+    #[error("its lines are not those of its kind")]
+    Form,
+    #[error("line {line} is not a fact")]
     Line {
         /// The line number, counted from 1.
         line: usize,
-        problem: &'static str,
     },
+    #[error("line {line} contradicts an earlier line")]
+    Contradiction {
+        /// The line number, counted from 1.
+        line: usize,
+    },
+}
+
+/// The parts of an object behind its header.
+pub(super) struct ObjectText<'a> {
+    pub(super) subject: &'a str,
+    pub(super) origin: FactOrigin,
+    pub(super) since: u64,
+    /// The lines behind these, each with its end.
+    pub(super) rest: &'a str,
 }
 
 /// Writes a fact in one line, without its end; the files are left out.
@@ -63,37 +78,29 @@ pub(super) fn line(fact: &Fact) -> String {
 }
 
 /// Parses one line of a fact file.
-///
-/// # Errors
-/// The problem with the line, in words.
-pub(super) fn parse_line(text: &str) -> Result<Fact, &'static str> {
+pub(super) fn parse_line(text: &str) -> Option<Fact> {
     if text.len() > MAX_LINE_BYTES {
-        return Err("it is too long");
+        return None;
     }
     let words: Vec<&str> = text.split(' ').collect();
     let &[zh, h1, size, provider, version, platform] = &words[..] else {
-        return Err("it does not have six words");
+        return None;
     };
     let fact = Fact {
-        zh: hash(zh, Scheme::Zh).ok_or("the first word is no zh: hash")?,
-        h1: hash(h1, Scheme::H1).ok_or("the second word is no h1: hash")?,
-        size: parsed(size).ok_or("the third word is no size in bytes")?,
+        zh: hash(zh, Scheme::Zh)?,
+        h1: hash(h1, Scheme::H1)?,
+        size: parsed(size)?,
         id: PackageId {
             // A full address is read alike by all flavors.
-            provider: ProviderAddr::parse(provider, Flavor::Terraform1_11)
-                .map_err(|_| "the fourth word is no provider address")?,
-            version: parsed(version).ok_or("the fifth word is no version")?,
-            platform: parsed(platform).ok_or("the sixth word is no platform")?,
+            provider: ProviderAddr::parse(provider, Flavor::Terraform1_11).ok()?,
+            version: parsed(version)?,
+            platform: parsed(platform)?,
         },
         offered: Vec::new(),
         files: Vec::new(),
     };
     // What is spelled differently, such as a short address or `1.0`, was not written by this program.
-    if line(&fact) == text {
-        Ok(fact)
-    } else {
-        Err("it is not written in full")
-    }
+    (line(&fact) == text).then_some(fact)
 }
 
 pub(super) fn parsed<T: FromStr>(word: &str) -> Option<T> {
@@ -112,8 +119,7 @@ pub(super) fn object(stored: &StoredFact) -> String {
         origin,
         since,
     } = stored;
-    let origin = origin_line(origin, *since);
-    let mut text = format!("{HEADER}\n{}\n{origin}\n", line(fact));
+    let mut text = String::new();
     if !fact.offered.is_empty() && fact.offered.len() <= MAX_PLATFORMS {
         text.push_str("offered");
         for platform in &fact.offered {
@@ -128,29 +134,35 @@ pub(super) fn object(stored: &StoredFact) -> String {
     for PackedFile { name, digest } in fact.files.iter().filter(|_| statable) {
         text.push_str(&format!("file {} {name}\n", hex_of_digest(digest)));
     }
-    sealed(text)
+    sealed(HEADER, &line(fact), (origin, *since), &text)
 }
 
-/// Writes who computed something, and since when it has been kept.
-pub(super) fn origin_line(origin: &FactOrigin, since: u64) -> String {
-    match origin {
+/// Writes an object: its header, its subject, who computed it and since when it has been kept, other lines, and the
+/// check.
+pub(super) fn sealed(
+    header: &str,
+    subject: &str,
+    (origin, since): (&FactOrigin, u64),
+    rest: &str,
+) -> String {
+    let origin = match origin {
         FactOrigin::Computed => format!("computed {since}"),
         FactOrigin::Imported(from) => format!("imported {since} {}", name_of_import(from)),
         FactOrigin::Signed(key) => format!("signed {since} {}", name_of_import(key)),
-    }
-}
-
-/// Adds the check to the text of an object.
-pub(super) fn sealed(text: String) -> String {
+    };
+    let text = format!("{header}\n{subject}\n{origin}\n{rest}");
     let check = check(&text);
     format!("{text}{check}\n")
 }
 
-/// Returns the text of an object without its check, which must match.
+/// Takes an object apart. The check finds damage, not forgery.
 ///
 /// # Errors
 /// If it is another text, or damaged.
-pub(super) fn unsealed<'a>(bytes: &'a [u8], header: &'static str) -> Result<&'a str, FactError> {
+pub(super) fn unsealed<'a>(
+    bytes: &'a [u8],
+    header: &'static str,
+) -> Result<ObjectText<'a>, FactError> {
     let text = std::str::from_utf8(bytes).map_err(|_| FactError::Damaged)?;
     if text.split('\n').next() != Some(header) {
         return Err(FactError::Header { expected: header });
@@ -158,11 +170,20 @@ pub(super) fn unsealed<'a>(bytes: &'a [u8], header: &'static str) -> Result<&'a 
     // The last line is the check of all lines before it.
     let covered = text.trim_end_matches('\n');
     let covered = covered.rfind('\n').map_or(0, |end| end + 1);
-    if text[covered..] == format!("{}\n", check(&text[..covered])) {
-        Ok(&text[..covered])
-    } else {
-        Err(FactError::Damaged)
+    if text[covered..] != format!("{}\n", check(&text[..covered])) {
+        return Err(FactError::Damaged);
     }
+    let parts = text[..covered].splitn(4, '\n').collect::<Vec<_>>();
+    let [_, subject, origin, rest] = parts[..] else {
+        return Err(FactError::Form);
+    };
+    let (origin, since) = parse_origin(origin).ok_or(FactError::Form)?;
+    Ok(ObjectText {
+        subject,
+        origin,
+        since,
+        rest,
+    })
 }
 
 /// Returns the name of an import as it is kept: one line, not too long.
@@ -177,56 +198,40 @@ pub fn name_of_import(from: &str) -> String {
 /// Reads the object that holds a fact.
 ///
 /// # Errors
-/// If it is another text, or damaged. The check finds damage, not forgery.
+/// If it is another text, or damaged.
 pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredFact, FactError> {
-    let text = unsealed(bytes, HEADER)?;
-    let lines: Vec<&str> = text.lines().skip(1).collect();
-    let at = |line, problem| FactError::Line { line, problem };
-    let [fact, origin, rest @ ..] = &lines[..] else {
-        return Err(at(lines.len() + 2, "it is missing"));
-    };
-    let mut fact = parse_line(fact).map_err(|problem| at(2, problem))?;
-    let (origin, since) =
-        parse_origin(origin).ok_or_else(|| at(3, "it does not say who computed it"))?;
-    // A fact may lack both parts.
-    let (offered, files) = match rest {
-        [first, files @ ..] if first.starts_with("offered ") => (Some(first), files),
-        files => (None, files),
-    };
-    if let Some(offered) = offered {
+    let object = unsealed(bytes, HEADER)?;
+    let mut fact = parse_line(object.subject).ok_or(FactError::Form)?;
+    add_rest(&mut fact, object.rest).ok_or(FactError::Form)?;
+    Ok(StoredFact {
+        fact,
+        origin: object.origin,
+        since: object.since,
+    })
+}
+
+/// Adds the platforms of the release and the files of the package; a fact may lack both.
+fn add_rest(fact: &mut Fact, rest: &str) -> Option<()> {
+    let mut lines = rest.lines().peekable();
+    if let Some(offered) = lines.next_if(|line| line.starts_with("offered ")) {
         fact.offered = offered
             .split(' ')
             .skip(1)
             .map(parsed)
             .collect::<Option<Vec<Platform>>>()
-            .filter(|platforms| platforms.len() <= MAX_PLATFORMS)
-            .ok_or_else(|| at(4, "it does not state platforms"))?;
+            .filter(|platforms| platforms.len() <= MAX_PLATFORMS)?;
     }
-    let above = 1 + lines.len() - files.len();
-    if files.len() > MAX_FILES {
-        return Err(at(above + 1 + MAX_FILES, "there are too many files"));
-    }
-    for (index, file) in files.iter().enumerate() {
-        let file =
-            parse_file(file).ok_or_else(|| at(above + 1 + index, "it does not state a file"))?;
-        fact.files.push(file);
-    }
+    fact.files = lines.map(parse_file).collect::<Option<_>>()?;
     let digests = fact
         .files
         .iter()
         .map(|file| (file.name.as_bytes(), file.digest));
     // The files must have the recorded `h1:`, so that `verify` may name the ones that differ (rules 2.1).
-    if !files.is_empty() && h1_of_digests(digests).as_ref() != Ok(&fact.h1) {
-        return Err(at(above + 1, "the files do not have the h1:"));
-    }
-    Ok(StoredFact {
-        fact,
-        origin,
-        since,
-    })
+    let has_h1 = fact.files.is_empty() || h1_of_digests(digests).as_ref() == Ok(&fact.h1);
+    (has_h1 && fact.files.len() <= MAX_FILES).then_some(())
 }
 
-pub(super) fn parse_origin(text: &str) -> Option<(FactOrigin, u64)> {
+fn parse_origin(text: &str) -> Option<(FactOrigin, u64)> {
     if let Some(since) = text.strip_prefix("computed ") {
         return Some((FactOrigin::Computed, parsed(since)?));
     }

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::contents::{CONTENTS, MAX_CONTENTS_PER_GROUP};
 use super::releases::{self, RELEASES};
 use super::{
-    Export, FACTS, FactOrigin, Facts as _, MAX_EXPORT_BYTES, MAX_PER_GROUP, Store, StoredFact,
-    StoredRelease, group, key, key_in, lock,
+    Export, FACTS, FactOrigin, Facts as _, MAX_EXPORT_BYTES, MAX_PER_GROUP, ObjectError, Store,
+    StoredFact, StoredRelease, group, key, key_in, lock,
 };
 use crate::addr::ProviderAddr;
 use crate::contents::{BuildInfo, ProgramContents};
@@ -244,60 +244,54 @@ impl Store<'_> {
     /// If the objects cannot be used, listed or removed.
     pub fn clean(&self, removal: Removal, is_dry: bool) -> io::Result<RemovalCounts> {
         let mut removed = RemovalCounts::default();
-        for key in self.keys(FACTS)? {
-            let (is_wanted, count) = match self.load(&key) {
-                Ok(None) => continue,
-                // Every reader ignores a broken object (rules 2.1), so that it only takes space.
-                Err(_) => (true, &mut removed.broken),
-                Ok(Some((fact, _))) if self.is_old(&fact) => (true, &mut removed.old),
-                Ok(Some((fact, _))) => match fact.origin {
-                    FactOrigin::Computed => (removal == Removal::Everything, &mut removed.computed),
-                    FactOrigin::Imported(_) | FactOrigin::Signed(_) => {
-                        (removal != Removal::Useless, &mut removed.imported)
-                    }
-                },
-            };
-            if !is_wanted {
-                removed.kept += 1;
-                continue;
-            }
-            *count += 1;
-            if !is_dry {
-                self.objects.remove(&key)?;
-            }
-        }
         // Releases and contents are removed like facts; of the sound objects, only facts are counted.
-        let releases = self.keys(RELEASES)?.into_iter().map(|key| {
-            let loaded = self.load_release(&key);
-            let state = loaded.map(|found| found.map(|(found, _)| (found.origin, found.since)));
-            (key, state)
-        });
-        let contents = self.keys(CONTENTS)?.into_iter().map(|key| {
-            let loaded = self.load_contents(&key);
-            let state = loaded.map(|found| found.map(|found| (found.origin, found.since)));
-            (key, state)
-        });
-        for (key, state) in releases.chain(contents) {
-            let is_wanted = match state {
-                Ok(None) => continue,
-                Err(_) => {
-                    removed.broken += 1;
-                    true
-                }
-                Ok(Some((origin, since))) => {
-                    let is_own = origin == FactOrigin::Computed;
-                    self.is_out_of_date(since)
-                        || removal == Removal::Everything
-                        || removal == Removal::UselessAndImported && !is_own
-                }
+        let mut others = RemovalCounts::default();
+        for kind in [FACTS, RELEASES, CONTENTS] {
+            let counts = if kind == FACTS {
+                &mut removed
+            } else {
+                &mut others
             };
-            if is_wanted && !is_dry {
-                self.objects.remove(&key)?;
+            for key in self.keys(kind)? {
+                let (is_wanted, count) = match self.origin_of(kind, &key) {
+                    Ok(None) => continue,
+                    // Every reader ignores a broken object (rules 2.1), so that it only takes space.
+                    Err(_) => (true, &mut counts.broken),
+                    Ok(Some((_, since))) if self.is_out_of_date(since) => (true, &mut counts.old),
+                    Ok(Some((FactOrigin::Computed, _))) => {
+                        (removal == Removal::Everything, &mut counts.computed)
+                    }
+                    Ok(Some((FactOrigin::Imported(_) | FactOrigin::Signed(_), _))) => {
+                        (removal != Removal::Useless, &mut counts.imported)
+                    }
+                };
+                if !is_wanted {
+                    counts.kept += 1;
+                    continue;
+                }
+                *count += 1;
+                if !is_dry {
+                    self.objects.remove(&key)?;
+                }
             }
         }
+        removed.broken += others.broken;
         lock(&self.answers).clear();
         lock(&self.releases).clear();
         Ok(removed)
+    }
+
+    /// Returns who computed an object of a kind, and since when it has been kept.
+    fn origin_of(&self, kind: &str, key: &str) -> Result<Option<(FactOrigin, u64)>, ObjectError> {
+        Ok(match kind {
+            FACTS => self.load(key)?.map(|(fact, _)| (fact.origin, fact.since)),
+            RELEASES => self
+                .load_release(key)?
+                .map(|(release, _)| (release.origin, release.since)),
+            _ => self
+                .load_contents(key)?
+                .map(|contents| (contents.origin, contents.since)),
+        })
     }
 
     /// Returns the keys of all objects of a kind.

@@ -18,7 +18,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::hash::{hex_of_digest, sha256};
 use crate::world::{Clock, NotedObjects, ObjectSize, Objects};
-pub use object::AnswerError;
 
 /// Directory of all answers. Another format would have another number.
 const ANSWERS: &str = "answers-1";
@@ -146,22 +145,22 @@ impl<'a> AnswerCache<'a> {
             return None;
         }
         let key = key(kind, question);
-        let answer = match self.objects.get(&key, MAX_OBJECT_BYTES) {
-            Ok(bytes) => object::read(&bytes?, question),
-            Err(error) => Err(error.into()),
+        let ignored = format!("{key} was ignored");
+        let bytes = match self.objects.get(&key, MAX_OBJECT_BYTES) {
+            Ok(bytes) => bytes?,
+            Err(error) => {
+                self.objects.note(&ignored, &error);
+                return None;
+            }
         };
-        match answer {
-            Ok(answer) => {
-                // An old answer stays on the disk until it is removed, so its age is checked here, too.
-                let is_lasting = matches!(kind, AnswerKind::Advisories | AnswerKind::Releases);
-                let counts = is_lasting || !self.is_old(answer.since);
-                counts.then_some(answer)
-            }
-            Err(why) => {
-                self.objects.note(&format!("{key} was ignored"), &why);
-                None
-            }
-        }
+        let Some(answer) = object::read(&bytes, question) else {
+            self.objects
+                .note(&ignored, &"it is damaged, or answers another question");
+            return None;
+        };
+        // An old answer stays on the disk until it is removed, so its age is checked here, too.
+        let is_lasting = matches!(kind, AnswerKind::Advisories | AnswerKind::Releases);
+        (is_lasting || !self.is_old(answer.since)).then_some(answer)
     }
 
     /// Keeps the answer to a question, if that is possible.

@@ -8,7 +8,6 @@
 //! the answer, up to the end
 //! ```
 
-use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{KeptAnswer, seconds};
@@ -16,19 +15,6 @@ use crate::hash::{hex_of_digest, sha256};
 
 /// The first line of every object. Another format would have another one, and another key.
 const HEADER: &[u8] = b"lockctl answer 1\n";
-
-/// An object that is not used.
-#[derive(Debug, thiserror::Error)]
-pub enum AnswerError {
-    #[error(transparent)]
-    Unreadable(#[from] io::Error),
-    #[error("it is no kept answer")]
-    Form,
-    #[error("it is damaged: its check does not match")]
-    Damaged,
-    #[error("it answers another question")]
-    Misplaced,
-}
 
 /// Writes an object as [`read`] expects it.
 pub(super) fn write(question: &str, since: SystemTime, answer: &[u8]) -> Vec<u8> {
@@ -38,34 +24,26 @@ pub(super) fn write(question: &str, since: SystemTime, answer: &[u8]) -> Vec<u8>
     [HEADER, about.as_bytes(), check.as_bytes(), b"\n", &rest].concat()
 }
 
-/// Reads an object that answers a question.
-///
-/// # Errors
-/// If it does not.
-pub(super) fn read(bytes: &[u8], question: &str) -> Result<KeptAnswer, AnswerError> {
-    let rest = bytes.strip_prefix(HEADER).ok_or(AnswerError::Form)?;
-    let (about, rest) = line(rest).ok_or(AnswerError::Form)?;
-    let (stated, rest) = line(rest).ok_or(AnswerError::Form)?;
+/// Reads an object; `None` if it is damaged, or does not answer the question.
+pub(super) fn read(bytes: &[u8], question: &str) -> Option<KeptAnswer> {
+    let (about, rest) = line(bytes.strip_prefix(HEADER)?)?;
+    let (stated, rest) = line(rest)?;
     // The check is over everything else, so that a lock file never depends on half of an object.
     if stated != format!("{}\n", check(about, rest)).as_bytes() {
-        return Err(AnswerError::Damaged);
+        return None;
     }
-    let about = std::str::from_utf8(about).map_err(|_| AnswerError::Form)?;
-    let numbers: Option<(u64, usize)> = about
+    let (since, length) = std::str::from_utf8(about)
+        .ok()?
         .trim_end()
-        .split_once(' ')
-        .and_then(|(since, length)| Some((since.parse().ok()?, length.parse().ok()?)));
-    let (since, length) = numbers.ok_or(AnswerError::Form)?;
-    let (asked, answer) = rest.split_at_checked(length).ok_or(AnswerError::Form)?;
-    // Only a copied or renamed file gets here: the key is the hash of the question.
+        .split_once(' ')?;
+    let (asked, answer) = rest.split_at_checked(length.parse().ok()?)?;
+    // Only a copied or renamed file has another question: the key is its hash.
     if asked != question.as_bytes() {
-        return Err(AnswerError::Misplaced);
+        return None;
     }
-    let answer = answer.strip_prefix(b"\n").ok_or(AnswerError::Form)?;
-    let since = UNIX_EPOCH.checked_add(Duration::from_secs(since));
-    Ok(KeptAnswer {
-        answer: answer.to_vec(),
-        since: since.ok_or(AnswerError::Form)?,
+    Some(KeptAnswer {
+        answer: answer.strip_prefix(b"\n")?.to_vec(),
+        since: UNIX_EPOCH.checked_add(Duration::from_secs(since.parse().ok()?))?,
     })
 }
 
