@@ -13,7 +13,7 @@ use std::io::{Seek, SeekFrom};
 pub use kind::{ArchiveKind, NamedArchive};
 
 use super::package::{FileContent, PackageBuilder, PackageError, PackageTree, is_kept};
-use crate::archive::{ArchiveError, Limits, UnpackedContent, UnpackedEntry, unpack_zip};
+use crate::archive::{Limits, UnpackedContent, UnpackedEntry, unpack_zip};
 use crate::world::Scratch;
 
 /// The most bytes that an archive may have.
@@ -49,18 +49,8 @@ pub fn read_archive(
                     builder.file(&entry.path, FileContent::Passed(bytes, Some(digest.into())))
                 }
             };
-            match unpack_zip(file, &Limits::MODULE, is_kept, put) {
-                Ok(()) => Ok(builder.finish()),
-                // One title for all kinds of archives.
-                Err(PackageError::Zip(ArchiveError::Empty)) => Err(PackageError::Empty),
-                Err(PackageError::Zip(ArchiveError::NotAZip { reason })) => {
-                    Err(PackageError::NotAnArchive {
-                        kind: ArchiveKind::Zip.as_str(),
-                        reason: reason.to_owned(),
-                    })
-                }
-                Err(error) => Err(error),
-            }
+            unpack_zip(file, &Limits::MODULE, is_kept, put)?;
+            Ok(builder.finish())
         }
         ArchiveKind::TarGz | ArchiveKind::TarBz2 | ArchiveKind::TarXz => {
             tarball::read(kind, file, bytes)

@@ -245,6 +245,10 @@ fn configuration_and_other_contents_have_their_own_room() {
 #[test]
 fn the_directory_of_the_module_is_found() {
     use SubdirectoryPattern::{Glob, Path as Plain};
+    const MISSING: &str = "! the package has no such directory";
+    const AMBIGUOUS: &str = "! the pattern matches more than one name of the package";
+    const LEAVES: &str = "! it leads out of the package";
+    const NO_DIRECTORY: &str = "! it is not a directory";
     let tree = tree(&[
         "main.tf=",
         "modules/a/main.tf=",
@@ -264,78 +268,26 @@ fn the_directory_of_the_module_is_found() {
         (".", "", ""),
         ("modules/a", "modules/a", "modules/a"),
         ("/modules/a", "modules/a", "modules/a"),
-        (
-            "modules/[a]",
-            "modules/a",
-            "! the package has no such directory",
-        ),
-        ("m*/b", "modules/b", "! the package has no such directory"),
-        (
-            "*s/?",
-            "! the pattern matches more than one name of the package",
-            "! the package has no such directory",
-        ),
-        (
-            "m*/z",
-            "! the package has no such directory",
-            "! the package has no such directory",
-        ),
-        (
-            "*/z",
-            "! it leads out of the package",
-            "! the package has no such directory",
-        ),
-        ("l*", "link", "! the package has no such directory"),
+        ("modules/[a]", "modules/a", MISSING),
+        ("m*/b", "modules/b", MISSING),
+        ("*s/?", AMBIGUOUS, MISSING),
+        ("m*/z", MISSING, MISSING),
+        ("*/z", LEAVES, MISSING),
+        ("l*", "link", MISSING),
         ("link", "link", "link"),
-        (".g*", ".git", "! the package has no such directory"),
-        (
-            "*",
-            "! the pattern matches more than one name of the package",
-            "! the package has no such directory",
-        ),
-        ("s[*]r", "s*r", "! the package has no such directory"),
+        (".g*", ".git", MISSING),
+        ("*", AMBIGUOUS, MISSING),
+        ("s[*]r", "s*r", MISSING),
         ("s*r", "s*r", "s*r"),
-        (
-            "[",
-            "! the pattern is not valid",
-            "! the package has no such directory",
-        ),
-        (
-            "main.tf",
-            "! it is not a directory",
-            "! it is not a directory",
-        ),
-        (
-            "main.tf/x",
-            "! it is not a directory",
-            "! it is not a directory",
-        ),
-        (
-            "modules/R*",
-            "! it is not a directory",
-            "! the package has no such directory",
-        ),
-        (
-            "..",
-            "! it leads out of the package",
-            "! it leads out of the package",
-        ),
-        (
-            "out",
-            "! it leads out of the package",
-            "! it leads out of the package",
-        ),
-        (
-            "o*",
-            "! it leads out of the package",
-            "! the package has no such directory",
-        ),
-        ("*/a", "modules/a", "! the package has no such directory"),
-        (
-            "o*/*",
-            "! it leads out of the package",
-            "! the package has no such directory",
-        ),
+        ("[", "! the pattern is not valid", MISSING),
+        ("main.tf", NO_DIRECTORY, NO_DIRECTORY),
+        ("main.tf/x", NO_DIRECTORY, NO_DIRECTORY),
+        ("modules/R*", NO_DIRECTORY, MISSING),
+        ("..", LEAVES, LEAVES),
+        ("out", LEAVES, LEAVES),
+        ("o*", LEAVES, MISSING),
+        ("*/a", "modules/a", MISSING),
+        ("o*/*", LEAVES, MISSING),
     ] {
         assert_eq!(find(sub, Glob), glob, "{sub} as a pattern");
         assert_eq!(find(sub, Plain), plain, "{sub} as a path");

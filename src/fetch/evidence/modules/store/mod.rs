@@ -69,8 +69,6 @@ pub struct ModuleStore<'a> {
     versions: Memo<(Flavor, ModuleName), Result<Arc<ModuleVersions>, ModuleFailure>>,
     locations: Memo<(Flavor, ModuleName, Version), Result<Arc<ModuleLocation>, ModuleFailure>>,
     packages: Memo<(Flavor, Box<str>), Result<ModulePackage, ModuleFailure>>,
-    /// Packages of registries that were asked for in this run to be pinned, by what they are kept as.
-    pinned_anew: Memo<String, Result<ModulePackage, ModuleFailure>>,
     /// Packages by what they are kept as, also where there is no cache.
     known: Mutex<BTreeMap<Box<str>, ModulePackage>>,
 }
@@ -123,7 +121,6 @@ impl<'a> ModuleStore<'a> {
             versions: Memo::default(),
             locations: Memo::default(),
             packages: Memo::default(),
-            pinned_anew: Memo::default(),
             known: Mutex::default(),
         }
     }

@@ -194,7 +194,8 @@ impl ModuleStore<'_> {
             Ok(package)
         };
         if self.pins_anew(request) {
-            return self.pinned_anew.get(&kept_as, fetch);
+            // Asked once in a run, whatever is kept.
+            return self.packages.get(&(flavor, kept_as.as_str().into()), fetch);
         }
         self.kept(&kept_as).map_or_else(fetch, Ok)
     }
