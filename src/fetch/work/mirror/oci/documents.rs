@@ -101,61 +101,54 @@ pub(super) fn version_index(entries: &[Value]) -> LayoutDocument {
     })))
 }
 
-/// The entries of an existing index.
-#[derive(Debug, Default)]
-pub(super) struct IndexEntries {
-    /// The entries of packages, one for each platform.
-    pub(super) packages: BTreeMap<Platform, Value>,
-    /// All other entries, such as signatures, in their order.
+/// The descriptors of an index.
+#[derive(Debug)]
+pub(super) struct Descriptors<K> {
+    /// Those of packages by platform, or the tags of versions.
+    pub(super) keyed: BTreeMap<K, Value>,
+    /// All others, such as signatures, and tags that are no versions, in their order.
     pub(super) others: Vec<Value>,
 }
 
-impl IndexEntries {
-    /// Reads an index; text that is not an index has no entries.
-    pub(super) fn parse(text: &[u8]) -> Self {
-        let mut entries = Self::default();
-        for entry in manifests(text) {
-            match platform(&entry) {
-                Some(platform) => drop(entries.packages.insert(platform, entry)),
-                None => entries.others.push(entry),
+impl<K: Ord> Descriptors<K> {
+    /// Reads an index; text that is not an index has no descriptors.
+    fn parse(text: &[u8], key: impl Fn(&Value) -> Option<K>) -> Self {
+        let (mut keyed, mut others) = (BTreeMap::new(), Vec::new());
+        let mut document: Value = serde_json::from_slice(text).unwrap_or_default();
+        if let Some(Value::Array(manifests)) = document.get_mut("manifests").map(Value::take) {
+            for descriptor in manifests {
+                match key(&descriptor) {
+                    Some(key) => drop(keyed.insert(key, descriptor)),
+                    None => others.push(descriptor),
+                }
             }
         }
-        entries
+        Self { keyed, others }
     }
 
-    /// Returns all entries: others first, then packages by platform.
+    /// Returns all descriptors: others first, then the rest in the order of the keys.
     pub(super) fn all(&self) -> Vec<Value> {
         self.others
             .iter()
-            .chain(self.packages.values())
+            .chain(self.keyed.values())
             .cloned()
             .collect()
     }
 }
 
-/// The tags of a layout, its `index.json`.
-#[derive(Debug, Default)]
-pub(super) struct TagList {
-    /// The descriptor that each version leads to.
-    pub(super) versions: BTreeMap<Version, Value>,
-    /// Descriptors with no tag, or with one that is no version, in their order.
-    pub(super) others: Vec<Value>,
+/// Reads the index of a version: its packages by platform.
+pub(super) fn packages(text: &[u8]) -> Descriptors<Platform> {
+    Descriptors::parse(text, platform)
 }
 
-impl TagList {
-    /// Reads the document; text that is not such a document has no tags.
-    pub(super) fn parse(text: &[u8]) -> Self {
-        let mut tags = Self::default();
-        for descriptor in manifests(text) {
-            let tag = descriptor["annotations"][TAG].as_str();
-            match tag.and_then(media::version) {
-                Some(version) => drop(tags.versions.insert(version, descriptor)),
-                None => tags.others.push(descriptor),
-            }
-        }
-        tags
-    }
+/// Reads `index.json` of a layout: the index that the tag of each version leads to.
+pub(super) fn tags(text: &[u8]) -> Descriptors<Version> {
+    Descriptors::parse(text, |descriptor| {
+        media::version(descriptor["annotations"][TAG].as_str()?)
+    })
+}
 
+impl Descriptors<Version> {
     /// Points the tag of a version to an index.
     pub(super) fn set(&mut self, version: &Version, index: &LayoutDocument) {
         let descriptor = json!({
@@ -165,22 +158,14 @@ impl TagList {
             "size": index.text.len(),
             "annotations": { TAG: media::tag(version) },
         });
-        self.versions.insert(version.clone(), descriptor);
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.versions.is_empty() && self.others.is_empty()
-    }
-
-    pub(super) fn descriptors(&self) -> impl Iterator<Item = &Value> {
-        self.others.iter().chain(self.versions.values())
+        self.keyed.insert(version.clone(), descriptor);
     }
 
     pub(super) fn text(&self) -> Vec<u8> {
         compact(&json!({
             "schemaVersion": 2,
             "mediaType": INDEX,
-            "manifests": self.descriptors().collect::<Vec<_>>(),
+            "manifests": self.all(),
         }))
     }
 }
@@ -219,14 +204,6 @@ fn platform(entry: &Value) -> Option<Platform> {
     }
     let (os, arch) = (platform["os"].as_str()?, platform["architecture"].as_str()?);
     format!("{os}_{arch}").parse().ok()
-}
-
-fn manifests(text: &[u8]) -> Vec<Value> {
-    let mut document: Value = serde_json::from_slice(text).unwrap_or_default();
-    match document.get_mut("manifests").map(Value::take) {
-        Some(Value::Array(manifests)) => manifests,
-        _ => Vec::new(),
-    }
 }
 
 fn digest(name: &Hash) -> String {

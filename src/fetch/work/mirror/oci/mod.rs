@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use self::documents::{
-    BlobName, IndexEntries, LayoutDocument, MARKER, TagList, blob, configuration, package_entry,
+    BlobName, Descriptors, LayoutDocument, MARKER, blob, configuration, package_entry,
     package_manifest, references, version_index,
 };
 use super::copy::{self, FileCopyError};
@@ -105,15 +105,15 @@ impl OciLayouts<'_> {
             differing.extend(placed?);
         }
         differing.extend(self.place_document(&blobs, &configuration())?);
-        let mut tags = TagList::parse(&self.out.read(&dir.join(INDEX))?.unwrap_or_default());
+        let mut tags = documents::tags(&self.out.read(&dir.join(INDEX))?.unwrap_or_default());
         // Tags of versions that this run does not name stay unchecked: another run has placed them.
         for version in BTreeSet::from_iter(packages.iter().map(|package| package.version)) {
-            let mut entries = self.intact_entries(&blobs, tags.versions.get(version));
+            let mut entries = self.intact_entries(&blobs, tags.keyed.get(version));
             for package in packages.iter().filter(|package| package.version == version) {
                 let manifest = package_manifest(&package.zip, &package.file_name);
                 differing.extend(self.place_document(&blobs, &manifest)?);
                 let entry = package_entry(&manifest, package.platform);
-                entries.packages.insert(package.platform.clone(), entry);
+                entries.keyed.insert(package.platform.clone(), entry);
             }
             let index = version_index(&entries.all());
             differing.extend(self.place_document(&blobs, &index)?);
@@ -148,13 +148,13 @@ impl OciLayouts<'_> {
     }
 
     /// Returns the entries of the index that a tag leads to, without packages that have a wrong blob.
-    fn intact_entries(&self, blobs: &Path, tag: Option<&Value>) -> IndexEntries {
+    fn intact_entries(&self, blobs: &Path, tag: Option<&Value>) -> Descriptors<Platform> {
         // A wrong index is ignored: otherwise its packages would be pushed under the right tag.
         let index = tag
             .and_then(blob)
             .and_then(|name| self.document(blobs, &name));
-        let mut entries = IndexEntries::parse(&index.unwrap_or_default());
-        entries.packages.retain(|_, entry| {
+        let mut entries = documents::packages(&index.unwrap_or_default());
+        entries.keyed.retain(|_, entry| {
             let manifest = blob(entry).and_then(|name| self.document(blobs, &name));
             let manifest: Value =
                 serde_json::from_slice(&manifest.unwrap_or_default()).unwrap_or_default();

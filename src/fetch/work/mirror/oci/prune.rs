@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::documents::{BlobName, IndexEntries, TagList, blob, references, version_index};
+use super::documents::{self, BlobName, blob, references, version_index};
 use super::{MARKER_NAME, OciLayouts, blobs_dir};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
@@ -85,21 +85,21 @@ impl OciLayouts<'_> {
     ) -> Result<Vec<PathBuf>, MirroringError> {
         let blobs = blobs_dir(dir);
         let held = self.out.held(dir)?;
-        let mut tags = TagList::parse(&self.out.read(&dir.join(INDEX))?.unwrap_or_default());
+        let mut tags = documents::tags(&self.out.read(&dir.join(INDEX))?.unwrap_or_default());
         let before = tags.text();
         let mut kept = BTreeSet::new();
-        for (version, tag) in std::mem::take(&mut tags.versions) {
+        for (version, tag) in std::mem::take(&mut tags.keyed) {
             let Some(wanted) = wanted.get(&version) else {
                 continue;
             };
             let index = blob(&tag).and_then(|name| self.document(&blobs, &name));
-            let mut entries = IndexEntries::parse(&index.unwrap_or_default());
-            let all = entries.packages.len();
+            let mut entries = documents::packages(&index.unwrap_or_default());
+            let all = entries.keyed.len();
             entries
-                .packages
+                .keyed
                 .retain(|platform, _| wanted.all || wanted.has(platform));
-            if entries.packages.len() == all {
-                tags.versions.insert(version, tag);
+            if entries.keyed.len() == all {
+                tags.keyed.insert(version, tag);
                 continue;
             }
             let index = version_index(&entries.all());
@@ -111,11 +111,12 @@ impl OciLayouts<'_> {
             }
             tags.set(&version, &index);
         }
-        for descriptor in tags.descriptors() {
+        let descriptors = tags.all();
+        for descriptor in &descriptors {
             self.follow(&blobs, descriptor, &mut kept);
         }
         // The right to write is released first, since it belongs to the directory, which is removed.
-        if tags.is_empty() {
+        if descriptors.is_empty() {
             drop(held);
             return self.remove_layout(dir);
         }
