@@ -8,23 +8,13 @@ use crate::locker::{Locked, ProviderOutcome};
 use crate::package::Provenance;
 use crate::report::RootResult;
 
-/// Reports a release that no key signs, and registries that gave no answer.
+/// Reports a release that no key signs.
 pub(super) fn remarks(result: &mut RootResult, outcome: &ProviderOutcome, name: &str) {
     if outcome.is_unsigned_release {
         let host = outcome.provider.hostname();
         let text = format!("{name} is not signed: {host} names no key, and OpenTofu accepts that");
         let rule = diag::named(rules::RELEASE_UNSIGNED);
         result.ruled(rule, &outcome.provider, text);
-    }
-    for unanswered in &outcome.unanswered {
-        let cause = &unanswered.cause;
-        // That it does not have the release is an answer.
-        if !cause.is_unknown_provider() && !cause.lacks_platform() {
-            result.warn(format!(
-                "what {} states of {name} could not be fetched, so its packages were downloaded: {cause}",
-                unanswered.host
-            ));
-        }
     }
 }
 

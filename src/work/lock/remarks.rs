@@ -123,23 +123,6 @@ impl ProviderRemarks<'_> {
             let text = format!("{} for {platforms}: {oddity}", self.name);
             self.rule(result, rules::PACKAGE_ODD, text);
         }
-        // Only the failure of the first platform is shown: those of the others differ in file names.
-        let mut detours: BTreeMap<_, (Vec<Platform>, &str)> = BTreeMap::new();
-        for (platform, detour) in &self.outcome.detours {
-            let (platforms, _) = detours
-                .entry(&detour.host)
-                .or_insert_with(|| (Vec::new(), &detour.reason));
-            platforms.push(platform.clone());
-        }
-        for (host, (platforms, reason)) in detours {
-            result.remark(format!(
-                "{} for {}: downloaded from {}, which has the same signed zip, after {} failed: {reason}",
-                self.name,
-                platform::join(&platforms, ", "),
-                host.unicode(),
-                self.outcome.provider.hostname().unicode()
-            ));
-        }
         dropped::remarks(result, self.outcome, &self.name, self.root);
     }
 

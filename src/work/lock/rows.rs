@@ -5,41 +5,22 @@ use std::sync::Arc;
 
 use crate::advice;
 use crate::hash::Hash;
-use crate::locker::{self, ContradictedBy, Locked, ProviderOutcome};
+use crate::locker::{ContradictedBy, HashEvidence, Locked, ProviderOutcome};
 use crate::package::calendar::timestamp;
 use crate::platform::Platform;
 use crate::report::json::{
-    ComputedHash, DroppedHash, HashEvidenceRow, KeptFact, LockedHash, LockedProvider,
-    PassedOverRelease, ReplacedHash, SignerRow, StatedDate,
+    ComputedHash, DroppedHash, LockedHash, LockedProvider, PassedOverRelease, ReplacedHash,
+    SignerRow, StatedDate,
 };
-use crate::store::FactOrigin;
 
-/// The evidence rows of a run: many roots have the same hashes, and share a row for each.
+/// The evidence of a run: many roots have the same hashes, and share a row for each.
 #[derive(Default)]
 pub(super) struct EvidenceRows {
-    rows: BTreeMap<Hash, Arc<HashEvidenceRow>>,
+    rows: BTreeMap<Hash, Arc<HashEvidence>>,
 }
 
 impl EvidenceRows {
-    fn row(&mut self, hash: &Hash, evidence: &locker::HashEvidence) -> Arc<HashEvidenceRow> {
-        let listed = evidence.listed.as_ref();
-        let row = HashEvidenceRow {
-            file: listed.map(|listed| listed.file.clone()),
-            key_id: listed.map(|listed| listed.key_id.clone()),
-            package: evidence.package.clone(),
-            stated_by: evidence.stated_by.clone(),
-            fact: evidence.fact.as_ref().map(|stored| KeptFact {
-                since: timestamp(stored.since()),
-                imported_from: match &stored.origin {
-                    FactOrigin::Imported(from) => Some(from.clone()),
-                    FactOrigin::Computed | FactOrigin::Signed(_) => None,
-                },
-                signed_by: match &stored.origin {
-                    FactOrigin::Signed(key) => Some(key.clone()),
-                    FactOrigin::Computed | FactOrigin::Imported(_) => None,
-                },
-            }),
-        };
+    fn row(&mut self, hash: &Hash, row: HashEvidence) -> Arc<HashEvidence> {
         match self.rows.get(hash) {
             Some(shared) if **shared == row => Arc::clone(shared),
             _ => {
@@ -68,7 +49,7 @@ pub(super) fn entry(
             provenance: outcome.provenance(hash),
             platforms: platforms.get(hash).cloned().unwrap_or_default(),
             added: outcome.added.contains(hash),
-            evidence: seen.map(|seen| evidence.row(hash, &seen)),
+            evidence: seen.map(|seen| evidence.row(hash, seen)),
         });
     }
     let signers = outcome.signers.iter().map(|signer| SignerRow {

@@ -27,7 +27,6 @@ mod conflicts;
 mod convert;
 mod default_platforms;
 mod demands;
-mod detours;
 mod diff;
 mod diff_git;
 mod diff_many;

@@ -204,7 +204,6 @@ fn outcome(
             .iter()
             .map(|(platform, claimed)| (platform.clone(), claimed.h1.clone()))
             .collect(),
-        unanswered: hashed.claims.unanswered.clone(),
         signers: signed.map(|list| list.signers.clone()).unwrap_or_default(),
         added: new
             .iter()
@@ -221,7 +220,6 @@ fn outcome(
         missing: platforms.missing(),
         misnamed: hashed.packages.iter().filter_map(misnamed).collect(),
         oddities: oddities(&hashed.packages),
-        detours: hashed.detours(),
         confirmed: confirmed(hashed),
         unsigned: unsigned_platforms(hashed),
         evidence: evidence(hashed, new),

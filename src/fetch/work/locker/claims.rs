@@ -10,7 +10,6 @@ use crate::addr::{Hostname, ProviderAddr};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::package::{ClaimedPackage, Claims, H1Trust, PackageMeta};
 use crate::platform::Platform;
-use crate::sources::SourceError;
 
 /// The claims about the packages of a release that count.
 #[derive(Clone, Default)]
@@ -19,17 +18,6 @@ pub(super) struct CountedClaims {
     pub(super) of_source: Vec<Arc<Claims>>,
     /// The claims of other registries about the packages that they call the same.
     pub(super) of_others: Vec<Arc<Claims>>,
-    /// Other registries that were asked in vain.
-    pub(super) unanswered: Vec<Unanswered>,
-}
-
-/// A registry that was asked for its claims, and gave no answer.
-#[derive(Clone, Debug)]
-pub struct Unanswered {
-    /// The hostname of the registry.
-    pub host: Hostname,
-    /// The reason why it gave no answer.
-    pub cause: SourceError,
 }
 
 /// The package of a wanted platform that is not downloaded, because a source states its `h1:`.
@@ -107,7 +95,7 @@ impl<'a> ClaimTrust<'a> {
     pub(super) fn count(
         self,
         metas: &[Arc<PackageMeta>],
-        elsewhere: Vec<Result<Arc<PackageMeta>, Unanswered>>,
+        elsewhere: Vec<Arc<PackageMeta>>,
     ) -> CountedClaims {
         let mut counted = CountedClaims::default();
         // With enforced validation, and from any other host, nothing that is stated counts (rules 4.2), unless the
@@ -115,14 +103,7 @@ impl<'a> ClaimTrust<'a> {
         if self.recorded_by_program() || self.trusts(self.provider.hostname()) {
             counted.of_source = distinct(metas.iter().filter_map(|meta| meta.claims.clone()));
         }
-        let mut of_others = Vec::new();
-        for answer in elsewhere {
-            match answer {
-                Ok(meta) => of_others.extend(meta.claims.clone()),
-                Err(unanswered) => counted.unanswered.push(unanswered),
-            }
-        }
-        counted.of_others = distinct(of_others);
+        counted.of_others = distinct(elsewhere.iter().filter_map(|meta| meta.claims.clone()));
         counted
     }
 

@@ -223,44 +223,6 @@ mod tests {
 
     const OLD: &str = "registry.terraform.io/acme/x";
     const NEW: &str = "registry.opentofu.org/acme/x";
-    const OTHER: &str = "example.com/acme/x";
-
-    #[test]
-    fn entries_of_the_other_registry_move_whatever_their_namespace() {
-        let all = required(&[
-            ("acme/x", RequirementOrigin::RequiredProviders),
-            (OTHER, RequirementOrigin::Implied),
-        ]);
-        check(
-            &[(OLD, "1.2.0"), (OTHER, "1.0.0")],
-            &all,
-            &[
-                "example.com/acme/x 1.0.0",
-                "registry.opentofu.org/acme/x 1.2.0 bare",
-                "moved registry.terraform.io/acme/x 1.2.0",
-                "stays example.com/acme/x OtherHost",
-            ],
-        );
-    }
-
-    #[test]
-    fn an_address_that_is_named_in_full_stays() {
-        let named = required(&[
-            (OLD, RequirementOrigin::RequiredProviders),
-            (OLD, RequirementOrigin::State),
-        ]);
-        let stays = [
-            "registry.terraform.io/acme/x 1.2.0",
-            "stays registry.terraform.io/acme/x Named",
-        ];
-        check(&[(OLD, "1.2.0")], &named, &stays);
-        let by_state = required(&[(OLD, RequirementOrigin::State)]);
-        let stays = [
-            "registry.terraform.io/acme/x 1.2.0",
-            "stays registry.terraform.io/acme/x State",
-        ];
-        check(&[(OLD, "1.2.0")], &by_state, &stays);
-    }
 
     #[test]
     fn both_registries_may_be_used() {
@@ -278,18 +240,6 @@ mod tests {
                 "stays registry.terraform.io/acme/x Named",
             ],
         );
-    }
-
-    #[test]
-    fn an_entry_of_its_own_counts() {
-        let own = required(&[(NEW, RequirementOrigin::RequiredProviders)]);
-        check(
-            &[(OLD, "1.2.0"), (NEW, "1.1.0")],
-            &own,
-            &["registry.opentofu.org/acme/x 1.1.0", "1.1.0 before 1.2.0"],
-        );
-        let wanted = ["registry.opentofu.org/acme/x 1.1.0"];
-        check(&[(NEW, "1.1.0")], &own, &wanted);
     }
 
     #[test]

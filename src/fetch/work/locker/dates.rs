@@ -27,10 +27,11 @@ type DateAnswers = BTreeMap<Question<Release>, Result<ReleaseDates, Vec<LockErro
 enum SearchStep {
     /// The date of this release must be asked for.
     Ask(Question<Release>),
-    Selected(Version, Option<AgeSearch>),
-    /// No version is old enough, or one could not be asked about.
-    Failed(Vec<LockError>),
+    Ended(SearchEnd),
 }
+
+/// The end of a search: a version, or the failures; no version is old enough, or one could not be asked about.
+type SearchEnd = Result<(Version, Option<AgeSearch>), Vec<LockError>>;
 
 /// Selects a version for every provider: the greatest that may be selected and is old enough.
 ///
@@ -41,11 +42,6 @@ pub(super) fn select<'a>(
     settings: &LockSettings,
     roots: Vec<RootWork<'a, Choice>>,
 ) -> Vec<RootWork<'a, Selected>> {
-    // One moment for all rounds: the last `next_step` of a provider must decide as those before it did.
-    let nows: Vec<SystemTime> = sources
-        .iter()
-        .map(|source| source.net.clock.now())
-        .collect();
     let choices: Vec<AgedChoice<'_>> = roots
         .iter()
         .flat_map(|root| {
@@ -56,23 +52,20 @@ pub(super) fn select<'a>(
             })
         })
         .collect();
-    let dates = ask(sources, &|flavor| settings.rules(flavor), &choices, &nows);
+    let mut ends = search(sources, &|flavor| settings.rules(flavor), &choices).into_iter();
     drop(choices);
     roots
         .into_iter()
         .map(|root| {
-            let (source, request) = (root.source, root.request);
-            root.advance(|choice, errors| {
-                let policy = request.age(&choice.query.provider);
-                match next_step(&choice, policy, source, &dates, nows[source]) {
-                    SearchStep::Selected(version, search) => Some(choice.select(version, search)),
-                    SearchStep::Failed(failures) => {
+            root.advance(
+                |choice, errors| match ends.next().expect("an end for each choice") {
+                    Ok((version, search)) => Some(choice.select(version, search)),
+                    Err(failures) => {
                         errors.extend(failures);
                         None
                     }
-                    SearchStep::Ask(_) => unreachable!("the rounds end without a question"),
-                }
-            })
+                },
+            )
         })
         .collect()
 }
@@ -91,48 +84,39 @@ pub(super) fn old_enough(
     rules: &(dyn Fn(Flavor) -> Rules + Sync),
     choices: &[AgedChoice<'_>],
 ) -> Vec<Option<(Version, Option<ReleaseDates>)>> {
-    // One moment for all rounds, as in `select`.
-    let nows: Vec<SystemTime> = sources
-        .iter()
-        .map(|source| source.net.clock.now())
-        .collect();
-    let dates = ask(sources, rules, choices, &nows);
-    choices
-        .iter()
-        .map(|aged| {
-            let source = aged.source;
-            match next_step(aged.choice, aged.policy, source, &dates, nows[source]) {
-                SearchStep::Selected(version, search) => {
-                    Some((version, search.and_then(|search| search.dates)))
-                }
-                SearchStep::Failed(_) | SearchStep::Ask(_) => None,
-            }
+    search(sources, rules, choices)
+        .into_iter()
+        .map(|end| {
+            let (version, search) = end.ok()?;
+            Some((version, search.and_then(|search| search.dates)))
         })
         .collect()
 }
 
-/// Asks for the dates that the searches need, in rounds.
-fn ask(
+/// Searches for a version for each choice; the dates that this needs are asked for in rounds.
+fn search(
     sources: &[&FlavorSource<'_>],
     rules: &(dyn Fn(Flavor) -> Rules + Sync),
     choices: &[AgedChoice<'_>],
-    nows: &[SystemTime],
-) -> DateAnswers {
+) -> Vec<SearchEnd> {
+    // One moment for all rounds: the last step of a search must decide as those before it did.
+    let nows: Vec<SystemTime> = sources
+        .iter()
+        .map(|source| source.net.clock.now())
+        .collect();
     let mut dates = DateAnswers::new();
     // Each round asks about one release of each provider that has no version yet: the next older one
     // matters only if this one is too young.
     loop {
-        let mut questions = Vec::new();
+        let (mut questions, mut ends) = (Vec::new(), Vec::new());
         for aged in choices {
-            let (source, policy) = (aged.source, aged.policy);
-            if let SearchStep::Ask(question) =
-                next_step(aged.choice, policy, source, &dates, nows[source])
-            {
-                questions.push(question);
+            match next_step(aged, &dates, nows[aged.source]) {
+                SearchStep::Ask(question) => questions.push(question),
+                SearchStep::Ended(end) => ends.push(end),
             }
         }
         if questions.is_empty() {
-            return dates;
+            return ends;
         }
         dates.append(&mut answers(QUESTIONS, questions, |question| {
             let source = sources[question.source];
@@ -142,15 +126,10 @@ fn ask(
     }
 }
 
-fn next_step(
-    choice: &Choice,
-    policy: Option<AgePolicy>,
-    source: usize,
-    answers: &DateAnswers,
-    now: SystemTime,
-) -> SearchStep {
-    let Some(policy) = policy else {
-        return SearchStep::Selected(choice.candidates[0].clone(), None);
+fn next_step(aged: &AgedChoice<'_>, answers: &DateAnswers, now: SystemTime) -> SearchStep {
+    let choice = aged.choice;
+    let Some(policy) = aged.policy else {
+        return SearchStep::Ended(Ok((choice.candidates[0].clone(), None)));
     };
     let mut search = AgeSearch {
         policy,
@@ -162,10 +141,10 @@ fn next_step(
     for version in choice.candidates.iter().take(MAX_DATED_RELEASES) {
         // A locked version stays at any age (rules 3.3).
         if choice.query.locked.as_ref() == Some(version) {
-            return SearchStep::Selected(version.clone(), Some(search));
+            return SearchStep::Ended(Ok((version.clone(), Some(search))));
         }
         let question = Question {
-            source,
+            source: aged.source,
             about: Release {
                 provider: choice.query.provider.clone(),
                 version: version.clone(),
@@ -174,13 +153,13 @@ fn next_step(
         let dates = match answers.get(&question) {
             None => return SearchStep::Ask(question),
             // Where evidence cannot be fetched or does not hold, no older release is tried (rules 3.3).
-            Some(Err(errors)) => return SearchStep::Failed(errors.clone()),
+            Some(Err(errors)) => return SearchStep::Ended(Err(errors.clone())),
             Some(Ok(dates)) => dates.clone(),
         };
         match policy.youth(&dates, now) {
             None => {
                 search.dates = Some(dates);
-                return SearchStep::Selected(version.clone(), Some(search));
+                return SearchStep::Ended(Ok((version.clone(), Some(search))));
             }
             Some(youth) => search.passed_over.push(PassedOver {
                 version: version.clone(),
@@ -190,10 +169,10 @@ fn next_step(
         }
     }
     search.not_asked = choice.candidates.len().saturating_sub(MAX_DATED_RELEASES);
-    SearchStep::Failed(vec![LockError::TooYoung {
+    SearchStep::Ended(Err(vec![LockError::TooYoung {
         provider: Box::new(choice.query.provider.clone()),
         search: Box::new(search),
-    }])
+    }]))
 }
 
 /// Finds every date that somebody states of a release.

@@ -104,17 +104,7 @@ impl LockError {
             | Self::Unlisted { id, .. } => Some(id),
             Self::Asking { cause } => cause.about.id(),
             Self::Source(cause) => cause.unusable_package(),
-            Self::Select(_)
-            | Self::NotAdmitted { .. }
-            | Self::TooYoung { .. }
-            | Self::NoPlatform { .. }
-            | Self::VersionsNotAsked { .. }
-            | Self::PackagesNotAsked { .. }
-            | Self::ListsDiffer { .. }
-            | Self::OtherKey { .. }
-            | Self::FalseClaims { .. }
-            | Self::FactsContradict { .. }
-            | Self::Unvouched { .. } => None,
+            _ => None,
         }
     }
 }

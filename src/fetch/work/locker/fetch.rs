@@ -5,15 +5,12 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::listed::listed_platforms;
-use super::outcome::Detour;
-use super::places::other_registries;
 use super::stages::{HashedPackage, PackageContent, ReleaseWork};
 use super::work::{RootWork, answers};
 use super::{FlavorSource, LockError, LockSettings};
 use crate::acquire::{Hasher, PackageFault, TrustedFacts};
 use crate::addr::Url;
 use crate::authenticate;
-use crate::diag::causes;
 use crate::hash::{self, Digest, Hash};
 use crate::package::{Blob, Local, Location, PackageMeta};
 use crate::parallel::{self, Gate};
@@ -316,10 +313,8 @@ impl Fetcher<'_> {
             retries: remote.retries,
             ..PackageRequest::of_provider(&remote.url, remote.check)
         };
-        match self.downloaded(source, request, remote.size) {
-            Ok(package) => self.hash_download(wanted, meta, package),
-            Err(error) => self.hash_elsewhere(source, wanted, meta, remote.check, error),
-        }
+        let package = self.downloaded(source, request, remote.size)?;
+        self.hash_download(wanted, meta, package)
     }
 
     fn downloaded(
@@ -341,67 +336,6 @@ impl Fetcher<'_> {
             }
             Check::Digest(_) | Check::Stated | Check::Server | Check::Address => Ok(package),
         }
-    }
-
-    /// Fetches a package from another public registry after its own place has failed; returns that failure if no
-    /// registry has the same zip.
-    fn hash_elsewhere(
-        &self,
-        source: &FlavorSource<'_>,
-        wanted: &WantedPackage,
-        meta: &PackageMeta,
-        check: Check,
-        failure: ContentError,
-    ) -> Result<PackageContent, ContentError> {
-        // Only the bytes may come from elsewhere, because a signed list has their hash.
-        let (Some(_), Check::Digest(digest)) = (wanted.trusted, check) else {
-            return Err(failure);
-        };
-        // A length that differs from the registry's statement is a fault of its evidence, and OpenTofu refuses it.
-        if matches!(failure, ContentError::Size { .. }) {
-            return Err(failure);
-        }
-        for id in other_registries(&meta.id) {
-            // The first failure is reported, because the user never named the other registry.
-            let Ok(other) = source.source.package(&id) else {
-                continue;
-            };
-            let has_same_zip = other
-                .evidence
-                .as_ref()
-                .is_some_and(|evidence| evidence.shasum == digest);
-            let Location::Remote(url) = &other.location else {
-                continue;
-            };
-            if !has_same_zip {
-                continue;
-            }
-            let request = PackageRequest {
-                retries: other.download_retries,
-                ..PackageRequest::of_provider(url, check)
-            };
-            if let Ok(package) = self.downloaded(source, request, None) {
-                // The fact names the provider whose signed list has the zip, wherever its bytes came from.
-                let content = self.hash_download(wanted, meta, package)?;
-                let failure = failure.of(meta);
-                // The title names the package, so the causes are enough.
-                let causes = causes(&failure);
-                let reason = if causes.is_empty() {
-                    failure.to_string()
-                } else {
-                    causes.join(": ")
-                };
-                let detour = Detour {
-                    host: id.provider.hostname().clone(),
-                    reason,
-                };
-                return Ok(PackageContent {
-                    detour: Some(detour),
-                    ..content
-                });
-            }
-        }
-        Err(failure)
     }
 
     /// Hashes the members of a downloaded zip, and keeps facts about it.

@@ -27,7 +27,6 @@ mod offline;
 mod outcome;
 mod outdated;
 mod packages;
-mod places;
 mod prove;
 mod release;
 mod request;
@@ -42,7 +41,7 @@ use crate::store::Facts;
 use crate::world::Disk;
 
 pub use self::age::{AgeSearch, MAX_DATED_RELEASES, PassedOver};
-pub use self::claims::{ClaimAgainst, FalseClaim, KnownContent, Unanswered, false_claims};
+pub use self::claims::{ClaimAgainst, FalseClaim, KnownContent, false_claims};
 pub use self::convert::{Conversion, MovedEntry, NotConverted, Superseded, convert};
 pub use self::dates::all_dates;
 pub use self::error::{Alarm, LockError, Remedy, UnattributedH1};
@@ -50,11 +49,10 @@ pub use self::fetch::DOWNLOADS;
 pub use self::kept::key_ends;
 pub use self::offline::complete;
 pub use self::outcome::{
-    ContradictedBy, ContradictedHash, Detour, Dropped, EvidenceByHash, HashEvidence, ListedFile,
+    ContradictedBy, ContradictedHash, Dropped, EvidenceByHash, HashEvidence, KeptFact, ListedFile,
     Locked, ProviderOutcome,
 };
 pub use self::outdated::{ComparedVersions, OutdatedRequest, VersionComparison, outdated};
-pub use self::places::other_registries;
 pub use self::release::{Release, ReleaseList, Vouched, releases};
 pub use self::request::{Contradicted, FlavorSource, LockSettings, RootRequest, SignatureDemands};
 pub use crate::acquire::TrustedFacts;

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{AgeSearch, LockError, Unanswered};
-use crate::addr::{Hostname, ProviderAddr};
+use serde::Serialize;
+
+use super::{AgeSearch, LockError};
+use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
 use crate::authenticate::Signer;
 use crate::hash::{Hash, Hashes, Match, Scheme};
 use crate::lockfile::LockFile;
 use crate::package::Provenance;
+use crate::package::calendar::timestamp;
 use crate::platform::Platform;
 use crate::store::{FactOrigin, StoredFact};
 use crate::version::Version;
@@ -51,8 +54,6 @@ pub struct ProviderOutcome {
     pub is_unsigned_release: bool,
     /// The `h1:` that is claimed of each wanted platform's package that was not hashed.
     pub stated: BTreeMap<Platform, Hash>,
-    /// Registries that were asked for their claims, and gave no answer.
-    pub unanswered: Vec<Unanswered>,
     /// The signers of the signed list.
     pub signers: Vec<Signer>,
     /// Platforms whose package is in no signed list, although the release has one: it came from a mirror.
@@ -90,17 +91,6 @@ pub struct ProviderOutcome {
     pub misnamed: Vec<(Platform, String)>,
     /// Properties of packages about whose hash programs disagree.
     pub oddities: Vec<(Platform, Oddity)>,
-    /// Packages that came from another place, because their own one failed.
-    pub detours: BTreeMap<Platform, Detour>,
-}
-
-/// Another place that a package came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Detour {
-    /// The registry that has the same zip.
-    pub host: Hostname,
-    /// The failure of the place that its own registry names, in words.
-    pub reason: String,
 }
 
 /// Recorded `h1:` of platforms that were to be dropped (rules 3.5).
@@ -162,7 +152,7 @@ impl EvidenceByHash {
         let package = self.package(hash);
         // The list has the `zh:` of a package, so an `h1:` is listed as the zip that it was computed from.
         let zh = package.map_or(Some(hash), |package| package.zh.as_ref());
-        let listed = zh.and_then(|zh| self.listed.get(zh)).map(Arc::clone);
+        let listed = zh.and_then(|zh| self.listed.get(zh));
         let stated_by = match package {
             None if listed.is_none() => self.claimed.get(hash).cloned(),
             _ => None,
@@ -171,26 +161,66 @@ impl EvidenceByHash {
             return None;
         }
         Some(HashEvidence {
-            stated_by,
-            listed,
+            file: listed.map(|listed| listed.file.clone()),
+            key_id: listed.map(|listed| listed.key_id.clone()),
             package: package.and_then(|package| package.location.clone()),
-            fact: package.and_then(|package| package.fact.clone()),
+            stated_by,
+            fact: package.and_then(|package| Some(KeptFact::of(package.fact.as_ref()?))),
         })
     }
 }
 
-/// The evidence for one hash.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The place where a hash was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HashEvidence {
-    /// The line of the list that has it, or that has the zip that it was computed from; `None` if no
-    /// signature covers it.
-    pub listed: Option<Arc<ListedFile>>,
-    /// The URL or path of the package that has it; `None` if that was not hashed.
+    /// The file that the signed list names with the hash, or whose content has it; absent if no signature
+    /// covers it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The 64-bit ID of the primary key that signed the list, 16 upper-case hexadecimal digits; absent
+    /// if no signature covers the hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<String>,
+    /// The URL or the path of the package that has the hash; absent if no package was looked at for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
-    /// The fact that says that the package has it, if that was not hashed.
-    pub fact: Option<Arc<StoredFact>>,
-    /// The hostname of the registry, or URL of the mirror, that claims it, if there is no other evidence.
+    /// Who states the hash, a hostname or the URL of a mirror; absent unless nothing else is known of
+    /// it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stated_by: Option<String>,
+    /// The fact that an earlier run kept about the package; absent if this run looked at the package.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fact: Option<KeptFact>,
+}
+
+/// A fact about a package that was not computed in this run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KeptFact {
+    /// Since when it has been kept on this machine, in RFC 3339 and UTC.
+    pub since: String,
+    /// The file that it was imported from; absent if it was computed on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imported_from: Option<String>,
+    /// The name and ID of the key that signed it; absent if none of a shared store did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signed_by: Option<String>,
+}
+
+impl KeptFact {
+    fn of(stored: &Arc<StoredFact>) -> Self {
+        let (imported_from, signed_by) = match &stored.origin {
+            FactOrigin::Computed => (None, None),
+            FactOrigin::Imported(from) => (Some(from.clone()), None),
+            FactOrigin::Signed(key) => (None, Some(key.clone())),
+        };
+        Self {
+            since: timestamp(stored.since()),
+            imported_from,
+            signed_by,
+        }
+    }
 }
 
 /// A line of a checksum list with a good signature.
@@ -212,7 +242,7 @@ pub struct ContradictedHash {
 }
 
 /// The evidence against a recorded hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ContradictedBy {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::claims::{ClaimTrust, ClaimedZip, CountedClaims, Unanswered};
+use super::claims::{ClaimTrust, ClaimedZip, CountedClaims};
 use super::listed::{self, listed_platforms};
 use super::lists::ReleaseLists;
 use super::stages::{KnownPackages, ReleasePlatforms, ReleaseWork, Selected};
@@ -289,13 +289,8 @@ impl Planned {
         let elsewhere = self
             .questions_elsewhere(source, trust)
             .into_iter()
-            .filter_map(|question| {
-                let answer = answers.get(&question)?;
-                Some(answer.clone().map_err(|cause| Unanswered {
-                    host: question.package.about.provider.hostname().clone(),
-                    cause,
-                }))
-            })
+            // Without an answer of the other registry the packages are downloaded.
+            .filter_map(|question| answers.get(&question)?.as_ref().ok().cloned())
             .collect();
         self.claims = trust.count(&metas, elsewhere);
         if trust.may_replace() {

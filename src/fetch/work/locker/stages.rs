@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::claims::{ClaimedZip, CountedClaims};
 use super::lists::ReleaseLists;
-use super::outcome::Detour;
 use super::{AgeSearch, Release};
 use crate::acquire::{PackageHashes, ZipIdentity};
 use crate::addr::ProviderAddr;
@@ -117,16 +116,6 @@ impl ReleasePlatforms {
     }
 }
 
-impl ReleaseWork {
-    /// Returns the packages that came from another place than their own.
-    pub(super) fn detours(&self) -> BTreeMap<Platform, Detour> {
-        self.packages
-            .iter()
-            .filter_map(|package| Some((package.platform.clone(), package.content.detour.clone()?)))
-            .collect()
-    }
-}
-
 /// One package with its hashes.
 pub(super) struct HashedPackage {
     pub(super) platform: Platform,
@@ -159,8 +148,6 @@ pub(super) struct PackageContent {
     pub(super) hashes: PackageHashes,
     /// The fact that says so, if the package was not hashed in this run.
     pub(super) fact: Option<Arc<StoredFact>>,
-    /// The place that it came from, if its own one failed.
-    pub(super) detour: Option<Detour>,
 }
 
 impl PackageContent {
@@ -171,7 +158,6 @@ impl PackageContent {
                 ..hashes
             },
             fact: None,
-            detour: None,
         }
     }
 
@@ -190,7 +176,6 @@ impl PackageContent {
                 files: Vec::new(),
             },
             fact: Some(stored),
-            detour: None,
         }
     }
 }

@@ -18,8 +18,9 @@ use super::{MirroredRoot, MirroringError, Place};
 use crate::acquire::Hasher;
 use crate::archive::UnpackError;
 use crate::diag::causes;
+use crate::flavor::Flavor;
 use crate::hash::{self, Hash, Scheme};
-use crate::locker::{self, FlavorSource};
+use crate::locker::FlavorSource;
 use crate::package::{Blob, Local, Location, PackageId, PackageMeta};
 use crate::platform::Platform;
 use crate::sources::FetchFault;
@@ -154,7 +155,7 @@ impl<'a> ReleaseRun<'a> {
                     (name, self.offered_by(source, &wanted.id, dirs, wanted))
                 });
                 let is_registry = matches!(place, Place::Source(None, _));
-                let elsewhere = locker::other_registries(&wanted.id)
+                let elsewhere = other_registries(&wanted.id)
                     .filter(move |_| is_registry && !wanted.target.zips.is_empty())
                     .map(move |id| {
                         let name = id.provider.hostname().unicode().to_owned();
@@ -350,4 +351,20 @@ fn in_words(error: &dyn std::error::Error) -> String {
         .chain(causes(error))
         .collect::<Vec<_>>()
         .join(": ")
+}
+
+/// Returns the same package on the other public registries, for use after its own place has failed.
+///
+/// Both registries serve the same zips for most providers; the `zh:` shows if they do.
+fn other_registries(id: &PackageId) -> impl Iterator<Item = PackageId> {
+    let providers: BTreeSet<_> = Flavor::ALL
+        .iter()
+        .filter_map(|flavor| id.provider.on_registry_of(*flavor))
+        .filter(|provider| *provider != id.provider)
+        .collect();
+    let id = id.clone();
+    providers.into_iter().map(move |provider| PackageId {
+        provider,
+        ..id.clone()
+    })
 }

@@ -41,9 +41,9 @@ pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionStat
 pub use package::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
 pub use place::{ComputedModule, ExplainedProvider, Overridden, PlaceKind, RequiringPlace};
 pub use provider::{
-    BesidePackages, CheckedProvider, ComputedHash, DroppedHash, HashEvidenceRow, KeptFact,
-    LockedHash, LockedProvider, Provenance, Provider, RemovedProvider, ReplacedHash, ShownHash,
-    ShownProvider, SignerClass, SignerRow,
+    BesidePackages, CheckedProvider, ComputedHash, DroppedHash, LockedHash, LockedProvider,
+    Provenance, Provider, RemovedProvider, ReplacedHash, ShownHash, ShownProvider, SignerClass,
+    SignerRow,
 };
 pub use rule::{RuleLevel, RuleRow, TopicRow};
 pub use store::{

@@ -10,7 +10,7 @@ pub use crate::package::Provenance;
 
 use crate::addr::ProviderAddr;
 use crate::hash::Hash;
-use crate::locker::ContradictedBy;
+use crate::locker::{ContradictedBy, HashEvidence};
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
@@ -107,45 +107,7 @@ pub struct LockedHash {
     pub added: bool,
     /// The place where it was seen in this run; absent if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<Arc<HashEvidenceRow>>,
-}
-
-/// The place where a hash was seen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "HashEvidence"))]
-pub struct HashEvidenceRow {
-    /// The file that the signed list names with the hash, or whose content has it; absent if no signature
-    /// covers it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    /// The 64-bit ID of the primary key that signed the list, 16 upper-case hexadecimal digits; absent
-    /// if no signature covers the hash.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub key_id: Option<String>,
-    /// The URL or the path of the package that has the hash; absent if no package was looked at for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub package: Option<String>,
-    /// Who states the hash, a hostname or the URL of a mirror; absent unless nothing else is known of
-    /// it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stated_by: Option<String>,
-    /// The fact that an earlier run kept about the package; absent if this run looked at the package.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fact: Option<KeptFact>,
-}
-
-/// A fact about a package that was not computed in this run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct KeptFact {
-    /// Since when it has been kept on this machine, in RFC 3339 and UTC.
-    pub since: String,
-    /// The file that it was imported from; absent if it was computed on this machine.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub imported_from: Option<String>,
-    /// The name and ID of the key that signed it; absent if none of a shared store did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub signed_by: Option<String>,
+    pub evidence: Option<Arc<HashEvidence>>,
 }
 
 /// A hash that was recorded and is not any more, and the evidence against it.
