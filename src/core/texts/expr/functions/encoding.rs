@@ -1,14 +1,32 @@
-//! Functions that read and write other formats.
+//! Functions that read and write other formats: JSON, base64, percent encoding.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::arguments::{CallArguments, CallFault, CallResult};
+use super::files;
 use crate::expr::Number;
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 use crate::expr::value::Value;
 use crate::json;
+
+/// Decodes as Go does, which ignores bits that are left at the end.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
+
+/// The characters that are escaped in the query of a URL.
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
 
 pub(super) fn jsondecode(args: &CallArguments<'_>) -> CallResult {
     // The parser expects an object or an array at the top; inside brackets any value is valid.
@@ -27,11 +45,10 @@ pub(super) fn jsondecode(args: &CallArguments<'_>) -> CallResult {
 }
 
 pub(super) fn jsonencode(args: &CallArguments<'_>) -> CallResult {
-    let mut out = String::new();
-    if let Some(arg) = args.values.first() {
-        encode(&arg.value, &mut out);
-    }
-    Ok(Typed::string(out))
+    let value = args.values.first();
+    Ok(Typed::string(
+        value.map(|arg| encoded(&arg.value)).unwrap_or_default(),
+    ))
 }
 
 /// Converts a JSON value; of several members with one name the last counts.
@@ -59,56 +76,61 @@ fn decoded(value: &json::JsonValue) -> CallResult {
 }
 
 /// Writes a value as JSON, with the escapes of the programs.
-fn encode(value: &Value, out: &mut String) {
+fn encoded(value: &Value) -> String {
     match value {
-        Value::Null | Value::Unknown => out.push_str("null"),
-        Value::Marked(_, value) => encode(value, out),
-        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Value::Number(number) => out.push_str(&number.to_string()),
-        Value::String(text) => quote(text, out),
+        Value::Null | Value::Unknown => "null".to_owned(),
+        Value::Marked(_, value) => encoded(value),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => quoted(text),
         Value::Tuple(items) => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    out.push(',');
-                }
-                encode(item, out);
-            }
-            out.push(']');
+            let items: Vec<String> = items.iter().map(encoded).collect();
+            format!("[{}]", items.join(","))
         }
         Value::Object(items) => {
-            out.push('{');
-            for (at, (name, item)) in items.iter().enumerate() {
-                if at > 0 {
-                    out.push(',');
-                }
-                quote(name, out);
-                out.push(':');
-                encode(item, out);
-            }
-            out.push('}');
+            let items: Vec<String> = items
+                .iter()
+                .map(|(name, item)| format!("{}:{}", quoted(name), encoded(item)))
+                .collect();
+            format!("{{{}}}", items.join(","))
         }
     }
 }
 
-fn quote(text: &str, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            // Go escapes these for HTML, too.
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
+fn quoted(text: &str) -> String {
+    // A text has no value that JSON lacks.
+    let mut quoted = serde_json::to_string(text).unwrap_or_default();
+    // Go escapes these for HTML, too.
+    for c in ['<', '>', '&', '\u{2028}', '\u{2029}'] {
+        if quoted.contains(c) {
+            quoted = quoted.replace(c, &format!("\\u{:04x}", u32::from(c)));
         }
     }
-    out.push('"');
+    quoted
+}
+
+/// Decodes base64, which may have several lines.
+pub(super) fn base64_decode(args: &CallArguments<'_>) -> CallResult {
+    let bytes = LENIENT
+        .decode(args.text(0).replace(['\n', '\r'], ""))
+        .map_err(|_| CallFault::call("this is no base64"))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Typed::string(text)),
+        Err(_) => Err(CallFault::call("the result is no UTF-8")),
+    }
+}
+
+pub(super) fn base64_encode(args: &CallArguments<'_>) -> CallResult {
+    Ok(Typed::string(STANDARD.encode(args.text(0))))
+}
+
+pub(super) fn filebase64(args: &CallArguments<'_>) -> CallResult {
+    let bytes = files::read(args.around, args.text(0), args.work)?;
+    Ok(Typed::string(STANDARD.encode(bytes)))
+}
+
+pub(super) fn urlencode(args: &CallArguments<'_>) -> CallResult {
+    // A space is `+` in a query.
+    let escaped = utf8_percent_encode(args.text(0), QUERY).to_string();
+    Ok(Typed::string(escaped.replace("%20", "+")))
 }

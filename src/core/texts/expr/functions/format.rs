@@ -9,7 +9,7 @@ use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 use crate::expr::value::Value;
 
-/// Maximum width and precision of a verb, in characters: a few bytes of format must not make megabytes.
+/// Maximum width of a verb, in characters: a few bytes of format must not make megabytes.
 const MAX_WIDTH: usize = 1024;
 
 const THIS_VERB: CallFault = CallFault::Uncertain("this verb");
@@ -62,7 +62,6 @@ struct Verb {
     has_zero: bool,
     has_other_flags: bool,
     width: usize,
-    precision: Option<usize>,
     /// The argument that the verb names, from 0.
     index: Option<usize>,
 }
@@ -124,8 +123,8 @@ impl Verb {
                     verb.index = Some(index - 1);
                 }
                 Some(digit @ '1'..='9') => verb.width = size(digit, chars)?,
-                Some('.') => verb.precision = Some(size('0', chars)?),
-                Some('*') => return Err(CallFault::Uncertain("a width from an argument")),
+                // A precision counts grapheme clusters; `*` takes the width from an argument.
+                Some('.' | '*') => return Err(THIS_VERB),
                 Some(letter) => {
                     verb.letter = letter;
                     return Ok(verb);
@@ -165,7 +164,7 @@ impl Verb {
                 at + 1
             ))
         };
-        if self.has_other_flags || (self.precision.is_some() && letter != 's') {
+        if self.has_other_flags {
             return Err(THIS_VERB);
         }
         if value.value == Value::Null && letter != 'v' {
@@ -175,20 +174,14 @@ impl Verb {
         match letter {
             'v' => match text {
                 // Numbers from a million on get an exponent (rules 6.7).
-                Some(text) if matches!(value.value, Value::Number(_)) => Ok(scientific(&text)),
+                Some(text) if matches!(value.value, Value::Number(_)) && has_exponent(&text) => {
+                    Err(THIS_VERB)
+                }
                 Some(text) => Ok(text),
                 None if value.value == Value::Null => Ok("null".to_owned()),
                 None => Err(THIS_VERB),
             },
-            's' => {
-                let text = text.ok_or_else(|| unsuitable("a string"))?;
-                match self.precision {
-                    // A precision counts grapheme clusters, by the Unicode tables of the program.
-                    Some(_) if !text.is_ascii() => Err(THIS_VERB),
-                    Some(precision) => Ok(text.chars().take(precision).collect()),
-                    None => Ok(text),
-                }
-            }
+            's' => text.ok_or_else(|| unsuitable("a string")),
             't' => match to_bool(&value.value, "") {
                 Ok(truth) => Ok(truth.to_string()),
                 Err(_) => Err(unsuitable("a bool")),
@@ -196,10 +189,12 @@ impl Verb {
             'd' | 'f' | 'g' | 'G' | 'e' | 'E' | 'x' | 'X' | 'b' | 'o' => {
                 let number = to_number(&value.value).map_err(|_| unsuitable("a number"))?;
                 let text = number.to_string();
-                if letter == 'd' && text.contains('.') {
-                    return Err(unsuitable("a whole number"));
+                match letter {
+                    'd' if text.contains('.') => Err(unsuitable("a whole number")),
+                    'd' => Ok(text),
+                    // Go rounds and shortens floats by rules of its own.
+                    _ => Err(THIS_VERB),
                 }
-                integer(letter, text)
             }
             'q' => {
                 let text = text.ok_or_else(|| unsuitable("a string"))?;
@@ -216,21 +211,7 @@ impl Verb {
     }
 }
 
-/// Formats an integer in the base that a letter means.
-fn integer(letter: char, text: String) -> CallResult<String> {
-    let natural = || text.parse::<u64>().map_err(|_| THIS_VERB);
-    match letter {
-        'd' => Ok(text),
-        'x' => Ok(format!("{:x}", natural()?)),
-        'X' => Ok(format!("{:X}", natural()?)),
-        'b' => Ok(format!("{:b}", natural()?)),
-        'o' => Ok(format!("{:o}", natural()?)),
-        // Go rounds and shortens floats by rules of its own.
-        _ => Err(THIS_VERB),
-    }
-}
-
-/// Reads the further digits of a width or a precision.
+/// Reads the further digits of a width.
 fn size(first: char, chars: &mut Peekable<Chars<'_>>) -> CallResult<usize> {
     let mut digits = String::from(first);
     while let Some(digit) = chars.next_if(char::is_ascii_digit) {
@@ -241,27 +222,9 @@ fn size(first: char, chars: &mut Peekable<Chars<'_>>) -> CallResult<usize> {
         .ok_or(CallFault::Uncertain("this is very wide"))
 }
 
-/// Writes a number as `%v` does: with an exponent if it is very large or very small.
-fn scientific(text: &str) -> String {
-    let (sign, unsigned) = match text.strip_prefix('-') {
-        Some(unsigned) => ("-", unsigned),
-        None => ("", text),
-    };
-    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-    let all = [whole, fraction].concat();
-    let digits = all.trim_start_matches('0');
-    let zeros = all.len() - digits.len();
-    let exponent = i64::try_from(whole.len()).unwrap_or(i64::MAX)
-        - i64::try_from(zeros).unwrap_or(i64::MAX)
-        - 1;
-    // In this range Go writes no exponent.
-    if digits.is_empty() || (-4..6).contains(&exponent) {
-        return text.to_owned();
-    }
-    let (first, rest) = digits.split_at(1);
-    let rest = rest.trim_end_matches('0');
-    let point = if rest.is_empty() { "" } else { "." };
-    let exponent_sign = if exponent < 0 { '-' } else { '+' };
-    let exponent = exponent.unsigned_abs();
-    format!("{sign}{first}{point}{rest}e{exponent_sign}{exponent:02}")
+/// Returns true if `%v` writes a number with an exponent: if it is very large or very small.
+fn has_exponent(text: &str) -> bool {
+    let unsigned = text.trim_start_matches('-');
+    let whole = unsigned.split('.').next().unwrap_or(unsigned);
+    whole.len() > 6 || unsigned.starts_with("0.0000")
 }

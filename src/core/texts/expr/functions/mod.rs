@@ -7,13 +7,11 @@
 
 mod arguments;
 mod collections;
-mod csv;
 mod dialect;
 mod encoding;
 mod files;
 mod format;
 mod hashes;
-mod networks;
 mod numbers;
 mod patterns;
 mod products;
@@ -23,8 +21,6 @@ mod strings;
 mod table;
 #[cfg(test)]
 mod tests;
-mod times;
-mod transcode;
 mod yaml;
 
 use std::cell::Cell;
@@ -89,8 +85,6 @@ enum SignatureType {
     List,
     /// A set of the type that its items have in common.
     Set,
-    /// A map of lists of strings.
-    TextLists,
 }
 
 impl SignatureType {
@@ -104,7 +98,6 @@ impl SignatureType {
             Self::Texts => Type::List(Box::new(Type::String)),
             Self::List => Type::List(Box::new(Type::Any)),
             Self::Set => Type::Set(Box::new(Type::Any)),
-            Self::TextLists => Type::Map(Box::new(Self::Texts.ty())),
         }
     }
 }

@@ -1,8 +1,5 @@
 //! Functions of numbers.
 
-use std::cmp::Ordering;
-use std::num::IntErrorKind;
-
 use super::arguments::{CallArguments, CallFault, CallResult};
 use crate::expr::Number;
 use crate::expr::typed::Typed;
@@ -11,9 +8,6 @@ use crate::expr::value::Value;
 
 /// Maximum number of values that `range` gives: the limit of the programs.
 const MAX_RANGE: usize = 1024;
-
-/// Integers below this have an exact 64-bit float; the programs compute `pow` with such floats.
-const EXACT_FLOATS: u64 = 1 << 53;
 
 const ROUNDED: CallFault = CallFault::Uncertain("the result may be rounded");
 
@@ -56,17 +50,6 @@ fn floored(number: Number) -> CallResult<Number> {
     }
 }
 
-pub(super) fn signum(args: &CallArguments<'_>) -> CallResult {
-    // The programs refuse fractions here.
-    args.whole(0)?;
-    let unit = Number::from(1);
-    result(match args.number(0)?.cmp(&Number::from(0)) {
-        Ordering::Less => unit.negate(),
-        Ordering::Equal => Some(Number::from(0)),
-        Ordering::Greater => Some(unit),
-    })
-}
-
 /// Computes `max` or `min`.
 pub(super) fn extreme(
     args: &CallArguments<'_>,
@@ -80,46 +63,6 @@ pub(super) fn extreme(
         best = choose(best, args.number(at)?);
     }
     Ok(Typed::number(best))
-}
-
-pub(super) fn pow(args: &CallArguments<'_>) -> CallResult {
-    let whole = |number: Number| number.to_string().parse::<i64>().ok();
-    let (base, exponent) = (whole(args.number(0)?), whole(args.number(1)?));
-    let (Some(base), Some(Ok(exponent))) = (base, exponent.map(u32::try_from)) else {
-        return Err(ROUNDED);
-    };
-    // Above this the programs round, and the text shows it.
-    let is_exact = |number: i64| number.unsigned_abs() < EXACT_FLOATS;
-    let power = base
-        .checked_pow(exponent)
-        .filter(|power| is_exact(*power) && is_exact(base));
-    result(power.and_then(|power| Number::parse(&power.to_string())))
-}
-
-pub(super) fn parseint(args: &CallArguments<'_>) -> CallResult {
-    if *args.ty(0) != Type::String {
-        return Err(CallFault::argument(0, "a string is needed here"));
-    }
-    let base = args.whole(1).ok().and_then(|base| u32::try_from(base).ok());
-    let Some(base) = base.filter(|base| (2..=62).contains(base)) else {
-        let reason = "base must be a whole number between 2 and 62 inclusive";
-        return Err(CallFault::argument(1, reason));
-    };
-    // The programs have digits of both cases there, which Rust does not parse.
-    if base > 36 {
-        return Err(CallFault::Uncertain("a base above 36"));
-    }
-    let text = args.text(0);
-    match i128::from_str_radix(text, base) {
-        Ok(parsed) => result(Number::parse(&parsed.to_string())),
-        Err(error) => match error.kind() {
-            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => Err(ROUNDED),
-            _ => {
-                let reason = format!("cannot parse {text:?} as a base {base} integer");
-                Err(CallFault::Argument(0, reason))
-            }
-        },
-    }
 }
 
 pub(super) fn range(args: &CallArguments<'_>) -> CallResult {

@@ -1,60 +1,12 @@
-//! Functions that combine whole collections: `setproduct`, `matchkeys`, `transpose`.
+//! `setproduct`.
 
-use std::collections::BTreeMap;
-
-use super::SignatureType;
 use super::arguments::{CallArguments, CallFault, CallResult};
 use crate::expr::convert::convert;
 use crate::expr::sets::as_set;
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 use crate::expr::unify::unify;
-use crate::expr::value::{Marks, Value};
-
-/// Selects the values whose keys are in the search set.
-pub(super) fn matchkeys(args: &CallArguments<'_>) -> CallResult {
-    let Some(key_type) = unify(&[args.ty(1), args.ty(2)])? else {
-        let reason = "keys and searchset must be of the same type";
-        return Err(CallFault::call(reason));
-    };
-    let mut marks = Marks::default();
-    let mut bare = |at: usize| {
-        let (arg, arg_marks) = args.values[at].clone().bare();
-        marks = marks.and(arg_marks);
-        arg
-    };
-    let (values, keys, wanted) = (bare(0), bare(1), bare(2));
-    // An unknown key of the search set may match any value.
-    if !wanted.value.is_wholly_known() {
-        return Err(CallFault::Uncertain("a key that is not known"));
-    }
-    let is_known = values.value.is_wholly_known() && keys.value.is_wholly_known();
-    let ty = values.ty.clone();
-    let (Value::Tuple(values), Value::Tuple(keys), Value::Tuple(wanted)) = (
-        values.value,
-        convert(keys, &key_type)?.value,
-        convert(wanted, &key_type)?.value,
-    ) else {
-        return Err(CallFault::Uncertain("these are no lists"));
-    };
-    if values.len() != keys.len() {
-        let reason = "length of keys and values should be equal";
-        return Err(CallFault::call(reason));
-    }
-    // An empty search set selects nothing, even if the keys are unknown.
-    if !is_known && !wanted.is_empty() {
-        return Ok(Typed::unknown(ty).marked(marks));
-    }
-    args.compare(keys.len().saturating_mul(wanted.len()))?;
-    let selected = values
-        .into_iter()
-        .zip(keys)
-        .filter(|(_, key)| wanted.contains(key))
-        .map(|(value, _)| value)
-        .collect();
-    let value = Value::Tuple(selected);
-    Ok(Typed { ty, value }.marked(marks))
-}
+use crate::expr::value::Value;
 
 /// Makes all tuples of one item of each collection: a list of them, or a set if one of the collections is a set.
 pub(super) fn setproduct(args: &CallArguments<'_>) -> CallResult {
@@ -146,34 +98,4 @@ fn rows(columns: &[Vec<Value>], args: &CallArguments<'_>) -> CallResult<Vec<Valu
         Value::Tuple(row)
     };
     Ok((0..total).map(row).collect())
-}
-
-/// Turns a map of lists round: their texts become the keys, the keys the texts.
-pub(super) fn transpose(args: &CallArguments<'_>) -> CallResult {
-    let Value::Object(lists) = &args.values[0].value else {
-        return Err(CallFault::Uncertain("this is no map"));
-    };
-    let null = || CallFault::call("nothing in the lists may be null");
-    let mut transposed: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    for (key, list) in lists {
-        let Value::Tuple(texts) = list else {
-            return Err(null());
-        };
-        for text in texts {
-            let Value::String(text) = text else {
-                return Err(null());
-            };
-            // The keys come in order, because the map of lists is sorted.
-            let keys = transposed.entry(text.clone()).or_default();
-            keys.push(Value::String(key.clone()));
-        }
-    }
-    let lists = transposed
-        .into_iter()
-        .map(|(text, keys)| (text, Value::Tuple(keys)))
-        .collect();
-    Ok(Typed {
-        ty: SignatureType::TextLists.ty(),
-        value: Value::Object(lists),
-    })
 }

@@ -49,40 +49,6 @@ pub(super) fn issensitive<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Sp
     Ok(Typed::bool(marks.sensitive))
 }
 
-pub(super) fn ephemeralasnull<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> Outcome {
-    let value = only_argument(eval, call, span)?;
-    Ok(Typed {
-        ty: value.ty,
-        value: without_ephemeral(value.value),
-    })
-}
-
-/// Replaces each ephemeral part by null.
-fn without_ephemeral(value: Value) -> Value {
-    match value {
-        Value::Marked(marks, value) => {
-            let value = match *value {
-                // An unknown value may be null or not: it stays unknown.
-                Value::Unknown => Value::Unknown,
-                _ if marks.ephemeral => Value::Null,
-                value => without_ephemeral(value),
-            };
-            value.marked(Marks {
-                ephemeral: false,
-                ..marks
-            })
-        }
-        Value::Tuple(items) => Value::Tuple(items.into_iter().map(without_ephemeral).collect()),
-        Value::Object(items) => Value::Object(
-            items
-                .into_iter()
-                .map(|(name, item)| (name, without_ephemeral(item)))
-                .collect(),
-        ),
-        plain => plain,
-    }
-}
-
 pub(super) fn plantimestamp<'e>(_: &mut Evaluator<'e>, _: &'e Call, _: Span) -> Outcome {
     Ok(Typed::unknown(Type::String))
 }

@@ -3,8 +3,6 @@
 use super::arguments::{CallArguments, CallFault, CallResult, text_list};
 use crate::expr::typed::Typed;
 
-const CLUSTERS: CallFault = CallFault::Uncertain("this counts characters beyond ASCII");
-
 pub(super) fn chomp(args: &CallArguments<'_>) -> CallResult {
     // All line breaks at the end are cut off, not only the last.
     let text = args.text(0).trim_end_matches(['\n', '\r']);
@@ -72,21 +70,6 @@ fn in_case(text: &str, changed: fn(char) -> String) -> CallResult {
     Ok(Typed::string(out))
 }
 
-/// Capitalizes the first letter of each word.
-pub(super) fn title(args: &CallArguments<'_>) -> CallResult {
-    let text = args.text(0);
-    if !text.is_ascii() {
-        return Err(CallFault::Uncertain("capitals beyond ASCII"));
-    }
-    let (mut out, mut is_inside) = (String::new(), false);
-    for c in text.chars() {
-        out.push(if is_inside { c } else { c.to_ascii_uppercase() });
-        // A digit or an underscore is part of a word.
-        is_inside = c.is_ascii_alphanumeric() || c == '_';
-    }
-    Ok(Typed::string(out))
-}
-
 pub(super) fn indent(args: &CallArguments<'_>) -> CallResult {
     let spaces = usize::try_from(args.whole(0)?)
         .map_err(|_| CallFault::call("the number of spaces must not be negative"))?;
@@ -123,24 +106,12 @@ pub(super) fn split(args: &CallArguments<'_>) -> CallResult {
     })
 }
 
-/// Returns true if each byte is one of the characters that the programs count.
-fn has_no_clusters(text: &str) -> bool {
-    text.is_ascii() && !text.contains('\r')
-}
-
-pub(super) fn strrev(args: &CallArguments<'_>) -> CallResult {
-    let text = args.text(0);
-    if !has_no_clusters(text) {
-        return Err(CLUSTERS);
-    }
-    Ok(Typed::string(text.chars().rev().collect::<String>()))
-}
-
 pub(super) fn substr(args: &CallArguments<'_>) -> CallResult {
     let text = args.text(0);
     let (offset, length) = (args.whole(1)?, args.whole(2)?);
-    if !has_no_clusters(text) {
-        return Err(CLUSTERS);
+    // The programs count grapheme clusters, by the tables of their version of Unicode.
+    if !text.is_ascii() || text.contains('\r') {
+        return Err(CallFault::Uncertain("this counts characters beyond ASCII"));
     }
     let total = i64::try_from(text.len()).unwrap_or(i64::MAX);
     // A negative offset counts from the end; one before the start is the start.

@@ -7,7 +7,7 @@ mod scalars;
 
 use std::collections::BTreeMap;
 
-use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
+use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
 use super::arguments::{CallArguments, CallFault, CallResult};
 use crate::expr::convert::convert;
@@ -23,9 +23,6 @@ const MAX_KEY: usize = 512;
 
 const FORM: CallFault = CallFault::Uncertain("this YAML may mean something else to the program");
 const NO_YAML: CallFault = CallFault::Uncertain("this text could not be read as YAML");
-
-/// The names of the tags of YAML itself begin with this.
-const CORE_TAG: &str = "tag:yaml.org,2002:";
 
 /// Reads the only document of a text.
 pub(super) fn yamldecode(args: &CallArguments<'_>) -> CallResult {
@@ -96,22 +93,15 @@ impl<'t> YamlReader<'t, '_> {
                 self.copy(&value)?;
                 return Ok(value);
             }
-            Event::Scalar(text, style, anchor, tag) => {
+            // What a tag makes of a node is not read.
+            Event::Scalar(text, style, anchor, None) => {
                 // The end of such a block depends on the version of YAML.
                 if is_block(style) && (depth == 0 || !self.ends_with_line) {
                     return Err(FORM);
                 }
-                let value = match core_tag(tag.as_deref())? {
-                    None => untagged(&text, style)?,
-                    Some("str") if style != ScalarStyle::Plain => Typed::string(text),
-                    Some("str") if scalars::is_plain_in_brackets(&text) => Typed::string(text),
-                    Some(_) => return Err(FORM),
-                };
-                (anchor, value)
+                (anchor, scalar(&text, style)?)
             }
-            // Tags of collections are checked before their items: an unknown one changes what they mean.
-            Event::SequenceStart(anchor, tag) => {
-                check_collection(tag.as_deref(), "seq")?;
+            Event::SequenceStart(anchor, None) => {
                 let mut items = Vec::new();
                 loop {
                     match self.next()? {
@@ -120,10 +110,7 @@ impl<'t> YamlReader<'t, '_> {
                     }
                 }
             }
-            Event::MappingStart(anchor, tag) => {
-                check_collection(tag.as_deref(), "map")?;
-                (anchor, self.mapping(depth)?)
-            }
+            Event::MappingStart(anchor, None) => (anchor, self.mapping(depth)?),
             _ => return Err(FORM),
         };
         if anchor != 0 {
@@ -174,28 +161,6 @@ impl<'t> YamlReader<'t, '_> {
     }
 }
 
-/// Refuses a collection with a tag of another type.
-fn check_collection(tag: Option<&Tag>, kind: &str) -> CallResult<()> {
-    match core_tag(tag)? {
-        Some(other) if other != kind => {
-            Err(CallFault::call("this collection has a tag of another type"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Returns the name of a tag of YAML itself; the programs refuse all others.
-fn core_tag(tag: Option<&Tag>) -> CallResult<Option<&str>> {
-    let Some(Tag { handle, suffix }) = tag else {
-        return Ok(None);
-    };
-    match &**handle {
-        CORE_TAG => Ok(Some(suffix)),
-        "!" if !suffix.is_empty() => Err(CallFault::call("unsupported tag")),
-        _ => Err(FORM),
-    }
-}
-
 enum MappingKey {
     Name(String),
     /// `<<`: the value is merged into the mapping.
@@ -218,14 +183,14 @@ fn key_of(event: Event<'_>) -> CallResult<MappingKey> {
         ("<<", _) => return Err(FORM),
         _ => {}
     }
-    match convert(untagged(&text, style)?, &Type::String)?.value {
+    match convert(scalar(&text, style)?, &Type::String)?.value {
         Value::String(name) => Ok(MappingKey::Name(name)),
         _ => Err(CallFault::call("a mapping key must not be null")),
     }
 }
 
-/// Makes a value of a scalar without a tag.
-fn untagged(text: &str, style: ScalarStyle) -> CallResult {
+/// Makes a value of a scalar.
+fn scalar(text: &str, style: ScalarStyle) -> CallResult {
     match style {
         ScalarStyle::Plain => scalars::plain(text),
         ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Ok(Typed::string(text)),

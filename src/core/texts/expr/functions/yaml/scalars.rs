@@ -1,7 +1,5 @@
 //! Scalars of YAML without quotes: special cases, or strings.
 
-use chrono::{DateTime, NaiveDate, SecondsFormat};
-
 use super::{CallFault, CallResult, FORM};
 use crate::expr::Number;
 use crate::expr::convert::convert;
@@ -10,15 +8,11 @@ use crate::expr::types::Type;
 
 /// Makes a value of a plain text, one without quotes.
 pub(super) fn plain(text: &str) -> CallResult {
-    if !is_plain_in_brackets(text) {
+    // In brackets, YAML 1.2 allows more in such a text than YAML 1.1.
+    if text.starts_with([':', '|', '>', '%', '@', '`']) || text.contains('?') {
         return Err(FORM);
     }
     resolved(text)
-}
-
-/// Returns true for a text that YAML 1.1 reads as plain in brackets, too, where YAML 1.2 allows more.
-pub(super) fn is_plain_in_brackets(text: &str) -> bool {
-    !text.starts_with([':', '|', '>', '%', '@', '`']) && !text.contains('?')
 }
 
 /// Makes a value of the text of a block, which the programs read like a plain text before they make a
@@ -43,10 +37,7 @@ fn resolved(text: &str) -> CallResult {
         [b'.', ..] if is_decimal(text) => decimal(text),
         // The programs take other exponents here than elsewhere.
         [b'.', b'0'..=b'9', ..] => Err(FORM),
-        [b'+' | b'-' | b'0'..=b'9', ..] => match date(text)? {
-            Some(date) => Ok(Typed::string(date)),
-            None => number(text),
-        },
+        [b'+' | b'-' | b'0'..=b'9', ..] => number(text),
         _ => Ok(Typed::string(text)),
     }
 }
@@ -71,16 +62,11 @@ fn number(text: &str) -> CallResult {
     if is_decimal(text) {
         return decimal(text);
     }
-    // Signs before these prefixes make a string.
-    for (prefix, base) in [("0o", 8), ("0x", 16)] {
-        let Some(digits) = text.strip_prefix(prefix) else {
-            continue;
-        };
-        if !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(base)) {
-            let number = u64::from_str_radix(digits, base);
-            let number = number.map_err(|_| CallFault::call("this number is too large"))?;
-            return decimal(&number.to_string());
-        }
+    // Dates become timestamps, and these prefixes begin numbers of other bases (rules 6.6).
+    let is_of_date = |c: char| c.is_ascii_digit() || "-+:.,tTZ ".contains(c);
+    let may_be_date = text.as_bytes().get(4) == Some(&b'-') && text.chars().all(is_of_date);
+    if may_be_date || text.starts_with("0o") || text.starts_with("0x") {
+        return Err(FORM);
     }
     Ok(Typed::string(text))
 }
@@ -113,39 +99,6 @@ fn decimal(text: &str) -> CallResult {
     let zero = if unsigned.starts_with('.') { "0" } else { "" };
     let number = Number::parse(&format!("{sign}{zero}{unsigned}"));
     number.map(Typed::number).ok_or(FORM)
-}
-
-/// Writes a date, or a date with a time, as the programs do; `None` if the text is neither.
-fn date(text: &str) -> CallResult<Option<String>> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    if digits != 4 || text.as_bytes().get(digits) != Some(&b'-') {
-        return Ok(None);
-    }
-    // Month and day may have one digit.
-    let is_short =
-        |part: &str| matches!(part.len(), 1 | 2) && part.bytes().all(|b| b.is_ascii_digit());
-    if let [year, month, day] = text.split('-').collect::<Vec<_>>()[..]
-        && is_short(month)
-        && is_short(day)
-        && let (Ok(year), Ok(month), Ok(day)) = (year.parse(), month.parse(), day.parse())
-    {
-        let date = NaiveDate::from_ymd_opt(year, month, day);
-        // The programs write a date as a timestamp (rules 6.6).
-        return Ok(date.map(|date| format!("{date}T00:00:00Z")));
-    }
-    let has_seconds = text.len() > 19 && text.is_ascii() && &text[17..19] != "60";
-    match DateTime::parse_from_rfc3339(text) {
-        Ok(time) if has_seconds && text.as_bytes()[10] == b'T' => {
-            Ok(Some(time.to_rfc3339_opts(SecondsFormat::Secs, true)))
-        }
-        _ if text
-            .chars()
-            .all(|c| c.is_ascii_digit() || "-+:.,tTZ ".contains(c)) =>
-        {
-            Err(FORM)
-        }
-        _ => Ok(None),
-    }
 }
 
 /// Returns true if YAML 1.1 and 1.2 read the same lines, white space, directives, escapes and names of anchors in a
