@@ -7,7 +7,7 @@ use super::Number;
 use super::convert::to_bool;
 use super::failure::{EvalFailure, NotConstant, Outcome, joined};
 use super::functions;
-use super::operators::{OperandMisfit, binary, common, decided, unary};
+use super::operators::{common, decided, unary};
 use super::scope::{Budget, EvalScope, NameValue};
 use super::typed::Typed;
 use super::types::Type;
@@ -244,22 +244,9 @@ impl<'e> Evaluator<'e> {
                     return Ok(decided);
                 }
                 let (a, b) = joined(a, b)?;
-                binary(*operator, a, b).or_else(|misfit| self.misfit(misfit, expr, left, right))
+                self.binary(*operator, (a, left.span), (b, right.span), span)
             }
             ExprKind::For(walk) => self.for_expr(walk, is_partial),
-        }
-    }
-
-    fn misfit(&self, misfit: OperandMisfit, whole: &Expr, left: &Expr, right: &Expr) -> Outcome {
-        match misfit {
-            OperandMisfit::Left(failure) => self.fail(left.span, failure),
-            OperandMisfit::Right(failure) => self.fail(right.span, failure),
-            OperandMisfit::Whole(failure) => self.fail(whole.span, failure),
-            OperandMisfit::Both(a, b) => joined(
-                self.fail::<Typed>(left.span, a),
-                self.fail::<Typed>(right.span, b),
-            )
-            .map(|(left, _)| left),
         }
     }
 

@@ -2,22 +2,16 @@
 
 use super::Number;
 use super::convert::{convert, to_bool, to_number};
-use super::failure::{EvalFailure, Misfit, NotConstant};
+use super::eval::Evaluator;
+use super::failure::{self, EvalFailure, Misfit, NotConstant, joined};
 use super::typed::Typed;
 use super::types::Type;
 use super::unify::{possible, unify};
 use super::value::{Marks, Value};
+use crate::diag::Span;
 use crate::hcl::tree::{BinaryOp, UnaryOp};
 
 type Outcome<T = Typed> = Result<T, EvalFailure>;
-
-/// The operands of an operator that do not fit.
-pub(super) enum OperandMisfit {
-    Left(EvalFailure),
-    Right(EvalFailure),
-    Both(EvalFailure, EvalFailure),
-    Whole(EvalFailure),
-}
 
 pub(super) fn unary(operator: UnaryOp, operand: Typed) -> Outcome {
     let (operand, marks) = operand.unmarked();
@@ -44,31 +38,46 @@ fn unknown_operand(operand: &Typed, ty: Type) -> Outcome {
     }
 }
 
-pub(super) fn binary(
-    operator: BinaryOp,
-    left: Typed,
-    right: Typed,
-) -> Result<Typed, OperandMisfit> {
-    let is_equality = matches!(operator, BinaryOp::Equal | BinaryOp::NotEqual);
-    // The equality of two values depends on all their parts, and so on the marks of these.
-    let ((left, left_marks), (right, right_marks)) = if is_equality {
-        (left.bare(), right.bare())
-    } else {
-        (left.unmarked(), right.unmarked())
-    };
-    let value = match operator {
-        BinaryOp::Equal => equal(&left, &right).map_err(OperandMisfit::Whole)?,
-        BinaryOp::NotEqual => {
-            let equal = equal(&left, &right).map_err(OperandMisfit::Whole)?;
-            match equal.value {
+impl Evaluator<'_> {
+    /// Applies an operator to operands, each with its place.
+    pub(super) fn binary(
+        &self,
+        operator: BinaryOp,
+        (left, left_at): (Typed, Span),
+        (right, right_at): (Typed, Span),
+        whole: Span,
+    ) -> failure::Outcome {
+        let is_equality = matches!(operator, BinaryOp::Equal | BinaryOp::NotEqual);
+        // The equality of two values depends on all their parts, and so on the marks of these.
+        let ((left, left_marks), (right, right_marks)) = if is_equality {
+            (left.bare(), right.bare())
+        } else {
+            (left.unmarked(), right.unmarked())
+        };
+        let value = match operator {
+            BinaryOp::Equal => equal(&left, &right),
+            BinaryOp::NotEqual => equal(&left, &right).map(|equal| match equal.value {
                 Value::Bool(equal) => Typed::bool(!equal),
                 _ => equal,
+            }),
+            BinaryOp::And | BinaryOp::Or => {
+                let (left, right) = joined(
+                    self.check(left_at, truth(&left)),
+                    self.check(right_at, truth(&right)),
+                )?;
+                logical(operator, left, right)
             }
-        }
-        BinaryOp::And | BinaryOp::Or => logical(operator, &left, &right)?,
-        _ => arithmetic(operator, &left, &right)?,
-    };
-    Ok(value.marked(left_marks.and(right_marks)))
+            _ => {
+                let (left, right) = joined(
+                    self.check(left_at, number(&left)),
+                    self.check(right_at, number(&right)),
+                )?;
+                arithmetic(operator, left, right)
+            }
+        };
+        let value = self.check(whole, value)?;
+        Ok(value.marked(left_marks.and(right_marks)))
+    }
 }
 
 /// Compares two values; values of different types are never equal, except for null.
@@ -129,37 +138,43 @@ pub(super) fn decided(
     is_decided.then(|| Typed::bool(decides).marked(left_marks.and(right_marks)))
 }
 
-fn logical(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, OperandMisfit> {
-    let read = |value: &Typed| match value.value {
-        Value::Unknown => unknown_operand(value, Type::Bool).map(|_| None),
+/// Reads an operand of `&&` or `||`; `None` if it is unknown.
+fn truth(operand: &Typed) -> Outcome<Option<bool>> {
+    match &operand.value {
+        Value::Unknown => unknown_operand(operand, Type::Bool).map(|_| None),
         // Newer versions of the programs accept null where the other operand decides.
         Value::Null => Err(EvalFailure::Uncertain("a truth value that is null")),
-        ref value => to_bool(value, "Invalid operand").map(Some),
-    };
-    let decides = operator == BinaryOp::Or;
-    Ok(match both(read(left), read(right))? {
-        (Some(left), Some(right)) if decides => Typed::bool(left || right),
-        (Some(left), Some(right)) => Typed::bool(left && right),
-        (Some(known), None) | (None, Some(known)) if known == decides => {
-            let reason = "this may be decided although a part is unknown";
-            return Err(OperandMisfit::Whole(EvalFailure::Uncertain(reason)));
-        }
-        _ => Typed::unknown(Type::Bool),
-    })
+        value => to_bool(value, "Invalid operand").map(Some),
+    }
 }
 
-fn arithmetic(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, OperandMisfit> {
-    let read = |value: &Typed| match value.value {
-        Value::Unknown => unknown_operand(value, Type::Number).map(|_| None),
+fn logical(operator: BinaryOp, left: Option<bool>, right: Option<bool>) -> Outcome {
+    let decides = operator == BinaryOp::Or;
+    match (left, right) {
+        (Some(left), Some(right)) if decides => Ok(Typed::bool(left || right)),
+        (Some(left), Some(right)) => Ok(Typed::bool(left && right)),
+        (Some(known), None) | (None, Some(known)) if known == decides => Err(
+            EvalFailure::Uncertain("this may be decided although a part is unknown"),
+        ),
+        _ => Ok(Typed::unknown(Type::Bool)),
+    }
+}
+
+/// Reads an operand of arithmetic; `None` if it is unknown.
+fn number(operand: &Typed) -> Outcome<Option<Number>> {
+    match &operand.value {
+        Value::Unknown => unknown_operand(operand, Type::Number).map(|_| None),
         Value::Null => Err(EvalFailure::Type("Operation failed")),
-        ref value => to_number(value).map(Some),
-    };
-    let whole = |outcome: Outcome| outcome.map_err(OperandMisfit::Whole);
+        value => to_number(value).map(Some),
+    }
+}
+
+fn arithmetic(operator: BinaryOp, left: Option<Number>, right: Option<Number>) -> Outcome {
     let compares = matches!(
         operator,
         BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual
     );
-    let (Some(left), Some(right)) = both(read(left), read(right))? else {
+    let (Some(left), Some(right)) = (left, right) else {
         let ty = if compares { Type::Bool } else { Type::Number };
         return Ok(Typed::unknown(ty));
     };
@@ -168,24 +183,15 @@ fn arithmetic(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, 
         BinaryOp::LessEqual => Ok(Typed::bool(left <= right)),
         BinaryOp::Greater => Ok(Typed::bool(left > right)),
         BinaryOp::GreaterEqual => Ok(Typed::bool(left >= right)),
-        BinaryOp::Add => whole(certain(left.add(right))),
-        BinaryOp::Subtract => whole(certain(left.subtract(right))),
-        BinaryOp::Multiply => whole(certain(left.multiply(right))),
+        BinaryOp::Add => certain(left.add(right)),
+        BinaryOp::Subtract => certain(left.subtract(right)),
+        BinaryOp::Multiply => certain(left.multiply(right)),
         // The programs know infinity, but no result of 0/0.
         BinaryOp::Divide if left.is_zero() && right.is_zero() => {
-            whole(Err(EvalFailure::Type("Operation failed")))
+            Err(EvalFailure::Type("Operation failed"))
         }
-        BinaryOp::Divide => whole(certain(left.divide(right))),
-        _ => whole(certain(left.modulo(right))),
-    }
-}
-
-fn both<T>(left: Outcome<T>, right: Outcome<T>) -> Result<(T, T), OperandMisfit> {
-    match (left, right) {
-        (Ok(left), Ok(right)) => Ok((left, right)),
-        (Err(left), Ok(_)) => Err(OperandMisfit::Left(left)),
-        (Ok(_), Err(right)) => Err(OperandMisfit::Right(right)),
-        (Err(left), Err(right)) => Err(OperandMisfit::Both(left, right)),
+        BinaryOp::Divide => certain(left.divide(right)),
+        _ => certain(left.modulo(right)),
     }
 }
 
