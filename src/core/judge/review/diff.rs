@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::addr::{Hostname, LookAlike, ProviderAddr, RankedProvider, look_alikes};
+use crate::addr::{Hostname, LookAlike, ProviderAddr, look_alike};
 use crate::hash::{Hash, Scheme};
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::version::{Upgrade, VersionStep, step};
@@ -183,36 +183,17 @@ pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
             fault: None,
         });
     }
-    add_look_alikes(&mut lock_diff.providers, old);
+    for change in &mut lock_diff.providers {
+        // A provider that only moved to another registry has the name that a reader knows already.
+        let is_new = [ChangeKind::Added, ChangeKind::NamespaceSwitched]
+            .iter()
+            .any(|kind| change.kinds.contains(kind));
+        if is_new {
+            change.look_alike = look_alike(change.addr(), old.providers.keys());
+        }
+    }
     lock_diff.providers.sort_by(|a, b| a.addr().cmp(b.addr()));
     lock_diff
-}
-
-/// Compares the names of new providers with those that were locked before.
-fn add_look_alikes(changes: &mut [ProviderChange], old: &LockFile) {
-    let is_new = |change: &ProviderChange| {
-        // A provider that only moved to another registry has the name that a reader knows already.
-        [ChangeKind::Added, ChangeKind::NamespaceSwitched]
-            .iter()
-            .any(|kind| change.kinds.contains(kind))
-    };
-    let ranked = |addr, rank| RankedProvider { addr, rank };
-    let locked: Vec<_> = old.providers.keys().map(|addr| ranked(addr, 0)).collect();
-    let found = {
-        let asking: Vec<_> = changes
-            .iter()
-            .filter(|change| is_new(change))
-            .map(|change| ranked(change.addr(), 1))
-            .collect();
-        look_alikes(&asking, &locked)
-    };
-    for (change, look_alike) in changes
-        .iter_mut()
-        .filter(|change| is_new(change))
-        .zip(found)
-    {
-        change.look_alike = look_alike;
-    }
 }
 
 /// Pairs removed entries with the added ones that replace them.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::levels;
 use super::subject::CheckedLock;
-use crate::addr::{ProviderAddr, RankedProvider, look_alikes};
+use crate::addr::{self, ProviderAddr};
 use crate::diag::{Diagnostic, Finding, Help, RootCommand, rules};
 use crate::flavor::Flavor;
 use crate::project::Project;
@@ -70,27 +70,15 @@ fn warnings<'p>(
     for addr in providers.clone() {
         *counts.entry(addr.namespace()).or_default() += 1;
     }
-    // Of two namespaces that resemble each other the one with fewer providers is reported, or else the second.
-    let namespaces: BTreeSet<(Reverse<usize>, &str)> = counts
-        .into_iter()
-        .map(|(namespace, count)| (Reverse(count), namespace))
-        .collect();
-    // A name is compared only with those of more providers, so that one of a pair is blamed.
-    let ranks: BTreeMap<&str, usize> = namespaces
-        .iter()
-        .enumerate()
-        .map(|(rank, (_, namespace))| (*namespace, rank))
-        .collect();
-    let ranked: Vec<RankedProvider<'_>> = providers
-        .clone()
-        .map(|addr| RankedProvider {
-            addr,
-            rank: ranks[addr.namespace()],
-        })
-        .collect();
+    // A name is compared only with those of more providers, or else those before it, so that one of a pair is blamed.
+    let rank = |addr: &'p ProviderAddr| (Reverse(counts[addr.namespace()]), addr.namespace());
+    let mut ranked: Vec<_> = providers.clone().map(|addr| (rank(addr), addr)).collect();
+    ranked.sort_unstable();
     let mut warnings = Vec::new();
-    for (addr, look_alike) in providers.zip(look_alikes(&ranked, &ranked)) {
-        let Some(look_alike) = look_alike else {
+    for addr in providers {
+        let before = ranked.partition_point(|(known, _)| *known < rank(addr));
+        let known = ranked[..before].iter().map(|(_, known)| *known);
+        let Some(look_alike) = addr::look_alike(addr, known) else {
             continue;
         };
         let title = format!("{addr} has a name that is easy to confuse: {look_alike}");

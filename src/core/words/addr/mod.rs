@@ -8,7 +8,6 @@ mod look_alike;
 mod mirror_url;
 pub mod module;
 mod moves;
-mod near_names;
 mod pattern;
 mod repository;
 mod store_url;
@@ -24,7 +23,7 @@ use idna::uts46::Hyphens;
 
 use crate::flavor::Flavor;
 pub use host::{Hostname, HostnameError};
-pub use look_alike::{LookAlike, RankedProvider, is_known_publisher, look_alike, look_alikes};
+pub use look_alike::{LookAlike, is_known_publisher, look_alike};
 pub use mirror_url::{MirrorUrl, MirrorUrlError};
 pub use pattern::{PatternError, ProviderFilter, ProviderGlob, ProviderPattern};
 pub use repository::{RepositoryAddr, RepositoryAddrError};
