@@ -1,6 +1,6 @@
 //! Constraints on providers: those of lock files and of `version` (rules 3 to 5).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::slice;
 use std::sync::Arc;
@@ -257,54 +257,25 @@ impl Constraints {
     /// ```
     #[must_use]
     pub fn example(&self) -> Option<Version> {
-        // Between two neighbouring bounds every release meets the same terms but for exceptions, so one
-        // candidate behind each bound is enough.
-        let free = self.next_free();
-        let start = Version::release(0, 0, 0);
-        let bounds = self.terms.iter().map(|term| &term.version);
-        let mut candidates: BTreeSet<Version> = BTreeSet::new();
-        for bound in bounds.chain([&start]) {
-            let release = bound.without_suffixes();
-            // The release itself may be out, because the bound is an open one.
-            let next = release.next_release();
-            for version in [Some(release), next].into_iter().flatten() {
-                candidates.extend(match free.get(&version) {
-                    Some(next) => next.clone(),
-                    None => Some(version),
-                });
-            }
-            candidates.insert(bound.clone());
-        }
+        let is_exception = |term: &&Constraint| term.operator == Operator::NotEqual;
+        let (exceptions, ranges): (Vec<&Constraint>, Vec<&Constraint>) =
+            self.iter().partition(is_exception);
+        let excepted: BTreeSet<&Version> = exceptions.iter().map(|term| &term.version).collect();
         // The term that refuses one candidate refuses most of its neighbours: it is tried first, or
         // thousands of terms would be compared with thousands of candidates.
         let mut refusing: Option<&Constraint> = None;
-        let example = candidates.into_iter().find(|candidate| {
+        let example = turning_points(self).into_iter().find(|candidate| {
+            if excepted.contains(candidate) {
+                return false;
+            }
             let refuses = |term: &&Constraint| !term.is_met_by(candidate);
             refusing = refusing
                 .filter(refuses)
-                .or_else(|| self.terms.iter().rev().find(refuses));
+                .or_else(|| ranges.iter().copied().rev().find(refuses));
             refusing.is_none() && self.allows(candidate)
         });
         // The programs take 0.0.0 for no version at all, but not with metadata.
         example.or_else(|| "0.0.0+0".parse().ok().filter(|zero| self.allows(zero)))
-    }
-
-    /// Maps every release that is excepted to the next one that is not, if there is one.
-    fn next_free(&self) -> BTreeMap<Version, Option<Version>> {
-        let exceptions = self
-            .terms
-            .iter()
-            .rev()
-            .filter(|term| term.operator == Operator::NotEqual);
-        // From the highest to the lowest, so that a run of exceptions is jumped over in one step.
-        let mut free = BTreeMap::new();
-        for Constraint { version, .. } in exceptions {
-            let next = version
-                .next_release()
-                .and_then(|next| free.get(&next).cloned().unwrap_or(Some(next)));
-            free.insert(version.clone(), next);
-        }
-        free
     }
 
     /// Returns the greatest of the offered versions that is allowed (rules 5.4).
@@ -347,6 +318,38 @@ impl<'a> IntoIterator for &'a Constraints {
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
+}
+
+/// Returns versions among which are some of every kind that these constraints distinguish: the first two releases
+/// from each bound on, and the versions that are named.
+///
+/// Between two neighbouring bounds every release meets the same terms.
+pub(super) fn turning_points<'a>(
+    terms: impl IntoIterator<Item = &'a Constraint>,
+) -> BTreeSet<Version> {
+    let mut points = BTreeSet::new();
+    let mut add = |bound: &Version| {
+        let release = bound.without_suffixes();
+        let next = release.next_release();
+        points.extend(next.as_ref().and_then(Version::next_release));
+        points.extend(next);
+        points.extend([release, bound.clone()]);
+    };
+    add(&Version::release(0, 0, 0));
+    for Constraint { version, operator } in terms {
+        add(version);
+        // The upper bound of `~>` (rules 5.1).
+        let (major, minor) = (version.major, version.minor);
+        let bound = match operator {
+            Operator::PatchOnly => minor.checked_add(1).map(|minor| (major, minor)),
+            Operator::MinorOnly => major.checked_add(1).map(|major| (major, 0)),
+            _ => None,
+        };
+        if let Some((major, minor)) = bound {
+            add(&Version::release(major, minor, 0));
+        }
+    }
+    points
 }
 
 /// Reads one item at the start of a text that starts with no white space.

@@ -1,8 +1,7 @@
 //! Changes of the set of allowed versions, for reviewers.
 
-use std::collections::BTreeSet;
-
-use super::{Constraints, Operator, Version};
+use super::Constraints;
+use super::constraint::turning_points;
 
 /// The change of the set of allowed versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +24,9 @@ pub enum ScopeChange {
     Impossible,
 }
 
+/// Maximum number of terms that are compared: no lock file of a program has as many.
+const MAX_TERMS: usize = 200;
+
 /// Says how the allowed versions changed.
 ///
 /// Releases count, and pre-releases that are named; whether a version was ever released does not
@@ -39,204 +41,39 @@ pub enum ScopeChange {
 /// ```
 #[must_use]
 pub fn scope_change(old: &Constraints, new: &Constraints) -> ScopeChange {
-    let (old, new) = (Scope::of(old), Scope::of(new));
-    let (grew, shrank) = (!old.contains(&new), !new.contains(&old));
-    match (grew, shrank) {
+    if old.iter().chain(new).count() > MAX_TERMS {
+        return ScopeChange::Moved;
+    }
+    // The two sets differ if they differ in one of these; where one allows a single one of these, it allows a
+    // single version.
+    let points = turning_points(old.iter().chain(new));
+    let (mut before, mut after, mut both) = (0, 0, 0);
+    for point in &points {
+        let (was, is) = (old.allows(point), new.allows(point));
+        before += usize::from(was);
+        after += usize::from(is);
+        both += usize::from(was && is);
+    }
+    match (after > both, before > both) {
         (false, false) => ScopeChange::Same,
-        _ if new == Scope::Nothing => ScopeChange::Impossible,
-        (true, false) if old.is_single() => ScopeChange::Loosened,
+        _ if after == 0 => ScopeChange::Impossible,
+        (true, false) if before == 1 => ScopeChange::Loosened,
         (true, false) => ScopeChange::Widened,
-        (false, true) if new.is_single() => ScopeChange::Pinned,
+        (false, true) if after == 1 => ScopeChange::Pinned,
         (false, true) => ScopeChange::Narrowed,
-        (true, true) if old.meets(&new) => ScopeChange::Moved,
+        (true, true) if both > 0 => ScopeChange::Moved,
         (true, true) => ScopeChange::Replaced,
     }
 }
 
-/// The three numbers of a release.
-type Release = (u64, u64, u64);
-
-/// The versions that constraints allow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Scope {
-    Nothing,
-    /// One version that is not just a release: a pre-release, or one with metadata.
-    Named(Version),
-    Releases(Range),
-}
-
-/// Releases from `low` up to, but without, `high`; none of the holes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Range {
-    low: Release,
-    high: Option<Release>,
-    holes: BTreeSet<Release>,
-}
-
-impl Scope {
-    fn of(constraints: &Constraints) -> Self {
-        let named = |version: &Version| version.is_prerelease() || !version.metadata().is_empty();
-        let mut exact = constraints
-            .iter()
-            .filter(|term| term.operator() == Operator::Exact);
-        // Nothing else selects such a version, and it excludes all releases.
-        if let Some(term) = exact.find(|term| named(term.version())) {
-            return if constraints.allows(term.version()) {
-                Self::Named(term.version().clone())
-            } else {
-                Self::Nothing
-            };
-        }
-        let mut range = Range {
-            // `0.0.0` means "no version".
-            low: (0, 0, 1),
-            high: None,
-            holes: BTreeSet::new(),
-        };
-        let fits = constraints
-            .iter()
-            .all(|term| range.cut(term.operator(), term.version()).is_some());
-        let range = range.trimmed();
-        if fits && !range.is_empty() {
-            Self::Releases(range)
-        } else {
-            Self::Nothing
-        }
-    }
-
-    fn is_single(&self) -> bool {
-        match self {
-            Self::Nothing => false,
-            Self::Named(_) => true,
-            Self::Releases(range) => range.high == next_patch(range.low),
-        }
-    }
-
-    /// Returns whether all of the other are among these.
-    fn contains(&self, other: &Self) -> bool {
-        match (self, other) {
-            (_, Self::Nothing) => true,
-            (Self::Releases(range), Self::Releases(other)) => range.contains(other),
-            _ => self == other,
-        }
-    }
-
-    /// Returns whether some of the other are among these.
-    fn meets(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Releases(range), Self::Releases(other)) => {
-                let mut both = range.clone();
-                both.low = both.low.max(other.low);
-                both.bound(other.high);
-                both.holes.extend(&other.holes);
-                !both.trimmed().is_empty()
-            }
-            _ => self == other,
-        }
-    }
-}
-
-impl Range {
-    /// Takes away what a constraint does not allow; `None` if nothing can be left.
-    fn cut(&mut self, operator: Operator, version: &Version) -> Option<()> {
-        let at = (version.major, version.minor, version.patch);
-        // Behind a release; its own pre-releases come before it.
-        let behind = if version.is_prerelease() {
-            Some(at)
-        } else {
-            next_patch(at)
-        };
-        match operator {
-            Operator::GreaterOrEqual => self.low = self.low.max(at),
-            Operator::Greater => self.low = self.low.max(behind?),
-            Operator::Less => self.bound(Some(at)),
-            Operator::LessOrEqual => self.bound(behind),
-            Operator::Exact => {
-                self.low = self.low.max(at);
-                self.bound(next_patch(at));
-            }
-            // `~> X.Y.Z` is `>= X.Y.Z` and `< X.(Y+1).0` (rules 5.1).
-            Operator::PatchOnly => {
-                self.low = self.low.max(at);
-                self.bound(
-                    version
-                        .minor
-                        .checked_add(1)
-                        .map(|minor| (version.major, minor, 0)),
-                );
-            }
-            // `~> X.Y` is `>= X.Y.0` and `< (X+1).0.0` (rules 5.1).
-            Operator::MinorOnly => {
-                self.low = self.low.max(at);
-                self.bound(version.major.checked_add(1).map(|major| (major, 0, 0)));
-            }
-            // It excludes no release, and pre-releases count only if they are named.
-            Operator::NotEqual if version.is_prerelease() || !version.metadata().is_empty() => {}
-            Operator::NotEqual => {
-                self.holes.insert(at);
-            }
-        }
-        Some(())
-    }
-
-    fn bound(&mut self, high: Option<Release>) {
-        self.high = match (self.high, high) {
-            (Some(old), Some(new)) => Some(old.min(new)),
-            (old, new) => old.or(new),
-        };
-    }
-
-    fn is_empty(&self) -> bool {
-        self.high.is_some_and(|high| high <= self.low)
-    }
-
-    /// Returns the same releases in normal form, so that equal sets are equal values.
-    fn trimmed(mut self) -> Self {
-        // A hole at an end moves the end: `>= 1.0.0, != 1.0.0` is `>= 1.0.1`.
-        while !self.is_empty()
-            && self.holes.contains(&self.low)
-            && let Some(next) = next_patch(self.low)
-        {
-            self.low = next;
-        }
-        while let Some((major, minor, patch)) = self.high
-            && let Some(last) = patch.checked_sub(1)
-            && self.holes.contains(&(major, minor, last))
-        {
-            self.high = Some((major, minor, last));
-        }
-        let (low, high) = (self.low, self.high);
-        self.holes
-            .retain(|hole| *hole > low && high.is_none_or(|high| *hole < high));
-        self
-    }
-
-    fn contains(&self, other: &Self) -> bool {
-        let is_below = match (self.high, other.high) {
-            (None, _) => true,
-            (Some(_), None) => false,
-            (Some(high), Some(other)) => other <= high,
-        };
-        let is_inside =
-            |hole: &Release| *hole >= other.low && other.high.is_none_or(|high| *hole < high);
-        self.low <= other.low
-            && is_below
-            && self
-                .holes
-                .iter()
-                .all(|hole| !is_inside(hole) || other.holes.contains(hole))
-    }
-}
-
-fn next_patch((major, minor, patch): Release) -> Option<Release> {
-    Some((major, minor, patch.checked_add(1)?))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
+    use crate::version::Version;
 
     #[test]
     fn changes_are_named() {
