@@ -1,6 +1,5 @@
 //! Places that exclude each other.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::{Requirement, Requirements};
@@ -8,35 +7,15 @@ use crate::addr::ProviderAddr;
 use crate::version::{Constraints, Operator, Version};
 
 /// Maximum number of different conditions that are tried two by two: no root that is written by hand has
-/// more, and a few places more in a message do no harm.
+/// more.
 const MAX_PAIRED: usize = 64;
 
-/// Maximum number of sets of places that are tried before the rest counts as needed. A clash of a few places
-/// is found with far less, wherever they are among many.
-const MAX_TRIALS: usize = 200;
-
-/// Maximum number of places in all trials together: one trial of 50,000 places takes as long as thousands of
-/// small ones.
-const MAX_TRIED: usize = 1_000_000;
-
-/// Returns whether some version meets the conditions of all these places.
-type IsMet<'m> = &'m dyn Fn(&[&Requirement]) -> bool;
-
-/// A search for places that a clash needs.
-struct ClashSearch<'m> {
-    is_met: IsMet<'m>,
-    trials: Cell<usize>,
-    /// The number of places in them.
-    tried: Cell<usize>,
-}
-
 impl Requirements {
-    /// Returns places that no version can satisfy together, as few as possible; none if all can be met.
-    ///
-    /// Of several such sets it is the one that leaves out the earliest places.
+    /// Returns places that no version can satisfy together: one or two where these are enough, the last ones of
+    /// several, else all; none if all can be met.
     #[must_use]
     pub fn clash(&self, provider: &ProviderAddr) -> Vec<&Requirement> {
-        fewest(&self.distinct(provider), &|places| {
+        fewest(&self.distinct(provider), |places| {
             // Sorted once: joined one by one, 1,000 places took 22 seconds for each MB of them.
             places
                 .iter()
@@ -70,7 +49,7 @@ impl Requirements {
         if selectable.is_empty() {
             return Vec::new();
         }
-        fewest(&distinct, &|places| {
+        fewest(&distinct, |places| {
             selectable
                 .iter()
                 .any(|version| places.iter().all(|place| place.is_met_by(version)))
@@ -127,59 +106,26 @@ impl Requirement {
     }
 }
 
-/// Returns as few of the places as possible that cannot be met together; none if all can be.
-fn fewest<'a>(places: &[&'a Requirement], is_met: IsMet<'_>) -> Vec<&'a Requirement> {
+/// Returns places that cannot be met together: one or two where these are enough, else all; none if all can be met.
+fn fewest<'a>(
+    places: &[&'a Requirement],
+    is_met: impl Fn(&[&Requirement]) -> bool,
+) -> Vec<&'a Requirement> {
     if is_met(places) {
         return Vec::new();
     }
-    let search = ClashSearch {
-        is_met,
-        trials: Cell::new(0),
-        tried: Cell::new(0),
-    };
-    let needed = search.needed(&[], places, &[]);
-    // None of these can be left out, but two others may be enough.
-    if needed.len() <= 2 || places.len() > MAX_PAIRED {
-        return needed;
+    if places.len() > MAX_PAIRED {
+        return places.to_vec();
     }
-    // Each pair costs a trial, hence the limit above.
-    for (index, first) in places.iter().enumerate() {
+    if let Some(place) = places.iter().find(|place| !is_met(&[**place])) {
+        return vec![*place];
+    }
+    for (index, first) in places.iter().enumerate().rev() {
         for second in &places[index + 1..] {
             if !is_met(&[*first, *second]) {
                 return vec![*first, *second];
             }
         }
     }
-    needed
-}
-
-impl ClashSearch<'_> {
-    /// Returns the places of a part that a clash needs beside those before and behind it, as few as
-    /// possible. It leaves out the earliest, whole halves at once where these are not needed.
-    fn needed<'a>(
-        &self,
-        before: &[&'a Requirement],
-        part: &[&'a Requirement],
-        behind: &[&'a Requirement],
-    ) -> Vec<&'a Requirement> {
-        // The whole part is a right answer, only not the shortest.
-        if self.trials.get() == MAX_TRIALS || self.tried.get() > MAX_TRIED {
-            return part.to_vec();
-        }
-        self.trials.set(self.trials.get() + 1);
-        self.tried
-            .set(self.tried.get() + before.len() + behind.len());
-        if !(self.is_met)(&[before, behind].concat()) {
-            return Vec::new();
-        }
-        if part.len() < 2 {
-            return part.to_vec();
-        }
-        // Whole halves at once: a clash of few places among many is found in few trials.
-        let (first, second) = part.split_at(part.len() / 2);
-        let mut needed = self.needed(before, first, &[second, behind].concat());
-        let before = [before, &needed].concat();
-        needed.extend(self.needed(&before, second, behind));
-        needed
-    }
+    places.to_vec()
 }
