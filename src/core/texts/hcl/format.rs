@@ -9,13 +9,12 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::plain_lines;
 use super::scan::{self, HclToken, HclTokenKind as Kind};
 use crate::diag::Span;
 
 /// Lays a text out that has no fault of syntax. Line ends become those of Unix, except in heredocs.
 ///
-/// A text with a line of more than a million tokens is returned as it is.
+/// A text of more than a million tokens is returned as it is.
 ///
 /// ```
 /// let text = lockctl_core::hcl::format("a {\nb=1 # x\ncde = [-1]\n}\n");
@@ -30,35 +29,18 @@ pub fn format(text: &str) -> String {
 
 /// Adds a text as [`format()`] lays it out.
 pub fn push_formatted(formatted: &mut String, text: &str) {
-    let start = formatted.len();
+    let scanned = scan::tokens(text, Span::new(0, text.len()));
+    if scanned.len() > scan::MAX_TOKENS {
+        return formatted.push_str(text);
+    }
     formatted.reserve(text.len() + text.len() / 4);
     let mut layout = Layout {
         formatted,
         open: Vec::new(),
         neighbours: Vec::new(),
     };
-    let mut at = 0;
-    while at < text.len() {
-        let rest = &text[at..];
-        // Lines are short, and a search that compares many bytes at a time begins slowly.
-        let end = rest.bytes().position(|byte| byte == b'\n');
-        let line = &rest[..end.map_or(rest.len(), |end| end + 1)];
-        // Most lines are plain, and cutting a line into tokens takes most of the time of layout.
-        if let Some(cells) = plain_lines::cells(line) {
-            layout.push(cells);
-            at += line.len();
-            continue;
-        }
-        let scanned = scan::line_tokens(text, at);
-        if scanned.len() > scan::MAX_TOKENS {
-            layout.formatted.truncate(start);
-            return layout.formatted.push_str(text);
-        }
-        let end = scanned.last().map_or(text.len(), |token| token.end);
-        for cells in token_lines(&mut tokens(text, at, &scanned)) {
-            layout.push(cells);
-        }
-        at = end;
+    for cells in token_lines(&mut tokens(text, &scanned)) {
+        layout.push(cells);
     }
     layout.flush();
 }
@@ -80,7 +62,7 @@ pub fn unquoted(value: &str) -> Cow<'_, str> {
         return Cow::Borrowed(value);
     }
     let scanned = scan::tokens(value, Span::new(0, value.len()));
-    let tokens = tokens(value, 0, &scanned);
+    let tokens = tokens(value, &scanned);
     let [_, _, inside @ .., last, quote] = &*tokens else {
         return Cow::Borrowed(value);
     };
@@ -153,26 +135,24 @@ struct TokenCells {
 }
 
 /// The cells of a line with the spaces in each; the last two may be empty.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct LineCells<'t> {
-    pub(super) lead: Cow<'t, str>,
-    pub(super) assign: Cow<'t, str>,
-    pub(super) comment: Cow<'t, str>,
-    pub(super) lead_width: usize,
-    /// Only a comment on the same line asks for it.
-    pub(super) assign_width: usize,
+struct LineCells {
+    lead: String,
+    assign: String,
+    comment: String,
+    lead_width: usize,
+    assign_width: usize,
     /// The number of brackets that the line opens, less those that it closes.
-    pub(super) opened: isize,
+    opened: isize,
     /// A line end follows.
-    pub(super) ends: bool,
+    ends: bool,
 }
 
-/// Adds comments to the tokens of a text from an offset on.
-fn tokens<'t>(text: &'t str, start: usize, scanned: &[HclToken]) -> Vec<LayoutToken<'t>> {
+/// Adds comments to the tokens of a text.
+fn tokens<'t>(text: &'t str, scanned: &[HclToken]) -> Vec<LayoutToken<'t>> {
     let mut found: Vec<LayoutToken<'t>> = Vec::with_capacity(scanned.len());
-    let mut at = start;
+    let mut at = 0;
     // The line end that belongs to a comment before it.
-    let mut taken = start;
+    let mut taken = 0;
     for token in scanned {
         while at < token.start {
             let rest = &text[at..token.start];
@@ -217,7 +197,7 @@ fn tokens<'t>(text: &'t str, start: usize, scanned: &[HclToken]) -> Vec<LayoutTo
 }
 
 /// Puts spaces between tokens, and makes lines of them.
-fn token_lines(tokens: &mut [LayoutToken<'_>]) -> Vec<LineCells<'static>> {
+fn token_lines(tokens: &mut [LayoutToken<'_>]) -> Vec<LineCells> {
     let lines = lines(tokens);
     space(tokens, &lines);
     let cells = |line: &TokenCells| {
@@ -231,9 +211,9 @@ fn token_lines(tokens: &mut [LayoutToken<'_>]) -> Vec<LineCells<'static>> {
                 .sum()
         };
         LineCells {
-            lead: Cow::Owned(cell_text(lead)),
-            assign: Cow::Owned(cell_text(assign)),
-            comment: Cow::Owned(cell_text(comment)),
+            lead: cell_text(lead),
+            assign: cell_text(assign),
+            comment: cell_text(comment),
             lead_width: width(lead),
             assign_width: width(assign),
             opened: opened(lead) + opened(assign),
@@ -370,23 +350,23 @@ fn is_spaced(before: LayoutToken<'_>, token: LayoutToken<'_>, after: LayoutToken
 }
 
 /// The text so far, and the lines behind it whose columns the next line may move.
-struct Layout<'f, 't> {
+struct Layout<'f> {
     formatted: &'f mut String,
     /// The brackets that each line left open which opened more than it closed, as far as they are still open.
     open: Vec<isize>,
     /// Neighbouring lines with an assignment or a comment.
-    neighbours: Vec<IndentedLine<'t>>,
+    neighbours: Vec<IndentedLine>,
 }
 
-struct IndentedLine<'t> {
-    cells: LineCells<'t>,
+struct IndentedLine {
+    cells: LineCells,
     indent: usize,
     /// The number of spaces before the assignment, and before the comment.
     gaps: [usize; 2],
 }
 
-impl<'t> Layout<'_, 't> {
-    fn push(&mut self, cells: LineCells<'t>) {
+impl Layout<'_> {
+    fn push(&mut self, cells: LineCells) {
         let indent = if cells.lead.is_empty() {
             0
         } else {
@@ -437,7 +417,7 @@ impl<'t> Layout<'_, 't> {
             // Lines without `=` separate the columns of those around them.
             .filter(|chain| !chain[0].cells.assign.is_empty());
         for chain in chains {
-            let lead_width = |line: &IndentedLine<'_>| line.indent + line.cells.lead_width;
+            let lead_width = |line: &IndentedLine| line.indent + line.cells.lead_width;
             let widest = chain.iter().map(lead_width).max().unwrap_or(0);
             for line in chain {
                 line.gaps[0] = widest - lead_width(line) + 1;
@@ -449,7 +429,7 @@ impl<'t> Layout<'_, 't> {
             .filter(|chain| !chain[0].cells.comment.is_empty());
         for chain in chains {
             // The comments follow the values, whose columns are decided by now.
-            let code_width = |line: &IndentedLine<'_>| {
+            let code_width = |line: &IndentedLine| {
                 line.indent + line.cells.lead_width + line.gaps[0] + line.cells.assign_width
             };
             let widest = chain.iter().map(code_width).max().unwrap_or(0);
@@ -463,7 +443,7 @@ impl<'t> Layout<'_, 't> {
     }
 }
 
-impl IndentedLine<'_> {
+impl IndentedLine {
     fn print(&self, formatted: &mut String) {
         let LineCells {
             lead,
@@ -501,38 +481,4 @@ fn width(tokens: &[LayoutToken<'_>]) -> usize {
             _ => token.spaces + token.text.graphemes(true).count(),
         })
         .sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn plain_lines_come_out_as_their_tokens_do() {
-        let text = include_str!("plain_lines.txt");
-        let mut plain = 0;
-        for line in text.split_inclusive('\n') {
-            let scanned = scan::line_tokens(line, 0);
-            let by_tokens = token_lines(&mut tokens(line, 0, &scanned));
-            let Some(cells) = plain_lines::cells(line) else {
-                continue;
-            };
-            plain += 1;
-            let [wanted] = &*by_tokens else {
-                panic!("{line:?} is one line")
-            };
-            let width = if cells.assign.is_empty() {
-                wanted.lead_width
-            } else {
-                cells.lead_width
-            };
-            let cells = LineCells {
-                lead_width: width,
-                assign_width: wanted.assign_width,
-                ..cells
-            };
-            assert_eq!(&cells, wanted, "{line:?}");
-        }
-        assert!(plain > 40, "{plain} plain lines");
-    }
 }

@@ -90,16 +90,6 @@ pub(super) fn tokens(text: &str, region: Span) -> Vec<HclToken> {
     Scanner::new(&text[..region.end], region.start).tokens()
 }
 
-/// Cuts the line that starts at an offset, with all lines that a string, a heredoc or a comment in it goes on to. The
-/// last token is [`HclTokenKind::End`]. Stops after [`MAX_TOKENS`].
-pub(super) fn line_tokens(text: &str, at: usize) -> Vec<HclToken> {
-    let mut scanner = Scanner::new(text, at);
-    while scanner.has_more() && !scanner.is_behind_line() {
-        scanner.scan();
-    }
-    scanner.finish()
-}
-
 /// Cuts a text that is a template.
 pub(super) fn template_tokens(text: &str) -> Vec<HclToken> {
     let mut scanner = Scanner::new(text, 0);
@@ -181,37 +171,13 @@ impl<'t> Scanner<'t> {
     }
 
     fn tokens(mut self) -> Vec<HclToken> {
-        while self.has_more() {
-            self.scan();
+        while self.at < self.text.len() && self.tokens.len() < MAX_TOKENS {
+            match self.frames.last().map(|frame| frame.kind) {
+                Some(EnclosureKind::Quote) => self.quoted(),
+                Some(EnclosureKind::Heredoc(marker)) => self.heredoc(marker),
+                _ => self.plain(),
+            }
         }
-        self.finish()
-    }
-
-    fn has_more(&self) -> bool {
-        self.at < self.text.len() && self.tokens.len() < MAX_TOKENS
-    }
-
-    /// Scans at most one token.
-    fn scan(&mut self) {
-        match self.frames.last().map(|frame| frame.kind) {
-            Some(EnclosureKind::Quote) => self.quoted(),
-            Some(EnclosureKind::Heredoc(marker)) => self.heredoc(marker),
-            _ => self.plain(),
-        }
-    }
-
-    fn is_behind_line(&self) -> bool {
-        let is_bracket = |frame: &Enclosure| {
-            matches!(
-                frame.kind,
-                EnclosureKind::Brace | EnclosureKind::Paren | EnclosureKind::Bracket
-            )
-        };
-        let ends_with = self.tokens.last().map(|token| token.kind);
-        ends_with == Some(HclTokenKind::Newline) && self.frames.iter().all(is_bracket)
-    }
-
-    fn finish(mut self) -> Vec<HclToken> {
         self.push(HclTokenKind::End, 0);
         self.tokens
     }
