@@ -1,18 +1,17 @@
 //! Native syntax: text to a tree, with every problem of a file at once.
 //!
-//! `scan` cuts the text into tokens. `chunks`, `grammar` and `sequences` walk over them once: they build
+//! `scan` cuts the text into tokens. `items`, `grammar` and `sequences` walk over them once: they build
 //! the tree of what is sound, and name every fault as the programs would. A fault in one item never costs
 //! another one, and spans always point into the file as it was read.
 
-mod chunks;
 mod comments;
 mod conflict;
 pub mod edit;
 mod findings;
 mod format;
 mod grammar;
+mod items;
 mod operators;
-mod plain_lines;
 pub mod references;
 mod scan;
 mod sequences;
@@ -30,9 +29,8 @@ pub mod rules {
 use std::borrow::Cow;
 
 use crate::diag::{self, Diagnostic, FileId, Span};
-use chunks::chunks;
 pub use comments::comments;
-use findings::{Overruled, TokenFault};
+use findings::{Findings, Overruled, TokenFault};
 pub use format::{format, push_formatted, unquoted};
 use grammar::TokenWalk;
 use scan::HclTokenKind;
@@ -100,12 +98,11 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
         tokens = scan::tokens(&source.text, Span::new(0, source.text.len()));
         problems.push(conflict.diagnostic);
     }
-    let mut items = Vec::new();
-    for chunk in chunks(&source, tokens) {
-        problems.extend(chunk.found.faults.iter().map(|fault| error(file, fault)));
-        problems.extend(chunk.found.overruled.iter().map(|key| note(file, *key)));
-        items.extend(chunk.item);
-    }
+    let mut walk = TokenWalk::new(&source, &tokens);
+    let items = walk.items(0);
+    let Findings { faults, overruled } = walk.found;
+    problems.extend(faults.iter().map(|fault| error(file, fault)));
+    problems.extend(overruled.into_iter().map(|key| note(file, key)));
     diag::in_order(&mut problems);
     (Body { items, span }, problems)
 }

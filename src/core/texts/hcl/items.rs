@@ -1,153 +1,20 @@
-//! Cuts a text at its top-level items and reads each, with its faults (rules 1).
+//! Reads arguments and blocks, each with its faults (rules 1).
 //!
-//! A fault costs as little as possible: a bad argument is left out of its block, a bad label
-//! leaves the block alone, and a block that is never closed ends where the next line starts with
-//! a top-level keyword.
+//! A fault costs as little as possible: a bad argument is left out of its block, and a bad label
+//! leaves the block alone. Behind a block that is never closed nothing is read.
 
 use std::collections::BTreeSet;
 
-use super::SourceText;
-use super::findings::{Findings, fault};
+use super::findings::fault;
 use super::grammar::{Checked, TokenWalk};
-use super::scan::{self, HclToken, HclTokenKind};
+use super::scan::{HclToken, HclTokenKind};
 use super::string::{Quoting, decode};
 use super::tree::{Attribute, Block, Body, Item, Word};
 use crate::diag::{MAX_PROBLEMS, Span};
 
-/// Words that start a block at the top level of a configuration or of a lock file.
-const KEYWORDS: [&str; 16] = [
-    "action",
-    "check",
-    "data",
-    "ephemeral",
-    "import",
-    "language",
-    "locals",
-    "module",
-    "moved",
-    "output",
-    "provider",
-    "removed",
-    "resource",
-    "run",
-    "terraform",
-    "variable",
-];
-
 const ITEM_REQUIRED: &str = "Argument or block definition required";
 const REDEFINED: &str = "Attribute redefined";
 const SINGLE_ARGUMENT: &str = "Invalid single-argument block definition";
-
-/// One top-level item with what is wrong in it.
-pub(super) struct Chunk {
-    /// The item, unless a fault takes all of it.
-    pub(super) item: Option<Item>,
-    pub(super) found: Findings,
-    /// The name, if it is an argument.
-    name: Option<Span>,
-    /// The pieces into which it must be cut once more, because it swallowed other items.
-    pieces: Vec<Span>,
-}
-
-/// Cuts a text into its top-level items, in order; between them are only space and comments. `tokens` are those of the
-/// whole text.
-pub(super) fn chunks(source: &SourceText, tokens: Vec<HclToken>) -> Vec<Chunk> {
-    let mut chunks = Vec::new();
-    let whole = cut(source, &tokens);
-    // They take as much memory as the tree, and nothing below needs them.
-    drop(tokens);
-    for chunk in whole {
-        if chunk.pieces.is_empty() {
-            chunks.push(chunk);
-            continue;
-        }
-        // It swallowed other items.
-        let before = chunks.len();
-        for piece in &chunk.pieces {
-            chunks.extend(cut(source, &scan::tokens(&source.text, *piece)));
-        }
-        // What is missing at the end of the first piece is, to the programs, a wrong token behind it.
-        let first = chunks
-            .get_mut(before)
-            .and_then(|first| first.found.faults.first_mut());
-        if let (Some(fault), Some(whole)) = (first, chunk.found.faults.first())
-            && fault.span.start == chunk.pieces[0].end
-        {
-            *fault = whole.clone();
-        }
-    }
-    let mut names = BTreeSet::new();
-    for chunk in &mut chunks {
-        let Some(name) = chunk.name else { continue };
-        if !names.insert(source.get(name)) {
-            // Faults inside it say nothing any more.
-            chunk.item = None;
-            chunk.found = Findings::default();
-            chunk.found.faults.push(fault(REDEFINED, name));
-        }
-    }
-    chunks
-}
-
-fn cut(source: &SourceText, tokens: &[HclToken]) -> Vec<Chunk> {
-    // All tokens are there first: a walk that stops at a fault must be able to look ahead for the end of
-    // the item, which only tokens with their depth show.
-    let mut chunks = Vec::new();
-    let mut faults = 0;
-    let mut walk = TokenWalk::new(source, tokens);
-    loop {
-        walk.skip_empty_lines();
-        let first = walk.at;
-        if walk.peek().kind == HclTokenKind::End {
-            return chunks;
-        }
-        let (name, item) = walk.item(0);
-        let found = std::mem::take(&mut walk.found);
-        faults += found.faults.len();
-        let pieces = if found.faults.is_empty() {
-            Vec::new()
-        } else {
-            pieces(&source.text, &tokens[first..walk.at])
-        };
-        chunks.push(Chunk {
-            item,
-            found,
-            name: name.map(HclToken::span),
-            pieces,
-        });
-        // No more faults than these are reported, and a file with faults is refused: what follows would
-        // only cost memory, some hundred bytes for each faulty byte.
-        if faults > MAX_PROBLEMS {
-            return chunks;
-        }
-    }
-}
-
-/// Cuts a faulty item before every line that can only be the start of a top-level block; none if
-/// there is no such line.
-fn pieces(text: &str, item: &[HclToken]) -> Vec<Span> {
-    // Without a brace on its line a keyword may be an argument of a block (rules 1.2).
-    let has_brace = |from: usize| text[from..].lines().next().is_some_and(|l| l.contains('{'));
-    let starts_block = |token: &&HclToken| {
-        token.kind == HclTokenKind::Ident
-            && text[..token.start].ends_with('\n')
-            && KEYWORDS.contains(&&text[token.start..token.end])
-            && has_brace(token.start)
-    };
-    // An item with a missing brace runs to the end of the file, and everything behind it would be lost. A
-    // keyword at the very start of a line, with a brace on the same line, is hardly ever inside of a block, so
-    // the loss ends there.
-    let mut pieces = Vec::new();
-    let mut start = item.first().map_or(0, |first| first.start);
-    for token in item.iter().skip(1).filter(starts_block) {
-        pieces.push(Span::new(start, token.start));
-        start = token.start;
-    }
-    if !pieces.is_empty() {
-        pieces.push(Span::new(start, item.last().map_or(start, |last| last.end)));
-    }
-    pieces
-}
 
 impl TokenWalk<'_> {
     fn skip_empty_lines(&mut self) {
@@ -270,7 +137,7 @@ impl TokenWalk<'_> {
         }
         let kind = self.word(kind);
         let header_end = labels.last().map_or(kind.span.end, |label| label.span.end);
-        let (body, end) = self.nested(|walk| Ok(walk.block_body(kind.span)))?;
+        let (body, end) = self.nested(|walk| walk.block_body(kind.span))?;
         // Only the last block of a file may do without a line end.
         let stays = self.peek().kind == HclTokenKind::End
             || self.end_line("Missing newline after block definition", depth);
@@ -324,7 +191,7 @@ impl TokenWalk<'_> {
     }
 
     /// Reads from the opening brace of a block to behind the closing one; returns the end of the block, too.
-    fn block_body(&mut self, kind: Span) -> (Body, usize) {
+    fn block_body(&mut self, kind: Span) -> Checked<(Body, usize)> {
         let open = self.take();
         let mut items = Vec::new();
         match self.peek().kind {
@@ -341,29 +208,27 @@ impl TokenWalk<'_> {
                 }
             },
         }
-        let close = self.peek();
-        // An unclosed block ends with the last token of the text.
-        let mut end = (self.tokens[self.at - 1].end, self.tokens[self.at - 1].end);
-        if close.kind != HclTokenKind::End {
-            end = (close.start, close.end);
-        } else if self.found.faults.is_empty() {
-            // Like the programs: of blocks in each other only the innermost is reported, and nothing
-            // behind another fault, which may well have taken the brace.
-            let title = "Unclosed configuration block";
-            self.found.faults.push(fault(title, kind));
+        let close = self.take();
+        // Like the programs: of blocks in each other only the innermost is reported, and nothing behind
+        // another fault, which may well have taken the brace.
+        if close.kind == HclTokenKind::End {
+            return Err(fault("Unclosed configuration block", kind));
         }
-        self.take();
-        let span = Span::new(open.end, end.0);
-        (Body { items, span }, end.1)
+        let span = Span::new(open.end, close.start);
+        Ok((Body { items, span }, close.end))
     }
 
-    fn items(&mut self, depth: usize) -> Vec<Item> {
+    /// Reads the items of a body at `depth`; between them are only space and comments.
+    pub(super) fn items(&mut self, depth: usize) -> Vec<Item> {
         let mut items = Vec::new();
         let mut names = BTreeSet::new();
         loop {
             self.skip_empty_lines();
             let first = self.peek();
-            if first.kind == HclTokenKind::End || first.depth < depth {
+            // No more faults than these are reported, and a file with faults is refused: what follows would
+            // only cost memory, some hundred bytes for each faulty byte.
+            let is_flood = self.found.faults.len() > MAX_PROBLEMS;
+            if first.kind == HclTokenKind::End || first.depth < depth || is_flood {
                 return items;
             }
             let faults = self.found.faults.len();
