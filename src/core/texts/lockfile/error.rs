@@ -9,47 +9,31 @@ use crate::diag::{Diagnostic, Position, Severity, Texts};
 /// Displayed as one line per error, `LINE:COLUMN: TITLE: NOTE`, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockFileError {
-    diagnostics: Vec<Diagnostic>,
-    /// The position of each diagnostic, if it has one.
-    positions: Vec<Option<Position>>,
+    /// The errors, each with its position, if it has one.
+    pub errors: Vec<(Option<Position>, Diagnostic)>,
 }
 
 impl LockFileError {
     pub(super) fn new(bytes: &[u8], diagnostics: Vec<Diagnostic>) -> Self {
         let mut texts = Texts::default();
         let file = texts.add("", bytes);
+        let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
         // The diagnostics hold byte offsets only, and the text is gone when the error is printed.
-        let positions = diagnostics
-            .iter()
-            .map(|diagnostic| {
-                let label = diagnostic.primary.as_ref()?;
-                Some(texts.position(file, label.span.start))
-            })
-            .collect();
+        let place = |diagnostic: Diagnostic| {
+            let label = diagnostic.primary.as_ref();
+            let position = label.map(|label| texts.position(file, label.span.start));
+            (position, diagnostic)
+        };
+        let errors = diagnostics.into_iter().filter(is_error).map(place);
         Self {
-            diagnostics,
-            positions,
+            errors: errors.collect(),
         }
-    }
-
-    #[must_use]
-    pub fn diagnostics(&self) -> &[Diagnostic] {
-        &self.diagnostics
-    }
-
-    /// Iterates over the errors with their positions.
-    pub fn errors(&self) -> impl Iterator<Item = (Option<Position>, &Diagnostic)> {
-        self.positions
-            .iter()
-            .copied()
-            .zip(&self.diagnostics)
-            .filter(|(_, diagnostic)| diagnostic.severity == Severity::Error)
     }
 }
 
 impl fmt::Display for LockFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (position, diagnostic)) in self.errors().enumerate() {
+        for (index, (position, diagnostic)) in self.errors.iter().enumerate() {
             if index > 0 {
                 f.write_str("\n")?;
             }
@@ -80,7 +64,7 @@ mod tests {
                      version = \"v1\"\n}\nx = 1\n";
         let error = LockFile::parse(text, Flavor::Terraform1_11).expect_err("it is refused");
         let lines: Vec<String> = error.to_string().lines().map(str::to_owned).collect();
-        assert_eq!(lines.len(), error.errors().count());
+        assert_eq!(lines.len(), error.errors.len());
         assert!(
             lines[0].starts_with("1:10: Non-normalized provider source address: must be"),
             "{lines:?}"

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Document, Places, ProviderLock};
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Severity, Span, rules};
-use crate::hash::{Hash, Hashes};
+use crate::hash::Hashes;
 use crate::version::{Constraints, Version};
 
 /// An entry with a fault, with what could be read of it.
@@ -13,8 +13,6 @@ use crate::version::{Constraints, Version};
 pub struct FaultyEntry {
     /// Its address, in canonical form.
     pub addr: ProviderAddr,
-    /// From the word `provider` to the end of its label.
-    pub header: Span,
     /// The title of its first fault; empty if the syntax within the block is wrong.
     pub title: String,
     /// The version, if it could be read.
@@ -25,8 +23,8 @@ pub struct FaultyEntry {
     pub hashes: Option<Hashes>,
     /// The texts that have one right form, in the order of the file.
     pub forms: Vec<WrongForm>,
-    /// The positions of its parts, as far as they are there.
-    pub(super) places: PartialPlaces,
+    /// The positions of its parts; that of the version is the header if it is unknown.
+    pub(super) places: Places,
     /// The number of its faults.
     pub(super) faults: usize,
     /// The number of its faults that are reported: behind a label at fault the programs look at nothing.
@@ -36,34 +34,14 @@ pub struct FaultyEntry {
 /// A text of an entry that is not in the form that the programs require, and that has only one such form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongForm {
-    /// The part of the entry.
-    pub part: EntryPart,
+    /// The rule of the fault.
+    pub rule: &'static str,
     /// The position of the text.
     pub span: Span,
     /// The text as it is written.
     pub written: String,
     /// The text as it must be written.
     pub required: String,
-}
-
-/// A part of an entry that has a canonical form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EntryPart {
-    /// The address of the provider.
-    Label,
-    /// The attribute that holds the version.
-    Version,
-    /// The attribute that holds the constraints.
-    Constraints,
-}
-
-/// The positions of the parts of an entry with a fault.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct PartialPlaces {
-    pub(super) version: Option<Span>,
-    pub(super) constraints: Option<Span>,
-    pub(super) hashes: Option<Span>,
-    pub(super) listed: Vec<(Hash, Span)>,
 }
 
 impl FaultyEntry {
@@ -101,29 +79,12 @@ impl WrongForm {
         let Self {
             written, required, ..
         } = self;
-        match self.part {
-            EntryPart::Label => {
-                format!("the address must be written {required:?}, not {written:?}")
-            }
-            EntryPart::Version => {
-                format!("the version of {addr} must be written {required:?}, not {written:?}")
-            }
-            EntryPart::Constraints => {
-                format!("the constraints of {addr} must be written {required:?}, not {written:?}")
-            }
-        }
-    }
-}
-
-impl EntryPart {
-    /// Returns the rule of the fault.
-    #[must_use]
-    pub fn rule(self) -> &'static str {
-        match self {
-            Self::Label => rules::ADDRESS_NOT_CANONICAL,
-            Self::Version => rules::VERSION_MALFORMED,
-            Self::Constraints => rules::CONSTRAINTS_MALFORMED,
-        }
+        let what = match self.rule {
+            rules::ADDRESS_NOT_CANONICAL => "the address".to_owned(),
+            rules::VERSION_MALFORMED => format!("the version of {addr}"),
+            _ => format!("the constraints of {addr}"),
+        };
+        format!("{what} must be written {required:?}, not {written:?}")
     }
 }
 
@@ -141,25 +102,27 @@ impl Document {
     pub fn readable(&self) -> Self {
         let mut document = self.clone();
         for faulty in std::mem::take(&mut document.faulty) {
-            let Some(entry) = faulty.completed_by(None) else {
-                document.faulty.push(faulty);
-                continue;
-            };
-            let places = Places {
-                header: faulty.header,
-                version: faulty.places.version.unwrap_or(faulty.header),
-                constraints: faulty.places.constraints,
-                hashes: faulty.places.hashes,
-                listed: faulty.places.listed,
-            };
-            if document.lock.providers.contains_key(&faulty.addr) {
-                document.repeated.push((faulty.addr, entry));
+            if faulty.version.is_some() {
+                let is_repeated = document.lock.providers.contains_key(&faulty.addr);
+                document.include(faulty, is_repeated);
             } else {
-                document.places.insert(faulty.addr.clone(), places);
-                document.lock.providers.insert(faulty.addr, entry);
+                document.faulty.push(faulty);
             }
         }
         document
+    }
+
+    /// Adds an entry whose version is known as if it had no fault.
+    pub(super) fn include(&mut self, entry: FaultyEntry, is_repeated: bool) {
+        let Some(lock) = entry.completed_by(None) else {
+            return;
+        };
+        if is_repeated {
+            self.repeated.push((entry.addr, lock));
+        } else {
+            self.places.insert(entry.addr.clone(), entry.places);
+            self.lock.providers.insert(entry.addr, lock);
+        }
     }
 
     /// Returns true if every error among the `diagnostics` of the file is about an entry whose version is known.

@@ -32,7 +32,7 @@ use crate::version::{Constraints, Version};
 
 pub use comments::comments;
 pub use error::LockFileError;
-pub use faulty::{EntryPart, FaultyEntry, WrongForm};
+pub use faulty::{FaultyEntry, WrongForm};
 pub use header::header_of;
 pub use line_ends::{LF_ATTRIBUTE, has_crlf_only};
 pub use parse::{markers_help, parse};

@@ -1,12 +1,13 @@
 //! Bytes to model, with every problem of the file (rules 2).
 
 use std::collections::BTreeMap;
+use std::mem;
 
-use super::faulty::{EntryPart, FaultyEntry, PartialPlaces, WrongForm};
+use super::faulty::{FaultyEntry, WrongForm};
 use super::header::{header_lines, header_of};
-use super::{Document, Places, ProviderLock, canonical};
+use super::{Document, Places, canonical};
 use crate::addr::ProviderAddr;
-use crate::diag::{self, Diagnostic, FileId, Label, Span, rules};
+use crate::diag::{self, Diagnostic, FileId, Span, rules};
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hash::Hash;
@@ -47,7 +48,6 @@ pub(super) fn parse_any(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document
     for diagnostic in &mut diagnostics {
         if diagnostic.code == rules::CONFLICT_MARKERS {
             diagnostic.help = Some(markers_help("lockctl resolve").into());
-            name_conflicts(diagnostic, bytes);
         }
     }
     let document = Document {
@@ -78,49 +78,6 @@ pub(super) fn parse_any(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document
     (reader.document, diagnostics)
 }
 
-/// Says at the first marker of each conflict which providers it is about.
-fn name_conflicts(diagnostic: &mut Diagnostic, bytes: &[u8]) {
-    let starts_with = |span: Span, marker| bytes.get(span.start) == Some(marker);
-    let mut labels: Vec<&mut Label> = diagnostic
-        .primary
-        .iter_mut()
-        .chain(&mut diagnostic.related)
-        .collect();
-    let ends: Vec<usize> = labels
-        .iter()
-        .filter(|label| starts_with(label.span, &b'>'))
-        .map(|label| label.span.start)
-        .collect();
-    for label in &mut labels {
-        let start = label.span.start;
-        let Some(end) = ends.iter().find(|end| **end > start) else {
-            continue;
-        };
-        let inside = bytes.get(start..*end).unwrap_or_default();
-        let mut names: Vec<&str> = inside
-            .split(|byte| *byte == b'\n')
-            .filter_map(entry_of)
-            .collect();
-        if names.is_empty() {
-            // The markers are within a block, as a merge line by line leaves them.
-            let above = bytes.get(..start).unwrap_or_default();
-            names.extend(above.rsplit(|byte| *byte == b'\n').find_map(entry_of));
-        }
-        names.sort_unstable();
-        names.dedup();
-        if starts_with(label.span, &b'<') && !names.is_empty() {
-            label.note = format!("{}: {}", label.note, names.join(", "));
-        }
-    }
-}
-
-/// Returns the address on a line that opens an entry, as it is written.
-fn entry_of(line: &[u8]) -> Option<&str> {
-    let line = std::str::from_utf8(line).ok()?;
-    let (addr, _) = line.strip_prefix("provider \"")?.split_once('"')?;
-    Some(addr)
-}
-
 /// The state of reading one file.
 struct DocumentReader {
     file: FileId,
@@ -132,19 +89,6 @@ struct DocumentReader {
     seen: BTreeMap<ProviderAddr, Span>,
     /// The texts of the block at hand that have one right form.
     forms: Vec<WrongForm>,
-}
-
-/// A provider block as far as it could be read.
-struct BlockParts {
-    version: Option<Version>,
-    constraints: Option<Constraints>,
-    /// The list of hashes could be read; elements may have faults.
-    has_hashes: bool,
-    places: PartialPlaces,
-    /// The title of the first fault.
-    title: Option<String>,
-    /// The number of faults, those of syntax included.
-    faults: usize,
 }
 
 impl DocumentReader {
@@ -184,16 +128,19 @@ impl DocumentReader {
         self.forms.clear();
         let Some(addr) = self.addr(label) else { return };
         let label_faults = self.diagnostics.len() - before;
-        let parts = self.parts(block);
+        let mut entry = self.entry(addr, block);
         if label_faults > 0 {
-            let title = self.diagnostics[before].title.clone();
+            // Behind a label at fault nothing else is reported.
             self.diagnostics.truncate(before + label_faults);
-            self.faulty(addr, block, parts, (title, label_faults));
+            entry.title.clone_from(&self.diagnostics[before].title);
+            entry.faults += label_faults;
+            entry.reported = label_faults;
+            self.document.faulty.push(entry);
             return;
         }
         // The first block counts, even if it is at fault; the entry is read before, so that all faults
         // of the repetition are reported as well.
-        let first = self.seen.get(&addr).copied();
+        let first = self.seen.get(&entry.addr).copied();
         if let Some(first) = first {
             self.push(
                 Diagnostic::error(rules::DUPLICATE_PROVIDER, "Duplicate provider lock")
@@ -202,47 +149,13 @@ impl DocumentReader {
                     .help("delete one of the two blocks"),
             );
         } else {
-            self.seen.insert(addr.clone(), block.header);
+            self.seen.insert(entry.addr.clone(), block.header);
         }
-        match (sound(block, &parts), first) {
-            (None, _) => {
-                let title = parts.title.clone().unwrap_or_default();
-                self.faulty(addr, block, parts, (title, 0));
-            }
-            (Some((entry, _)), Some(_)) => self.document.repeated.push((addr, entry)),
-            (Some((entry, places)), None) => {
-                self.document.lock.providers.insert(addr.clone(), entry);
-                self.document.places.insert(addr, places);
-            }
+        if entry.faults > 0 || entry.version.is_none() {
+            self.document.faulty.push(entry);
+        } else {
+            self.document.include(entry, first.is_some());
         }
-    }
-
-    /// Keeps a block with a fault; `label` is the title of its first fault, with the number of faults in its label.
-    fn faulty(
-        &mut self,
-        addr: ProviderAddr,
-        block: &Block,
-        parts: BlockParts,
-        (title, label_faults): (String, usize),
-    ) {
-        let listed = parts.places.listed.iter().map(|(hash, _)| hash.clone());
-        self.document.faulty.push(FaultyEntry {
-            addr,
-            header: block.header,
-            title,
-            version: parts.version,
-            constraints: parts.constraints,
-            hashes: parts.has_hashes.then(|| listed.collect()),
-            forms: std::mem::take(&mut self.forms),
-            faults: label_faults + parts.faults,
-            // Behind a label at fault nothing else is reported.
-            reported: if label_faults > 0 {
-                label_faults
-            } else {
-                parts.faults
-            },
-            places: parts.places,
-        });
     }
 
     /// Returns the only label of a block, else reports.
@@ -298,7 +211,12 @@ impl DocumentReader {
                 );
                 // A short address means another host in each program.
                 if label.text.split('/').count() == ADDRESS_PARTS {
-                    self.wrong_form(EntryPart::Label, label.span, &label.text, addr.to_string());
+                    self.wrong_form(
+                        rules::ADDRESS_NOT_CANONICAL,
+                        label.span,
+                        &label.text,
+                        addr.to_string(),
+                    );
                 }
                 Some(addr)
             }
@@ -319,7 +237,7 @@ impl DocumentReader {
     }
 
     /// Reads the inside of a provider block.
-    fn parts(&mut self, block: &Block) -> BlockParts {
+    fn entry(&mut self, addr: ProviderAddr, block: &Block) -> FaultyEntry {
         let before = self.diagnostics.len();
         for item in &block.body.items {
             match item {
@@ -330,36 +248,42 @@ impl DocumentReader {
                 Item::Block(inner) => self.unsupported("Unsupported block type", &inner.kind),
             }
         }
-        // All three are read before any of them decides, so that every fault of the block is reported
-        // at once.
-        let version = self.version(block);
-        let attribute = |name| block.body.attribute(name);
-        let constraints = attribute("constraints").map(|a| (self.constraints(a), a.value.span));
-        let hashes = attribute("hashes").map(|a| (self.hashes(a), a.value.span));
         let syntax_faults = self.syntax_faults(block);
         // An attribute that is not there may be what could not be parsed.
         let is_parsed = syntax_faults == 0;
-        BlockParts {
-            constraints: match &constraints {
-                Some((constraints, _)) => constraints.clone(),
-                None => is_parsed.then(Constraints::default),
+        let attribute = |name| block.body.attribute(name);
+        let span = |name| attribute(name).map(|attribute| attribute.value.span);
+        // All three are read before any of them decides, so that every fault of the block is reported
+        // at once.
+        let version = self.version(block);
+        let constraints = match attribute("constraints") {
+            Some(attribute) => self.constraints(attribute),
+            None => is_parsed.then(Constraints::default),
+        };
+        let listed = match attribute("hashes") {
+            Some(attribute) => self.hashes(attribute),
+            None => is_parsed.then(Vec::new),
+        };
+        let faults = self.diagnostics.len() - before + syntax_faults;
+        let fault = self.diagnostics.get(before);
+        FaultyEntry {
+            addr,
+            title: fault.map(|fault| fault.title.clone()).unwrap_or_default(),
+            version,
+            constraints,
+            hashes: listed
+                .as_ref()
+                .map(|listed| listed.iter().map(|(hash, _)| hash.clone()).collect()),
+            forms: mem::take(&mut self.forms),
+            places: Places {
+                header: block.header,
+                version: span("version").unwrap_or(block.header),
+                constraints: span("constraints"),
+                hashes: span("hashes"),
+                listed: listed.unwrap_or_default(),
             },
-            has_hashes: match &hashes {
-                Some((listed, _)) => listed.is_some(),
-                None => is_parsed,
-            },
-            places: PartialPlaces {
-                version: version.as_ref().map(|(_, span)| *span),
-                constraints: constraints.map(|(_, span)| span),
-                hashes: hashes.as_ref().map(|(_, span)| *span),
-                listed: hashes.and_then(|(listed, _)| listed).unwrap_or_default(),
-            },
-            version: version.map(|(version, _)| version),
-            title: self
-                .diagnostics
-                .get(before)
-                .map(|fault| fault.title.clone()),
-            faults: self.diagnostics.len() - before + syntax_faults,
+            faults,
+            reported: faults,
         }
     }
 
@@ -370,7 +294,7 @@ impl DocumentReader {
         end.saturating_sub(start)
     }
 
-    fn version(&mut self, block: &Block) -> Option<(Version, Span)> {
+    fn version(&mut self, block: &Block) -> Option<Version> {
         let file = self.file;
         let missing = |span, note: &str| {
             Diagnostic::error(rules::VERSION_MISSING, "Missing required argument")
@@ -394,7 +318,7 @@ impl DocumentReader {
         let text = self.text(&value, span)?;
         let title = "Invalid provider version number";
         match text.parse::<Version>() {
-            Ok(version) if version.to_string() == text => Some((version, span)),
+            Ok(version) if version.to_string() == text => Some(version),
             // Only canonical text may be in a lock file: `1.2` is refused although it is a version
             // (`version` rules 1.5).
             Ok(version) => {
@@ -404,8 +328,8 @@ impl DocumentReader {
                         .at(self.file, span, format!("must be written as {form:?}"))
                         .help(format!("write version = {form:?}")),
                 );
-                self.wrong_form(EntryPart::Version, span, &text, form);
-                Some((version, span))
+                self.wrong_form(rules::VERSION_MALFORMED, span, &text, form);
+                Some(version)
             }
             Err(error) => {
                 self.push(
@@ -415,8 +339,8 @@ impl DocumentReader {
                 );
                 // Release tags have this prefix, and say which version is meant.
                 let version: Version = text.strip_prefix('v')?.parse().ok()?;
-                self.wrong_form(EntryPart::Version, span, &text, version.to_string());
-                Some((version, span))
+                self.wrong_form(rules::VERSION_MALFORMED, span, &text, version.to_string());
+                Some(version)
             }
         }
     }
@@ -436,7 +360,7 @@ impl DocumentReader {
                         .at(self.file, span, format!("must be written as {form:?}"))
                         .help(format!("write constraints = {form:?}")),
                 );
-                self.wrong_form(EntryPart::Constraints, span, &text, form);
+                self.wrong_form(rules::CONSTRAINTS_MALFORMED, span, &text, form);
                 Some(set)
             }
             Err(error) => {
@@ -528,9 +452,9 @@ impl DocumentReader {
         );
     }
 
-    fn wrong_form(&mut self, part: EntryPart, span: Span, written: &str, required: String) {
+    fn wrong_form(&mut self, rule: &'static str, span: Span, written: &str, required: String) {
         self.forms.push(WrongForm {
-            part,
+            rule,
             span,
             written: written.to_owned(),
             required,
@@ -545,27 +469,4 @@ impl DocumentReader {
     fn push(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
-}
-
-/// Returns the entry of a block, unless any of it is at fault.
-fn sound(block: &Block, parts: &BlockParts) -> Option<(ProviderLock, Places)> {
-    if parts.faults > 0 {
-        return None;
-    }
-    let places = &parts.places;
-    let listed = &places.listed;
-    Some((
-        ProviderLock {
-            version: parts.version.clone()?,
-            constraints: parts.constraints.clone()?,
-            hashes: listed.iter().map(|(hash, _)| hash.clone()).collect(),
-        },
-        Places {
-            header: block.header,
-            version: places.version?,
-            constraints: places.constraints,
-            hashes: places.hashes,
-            listed: listed.clone(),
-        },
-    ))
 }

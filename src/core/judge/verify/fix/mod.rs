@@ -253,7 +253,7 @@ impl Repair {
     #[must_use]
     pub fn rule(&self) -> &'static str {
         match self {
-            Self::Written { form, .. } => form.part.rule(),
+            Self::Written { form, .. } => form.rule,
             Self::Joined { .. } => rules::DUPLICATE_PROVIDER,
             Self::Refreshed { .. } => rules::CONSTRAINTS_STALE,
             Self::Dropped { .. } => rules::PROVIDER_NOT_REQUIRED,
