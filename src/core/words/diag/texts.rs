@@ -81,20 +81,11 @@ struct TableText {
     bytes: Arc<[u8]>,
     /// The offset of the start of each line, computed on the first query of a position.
     lines: OnceLock<Vec<usize>>,
-    /// The number of characters before some of the bytes, found likewise.
-    characters: OnceLock<Vec<Checkpoint>>,
 }
 
-/// Distance of checkpoints, in bytes. Without them each problem counts characters from the start of its line,
-/// and a line may have megabytes and many problems.
-const CHECKPOINT_BYTES: usize = 4096;
-
-/// The offset of the first byte of a character, and the number of characters of the text before it.
-#[derive(Clone, Copy, Debug)]
-struct Checkpoint {
-    offset: usize,
-    characters: usize,
-}
+/// The part of a line whose characters are counted; each byte behind it is a column, since a line may have
+/// megabytes and many problems.
+const COUNTED_BYTES: usize = 1 << 16;
 
 impl FileId {
     /// The id of the only text of a reader without a table; in a table that of the first.
@@ -114,7 +105,6 @@ impl Texts {
             name: name.into(),
             bytes: bytes.into(),
             lines: OnceLock::new(),
-            characters: OnceLock::new(),
         });
         FileId { part, at }
     }
@@ -248,15 +238,6 @@ impl Texts {
         })
     }
 
-    /// Counts the characters before an offset.
-    fn characters(&self, file: FileId, offset: usize) -> usize {
-        let text = self.text(file);
-        let checkpoints = text.characters.get_or_init(|| checkpoints(&text.bytes));
-        let behind = checkpoints.partition_point(|point| point.offset <= offset);
-        let before = checkpoints[behind - 1];
-        before.characters + characters(&text.bytes[before.offset..offset])
-    }
-
     /// Returns line and column of a byte offset; an offset behind the end counts as the end.
     #[must_use]
     pub fn position(&self, file: FileId, offset: usize) -> Position {
@@ -265,11 +246,8 @@ impl Texts {
         let starts = self.starts(file);
         let line = starts.partition_point(|start| *start <= offset);
         let start = starts[line - 1];
-        // A short line is counted anew; for a place in a long one the checkpoints spare most of it.
-        let column = match offset - start {
-            ..CHECKPOINT_BYTES => characters(&bytes[start..offset]) + 1,
-            _ => self.characters(file, offset) - self.characters(file, start) + 1,
-        };
+        let counted = &bytes[start..offset.min(start + COUNTED_BYTES)];
+        let column = characters(counted) + (offset - start - counted.len()) + 1;
         // Editors do not show a byte order mark, and count columns without it.
         let has_mark = start == 0 && bytes[..offset].starts_with(b"\xEF\xBB\xBF");
         Position {
@@ -287,32 +265,6 @@ fn characters(bytes: &[u8]) -> usize {
         .sum()
 }
 
-fn checkpoints(bytes: &[u8]) -> Vec<Checkpoint> {
-    let mut at = Checkpoint {
-        offset: 0,
-        characters: 0,
-    };
-    let mut all = vec![at];
-    let mut pass = |length: usize| {
-        at.offset += length;
-        at.characters += 1;
-        if all
-            .last()
-            .is_none_or(|last| at.offset - last.offset >= CHECKPOINT_BYTES)
-        {
-            all.push(at);
-        }
-    };
-    for chunk in bytes.utf8_chunks() {
-        chunk.valid().chars().for_each(|c| pass(c.len_utf8()));
-        // Invalid bytes count as the one character that is shown for them, U+FFFD.
-        if !chunk.invalid().is_empty() {
-            pass(chunk.invalid().len());
-        }
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -326,6 +278,9 @@ mod tests {
         assert_eq!(at(2), Position { line: 1, column: 2 });
         assert_eq!(at(7), Position { line: 2, column: 1 });
         assert_eq!(at(999), Position { line: 3, column: 1 });
+        let long = texts.add("long", [b"\xFF".repeat(COUNTED_BYTES), "é".into()].concat());
+        let column = texts.position(long, COUNTED_BYTES + 2).column;
+        assert_eq!(column, COUNTED_BYTES + 3);
     }
 
     #[test]
@@ -372,25 +327,6 @@ mod tests {
             run.append(table);
         }
         assert_eq!(ids.map(|id| run.name(id)), ["first", "m/a", "m/b", "last"]);
-    }
-
-    #[test]
-    fn columns_of_long_lines_are_counted_alike() {
-        let text = "aé😀\u{301}\n".repeat(7) + &"xé😀".repeat(5000);
-        let mut bytes = text.into_bytes();
-        for at in (200..bytes.len()).step_by(97) {
-            bytes[at] = 0xFF;
-        }
-        let mut texts = Texts::default();
-        let file = texts.add("a", bytes.clone());
-        for offset in (0..bytes.len()).step_by(13) {
-            let line = texts.line(file, offset);
-            let column = String::from_utf8_lossy(&bytes[line.start..offset])
-                .chars()
-                .count()
-                + 1;
-            assert_eq!(texts.position(file, offset).column, column, "{offset}");
-        }
     }
 
     #[test]
