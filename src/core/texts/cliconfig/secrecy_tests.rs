@@ -34,14 +34,10 @@ fn what_is_never_closed_is_named() {
         ("a = ", "the file ends where a value is expected", None),
         ("a", "the file ends where `=` or `{` is expected", None),
         ("}", "nothing is open that this could close", None),
-        (
-            "{\"a\": {",
-            "the file ends inside an object: `}` is missing",
-            None,
-        ),
+        ("{\"a\": {", "the file ends before this is closed", None),
         (
             "{\"a",
-            "the file ends inside a string: `\"` is missing",
+            "a string ends on its line; write \\n and \\t inside",
             None,
         ),
     ];

@@ -8,7 +8,7 @@ use super::node::{ConfigEntry, ConfigValue};
 use super::veil;
 use crate::diag::Span;
 use crate::hcl::tree::Word;
-use crate::json::{self, JsonValue, Member, Unfinished, ValueKind};
+use crate::json::{self, JsonValue, Member, ValueKind};
 use crate::world::Secret;
 
 /// A file taken apart.
@@ -44,30 +44,14 @@ fn json(text: &str) -> Result<Vec<ConfigEntry>, Vec<ConfigFault>> {
         Ok(ValueKind::Object(members)) => Ok(entries(members)),
         // A text that begins with `{` is an object or no JSON.
         Ok(_) => Ok(Vec::new()),
-        Err(mut faults) => {
-            // Behind the first end of the text, the others say the same.
-            if let Some(end) = faults.iter().position(|fault| fault.ends_in.is_some()) {
-                faults.truncate(end + 1);
-            }
+        Err(faults) => {
             // Fixed texts, which show nothing of the file: it may hold tokens.
             let reported = faults.iter().map(|fault| {
-                let note = match (fault.ends_in, fault.remark) {
-                    (Some(Unfinished::Object), _) => {
-                        "the file ends inside an object: `}` is missing"
-                    }
-                    (Some(Unfinished::Array), _) => "the file ends inside a list: `]` is missing",
-                    (Some(Unfinished::String), _) => {
-                        "the file ends inside a string: `\"` is missing"
-                    }
-                    (Some(Unfinished::Value), _) => "the file ends where a value is expected",
-                    (None, "") => fault.title,
-                    (None, remark) => remark,
+                let note = match fault.remark {
+                    "" => fault.title,
+                    remark => remark,
                 };
-                let at = match fault.ends_in {
-                    Some(_) => text.len(),
-                    None => fault.span.start,
-                };
-                ConfigFault::new(Span::new(at, at), note)
+                ConfigFault::new(Span::new(fault.span.start, fault.span.start), note)
             });
             Err(reported.collect())
         }

@@ -7,7 +7,7 @@ use super::build::Build;
 use super::tokens::{JsonToken, JsonTokenKind, JsonTokens};
 use super::{
     JsonFault, JsonValue, MAX_NESTING, MAX_SKIPPED_NESTING, MAX_VALUES, Members, TOO_DEEP,
-    TOO_MANY, Unfinished, ValueKind,
+    TOO_MANY, ValueKind,
 };
 use crate::diag::{MAX_PROBLEMS, Span};
 
@@ -260,20 +260,10 @@ impl<R: BufRead> JsonReader<R> {
 
     /// Stops at the end of the text; the programs name the outermost bracket first.
     fn end(&mut self, at: Span) -> ControlFlow<()> {
-        let (Some(outermost), Some(innermost)) = (self.open.first(), self.open.last()) else {
-            return self.stop_unfinished(
-                Unfinished::Value,
-                "Missing value",
-                at,
-                "the file holds nothing",
-            );
+        let Some(outermost) = self.open.first() else {
+            return self.stop("Missing value", at, "the file holds nothing");
         };
         let open = Span::new(outermost.at, outermost.at + 1);
-        let ends_in = match (self.state, innermost.is_object) {
-            (Expected::Value | Expected::Next, _) => Unfinished::Value,
-            (_, true) => Unfinished::Object,
-            (_, false) => Unfinished::Array,
-        };
         let is_lone = self.open.len() == 1;
         let (title, at, remark) = match self.state {
             // With a single object open the programs name what is missing, else the outermost bracket.
@@ -289,21 +279,7 @@ impl<R: BufRead> JsonReader<R> {
                 "the file ends before this is closed",
             ),
         };
-        self.stop_unfinished(ends_in, title, at, remark)
-    }
-
-    fn stop_unfinished(
-        &mut self,
-        ends_in: Unfinished,
-        title: &'static str,
-        span: Span,
-        remark: &'static str,
-    ) -> ControlFlow<()> {
-        let step = self.stop(title, span, remark);
-        if let Some(fault) = self.faults.last_mut() {
-            fault.ends_in = Some(ends_in);
-        }
-        step
+        self.stop(title, at, remark)
     }
 
     fn fault(&mut self, title: &'static str, span: Span, remark: &'static str) {
@@ -312,7 +288,6 @@ impl<R: BufRead> JsonReader<R> {
             title,
             span,
             remark,
-            ends_in: None,
             line,
             column,
         });
@@ -333,12 +308,6 @@ impl<R: BufRead> JsonReader<R> {
             StringFault::Open => {
                 let remark = "a string ends on its line; write \\n and \\t inside";
                 self.fault("Invalid JSON string", span, remark);
-                // The end of the text may have cut the string off.
-                if self.tokens.is_at_end()
-                    && let Some(fault) = self.faults.last_mut()
-                {
-                    fault.ends_in = Some(Unfinished::String);
-                }
             }
             StringFault::Escape(at) => {
                 let escape = Span::within(self.tokens.text(), at, at + 2).shifted(span.start);

@@ -111,25 +111,10 @@ pub struct JsonFault {
     pub span: Span,
     /// An addition to the title; may be empty.
     pub remark: &'static str,
-    /// Inside of what the text ends, if that is the fault.
-    pub ends_in: Option<Unfinished>,
     /// The line of the fault, from 1.
     pub line: usize,
     /// The byte in that line, from 1.
     pub column: usize,
-}
-
-/// The construct that is unfinished at the end of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unfinished {
-    /// An object has no closing brace.
-    Object,
-    /// An array has no closing bracket.
-    Array,
-    /// A string has no closing quote.
-    String,
-    /// A value must come next.
-    Value,
 }
 
 impl fmt::Display for JsonFault {

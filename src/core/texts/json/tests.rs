@@ -125,17 +125,6 @@ fn faults_are_whole_characters() {
 }
 
 #[test]
-fn what_is_unfinished_is_known() {
-    let ends_in = |text: &str| parse(text.as_bytes()).expect_err("faults")[0].ends_in;
-    assert_eq!(ends_in("{\"a\": {"), Some(Unfinished::Object));
-    assert_eq!(ends_in("{\"a\": [1"), Some(Unfinished::Array));
-    assert_eq!(ends_in("{\"a\":"), Some(Unfinished::Value));
-    assert_eq!(ends_in("{\"a"), Some(Unfinished::String));
-    assert_eq!(ends_in("{\"a\n\": 1}"), None);
-    assert_eq!(ends_in("{\"a\": ]"), None);
-}
-
-#[test]
 fn only_what_is_wanted_is_kept_but_all_is_checked() {
     static WANTED: Members = Members::Only(&[
         ("v", Members::All),

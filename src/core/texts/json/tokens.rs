@@ -55,11 +55,6 @@ impl<R: BufRead> JsonTokens<R> {
         (self.line, at.saturating_sub(self.line_start) + 1)
     }
 
-    /// Returns whether the text is known to end here: nothing more can be read, or it was tried.
-    pub(super) fn is_at_end(&mut self) -> bool {
-        ahead(&mut self.input).is_ok_and(<[u8]>::is_empty)
-    }
-
     /// Returns the next token; at the end of the text always that.
     pub(super) fn next(&mut self) -> io::Result<JsonToken> {
         self.space()?;
