@@ -198,7 +198,7 @@ impl Substitution<'_, '_, '_> {
         Ok(())
     }
 
-    /// Makes literal text of an interpolation that a value replaced as a whole: `${"a"}` becomes `a`.
+    /// Makes plain text of an interpolation that a value replaced as a whole: `${"a"}` becomes `a`.
     fn fold(&mut self, inner: Span, before: usize, template: &str) {
         let [(span, value)] = &mut self.edits[before..] else {
             return;
@@ -208,37 +208,13 @@ impl Substitution<'_, '_, '_> {
         let (Some(start), Some(end)) = (start.strip_suffix("${"), end.strip_prefix('}')) else {
             return;
         };
-        let is_number = value.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-        let literal = match value
-            .strip_prefix('"')
-            .and_then(|text| text.strip_suffix('"'))
-        {
-            Some(text) => text,
-            None if is_number || ["true", "false"].contains(&&**value) => value,
-            None => return,
-        };
-        let heredoc = template.strip_prefix("<<");
-        let is_text = match heredoc.and_then(|text| text.lines().next()) {
-            // Here no backslash escapes anything, and a line could become the end.
-            Some(marker) => !literal.contains('\\') && !marker.contains(literal),
-            None => true,
-        };
-        // White space of the value is neither indentation nor stripped.
-        let is_stripped = literal.is_empty()
-            || literal.starts_with([' ', '\\'])
-            || literal.ends_with([' ', 'n', 'r', 't']) && literal.contains('\\')
-            || literal.ends_with(' ');
-        let strips = heredoc.is_some() || template.contains('~');
-        // Signs on both sides of a border would make a sequence; the neighbour may be folded, too.
-        let starts = start.ends_with(['$', '%', '}']);
-        let ends = end.starts_with(['{', '$', '%']);
-        let makes_sequence = starts
-            && (literal.starts_with(['{', '$', '%']) || literal.is_empty() && ends)
-            || ends && literal.ends_with(['$', '%']);
-        if *span == inner && is_text && !(strips && is_stripped) && !makes_sequence {
-            let literal = literal.to_owned();
+        let plain = value.trim_matches('"').to_owned();
+        // Such text is part of no sequence, and nothing strips it; in a heredoc it could be the end.
+        let is_plain = |c: char| c.is_alphanumeric() || "-_./:".contains(c);
+        let is_foldable = !plain.is_empty() && plain.chars().all(is_plain) && value != "null";
+        if *span == inner && is_foldable && !template.starts_with("<<") {
             *span = Span::new(start.len(), self.text.len() - end.len());
-            *value = literal;
+            *value = plain;
         }
     }
 }
