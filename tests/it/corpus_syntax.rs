@@ -227,7 +227,7 @@ const SAMPLE: usize = 11;
 type Damage = (&'static str, fn(&mut Vec<u8>, &Block) -> Option<()>);
 
 /// Each makes exactly one problem, wherever the first argument of a block has a plain value.
-const DAMAGES: [Damage; 5] = [
+const DAMAGES: [Damage; 4] = [
     ("no `=`", |bytes, block| {
         // Without `=` an object would make a block.
         let is_object = |a: &Attribute| bytes[a.value.span.start] == b'{';
@@ -248,10 +248,6 @@ const DAMAGES: [Damage; 5] = [
         let first = block.body.attributes().find(is_plain)?;
         let quote = first.value.span.end - 1;
         (bytes[quote] == b'"').then(|| bytes[quote] = b' ')
-    }),
-    ("unclosed brace", |bytes, block| {
-        bytes[block.span.end - 1] = b' ';
-        Some(())
     }),
     ("stray brace", |bytes, block| {
         bytes.splice(block.span.end..block.span.end, *b"\n}");
