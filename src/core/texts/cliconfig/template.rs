@@ -204,21 +204,20 @@ fn unknown(used: &BTreeSet<String>) -> Vec<TemplateError> {
 
 /// Finds the names that a template must use and does not.
 fn unused(used: &BTreeSet<String>, include: &[ProviderPattern]) -> Vec<TemplateError> {
-    let include = || include.iter();
-    let hosts: BTreeSet<_> = include().filter_map(ProviderPattern::hostname).collect();
-    let namespaces: BTreeSet<_> = include().filter_map(ProviderPattern::namespace).collect();
-    let types: BTreeSet<_> = include().filter_map(ProviderPattern::type_name).collect();
-    let counts = [
-        (hosts.len(), "registry host"),
-        (namespaces.len(), "namespace"),
-        (types.len(), "type"),
-    ];
-    NAMES
-        .into_iter()
-        .zip(counts)
+    let count = |at: usize| {
+        let parts = include
+            .iter()
+            .filter_map(|pattern| pattern.fixed_parts()[at]);
+        parts.collect::<BTreeSet<_>>().len()
+    };
+    let subjects = ["registry host", "namespace", "type"];
+    (0..NAMES.len())
         // A part that is the same for all providers need not be in the address of the repository.
-        .filter(|(name, (count, _))| *count != 1 && !used.contains(*name))
-        .map(|(name, (_, subject))| TemplateError::Unused { name, subject })
+        .filter(|at| count(*at) != 1 && !used.contains(NAMES[*at]))
+        .map(|at| TemplateError::Unused {
+            name: NAMES[at],
+            subject: subjects[at],
+        })
         .collect()
 }
 

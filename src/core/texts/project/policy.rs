@@ -3,7 +3,7 @@
 use super::names::{EXAMPLE, distinct, own_name, platforms, provider};
 use super::values::{BodySchema, Located, ProjectReader, choice, listed};
 use super::{PlatformName, ProviderName, RuleSetting, SettingPlace};
-use crate::addr::{Hostname, ProviderAddr, ProviderGlob};
+use crate::addr::{Hostname, ProviderAddr, ProviderPattern};
 use crate::diag::{Area, Diagnostic, Level, RULES, Span, did_you_mean, rules};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body};
@@ -132,7 +132,7 @@ pub struct PolicyEntry {
     /// Its versions; every version if it names none.
     pub versions: Option<Constraints>,
     // What the pattern means to each flavor that takes it for one. Invariant: to at least one.
-    meanings: Vec<(Flavor, ProviderGlob)>,
+    meanings: Vec<(Flavor, ProviderPattern)>,
 }
 
 /// `provider "ADDR" { key_id = "…" }`
@@ -153,7 +153,7 @@ impl PolicyEntry {
         // A text that is no pattern to this flavor is about nothing here.
         self.meanings
             .iter()
-            .any(|(reader, glob)| *reader == flavor && glob.matches(provider))
+            .any(|(reader, glob)| *reader == flavor && glob.allows(provider))
     }
 
     /// Returns true if a version is one of those that the entry names.
@@ -339,7 +339,7 @@ fn entry(text: Located<String>, reader: &mut ProjectReader) -> Option<PolicyEntr
     let mut meanings = Vec::new();
     let mut failure = None;
     for flavor in Flavor::ALL {
-        match ProviderGlob::parse(pattern, flavor) {
+        match ProviderPattern::parse_policy(pattern, flavor) {
             Ok(glob) => meanings.push((flavor, glob)),
             Err(error) => failure = Some(error),
         }

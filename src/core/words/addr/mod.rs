@@ -25,7 +25,7 @@ use crate::flavor::Flavor;
 pub use host::{Hostname, HostnameError};
 pub use look_alike::{LookAlike, is_known_publisher, look_alike};
 pub use mirror_url::{MirrorUrl, MirrorUrlError};
-pub use pattern::{PatternError, ProviderFilter, ProviderGlob, ProviderPattern};
+pub use pattern::{PatternError, ProviderFilter, ProviderPattern};
 pub use repository::{RepositoryAddr, RepositoryAddrError};
 pub use store_url::{StorePlace, StoreService, StoreUrl, StoreUrlError};
 pub use url::{Origin, Url, UrlError};

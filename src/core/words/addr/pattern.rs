@@ -2,48 +2,62 @@
 
 use crate::flavor::Flavor;
 
-use super::{AddrError, Hostname, ProviderAddr};
+use super::{AddrError, ProviderAddr};
 
-/// The character that matches any part.
+/// Matches any part, or any text within one.
 const ANY: &str = "*";
 
-/// The same character within a part.
-const STAR: char = '*';
-
-/// A pattern as in `include` and `exclude`: `[HOST/]NAMESPACE/TYPE`, where `*` may match the
-/// type, for namespace and type, or for all three parts (rules 3).
+/// A pattern of provider addresses: `[HOST/]NAMESPACE/TYPE`, where `*` stands for any text within a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderPattern {
-    /// An address that has the parts of the pattern, and made-up ones in the place of `*`.
-    model: ProviderAddr,
-    /// The number of parts that are `*`, counted from the last.
-    free: usize,
-}
-
-/// A pattern of a policy: `[HOST/]NAMESPACE/TYPE`, where `*` stands for any text within a part.
-///
-/// ```
-/// use lockctl_core::addr::{ProviderAddr, ProviderGlob};
-/// use lockctl_core::flavor::Flavor;
-///
-/// let flavor = Flavor::Terraform1_11;
-/// let glob = ProviderGlob::parse("*/*-alpha", flavor)?;
-/// assert!(glob.matches(&ProviderAddr::parse("acme/tool-alpha", flavor)?));
-/// assert!(!glob.matches(&ProviderAddr::parse("acme/alpha-tool", flavor)?));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProviderGlob {
     /// Host, namespace and type, in canonical form.
     parts: [String; 3],
 }
 
-impl ProviderGlob {
-    /// Reads a pattern; one of two parts means the default host of the flavor.
+impl ProviderPattern {
+    /// Reads a pattern as in `include` and `exclude`, where `*` may replace the type, namespace and type, or all
+    /// three parts (rules 3); one of two parts means the default host of the flavor.
+    ///
+    /// ```
+    /// use lockctl_core::addr::{ProviderAddr, ProviderPattern};
+    /// use lockctl_core::flavor::Flavor;
+    ///
+    /// let flavor = Flavor::Terraform1_11;
+    /// let pattern = ProviderPattern::parse("hashicorp/*", flavor)?;
+    /// assert!(pattern.allows(&ProviderAddr::parse("hashicorp/aws", flavor)?));
+    /// assert!(!pattern.allows(&ProviderAddr::parse("acme/aws", flavor)?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the text is no pattern to the given flavor.
+    pub fn parse(text: &str, flavor: Flavor) -> Result<Self, PatternError> {
+        let pattern = Self::parse_policy(text, flavor)?;
+        let free = pattern.parts.iter().rev().take_while(|part| *part == ANY);
+        let fixed = pattern.parts.len() - free.count();
+        if pattern.parts[..fixed].iter().any(|part| part.contains(ANY)) {
+            let text = text.to_owned();
+            return Err(PatternError::Star { text });
+        }
+        Ok(pattern)
+    }
+
+    /// Reads a pattern of a policy; one of two parts means the default host of the flavor.
+    ///
+    /// ```
+    /// use lockctl_core::addr::{ProviderAddr, ProviderPattern};
+    /// use lockctl_core::flavor::Flavor;
+    ///
+    /// let flavor = Flavor::Terraform1_11;
+    /// let pattern = ProviderPattern::parse_policy("*/*-alpha", flavor)?;
+    /// assert!(pattern.allows(&ProviderAddr::parse("acme/tool-alpha", flavor)?));
+    /// assert!(!pattern.allows(&ProviderAddr::parse("acme/alpha-tool", flavor)?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// If the text would be no address with letters in the place of its stars.
-    pub fn parse(text: &str, flavor: Flavor) -> Result<Self, PatternError> {
+    pub fn parse_policy(text: &str, flavor: Flavor) -> Result<Self, PatternError> {
         let parts: Vec<&str> = text.split('/').collect();
         let parts = match *parts {
             [namespace, type_name] => [flavor.default_host(), namespace, type_name],
@@ -85,13 +99,35 @@ impl ProviderGlob {
         })
     }
 
+    /// Returns host, namespace and type, each if all addresses that are meant have it in common.
+    #[must_use]
+    pub fn fixed_parts(&self) -> [Option<&str>; 3] {
+        self.parts
+            .each_ref()
+            .map(|part| (!part.contains(ANY)).then_some(&**part))
+    }
+
     /// Returns true if an address is one of those that are meant.
     #[must_use]
-    pub fn matches(&self, addr: &ProviderAddr) -> bool {
+    pub fn allows(&self, addr: &ProviderAddr) -> bool {
         let [host, namespace, type_name] = &self.parts;
         is_like(type_name, addr.type_name())
             && is_like(namespace, addr.namespace())
             && is_like(host, addr.hostname().unicode())
+    }
+}
+
+impl From<ProviderAddr> for ProviderPattern {
+    /// Makes the pattern of one provider.
+    fn from(addr: ProviderAddr) -> Self {
+        let parts = [
+            addr.hostname().unicode(),
+            addr.namespace(),
+            addr.type_name(),
+        ];
+        Self {
+            parts: parts.map(str::to_owned),
+        }
     }
 }
 
@@ -101,16 +137,16 @@ fn is_like(pattern: &str, text: &str) -> bool {
     if pattern == ANY || pattern == text {
         return true;
     }
-    let Some((start, rest)) = pattern.split_once(STAR) else {
+    let Some((start, rest)) = pattern.split_once(ANY) else {
         return false;
     };
-    let (middle, end) = rest.rsplit_once(STAR).unwrap_or(("", rest));
+    let (middle, end) = rest.rsplit_once(ANY).unwrap_or(("", rest));
     let between = text
         .strip_prefix(start)
         .and_then(|text| text.strip_suffix(end));
     // The first place of each piece leaves most for those behind it, so nothing is tried twice.
     // Two stars side by side have nothing between them.
-    let mut pieces = middle.split(STAR).filter(|piece| !piece.is_empty());
+    let mut pieces = middle.split(ANY).filter(|piece| !piece.is_empty());
     between
         .and_then(|text| {
             pieces.try_fold(text, |text, piece| {
@@ -177,83 +213,6 @@ pub enum PatternError {
     Address(#[from] AddrError),
 }
 
-impl From<ProviderAddr> for ProviderPattern {
-    /// Makes the pattern of one provider.
-    fn from(model: ProviderAddr) -> Self {
-        Self { model, free: 0 }
-    }
-}
-
-impl ProviderPattern {
-    /// Reads a pattern; one of two parts means the default host of the flavor.
-    ///
-    /// ```
-    /// use lockctl_core::addr::{ProviderAddr, ProviderPattern};
-    /// use lockctl_core::flavor::Flavor;
-    ///
-    /// let flavor = Flavor::Terraform1_11;
-    /// let pattern = ProviderPattern::parse("hashicorp/*", flavor)?;
-    /// assert!(pattern.allows(&ProviderAddr::parse("hashicorp/aws", flavor)?));
-    /// assert!(!pattern.allows(&ProviderAddr::parse("acme/aws", flavor)?));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If the text is no pattern to the given flavor.
-    pub fn parse(text: &str, flavor: Flavor) -> Result<Self, PatternError> {
-        let parts: Vec<&str> = text.split('/').collect();
-        if !(2..=3).contains(&parts.len()) {
-            let text = text.to_owned();
-            return Err(PatternError::Parts { text });
-        }
-        let free = parts.iter().rev().take_while(|part| **part == ANY).count();
-        let fixed = parts.len() - free;
-        if parts[..fixed].contains(&ANY) {
-            let text = text.to_owned();
-            return Err(PatternError::Star { text });
-        }
-        // The made-up parts only make the rest parse; `allows` never looks at them.
-        let fill = ["a.example", "a", "a"];
-        let fill = &fill[fill.len() - parts.len()..];
-        let model = [&parts[..fixed], &fill[fixed..]].concat();
-        match ProviderAddr::parse(&model.join("/"), flavor) {
-            Ok(model) => Ok(Self { model, free }),
-            Err(error) => Err(AddrError {
-                text: text.to_owned(),
-                ..error
-            }
-            .into()),
-        }
-    }
-
-    /// Returns the host that all addresses have that are meant, if they have one in common.
-    #[must_use]
-    pub fn hostname(&self) -> Option<&Hostname> {
-        (self.free < 3).then(|| self.model.hostname())
-    }
-
-    /// Returns the namespace that all addresses have that are meant, if they have one in common.
-    #[must_use]
-    pub fn namespace(&self) -> Option<&str> {
-        (self.free < 2).then(|| self.model.namespace())
-    }
-
-    /// Returns the type that all addresses have that are meant, if they have one in common.
-    #[must_use]
-    pub fn type_name(&self) -> Option<&str> {
-        (self.free < 1).then(|| self.model.type_name())
-    }
-
-    /// Returns whether an address is one of those that are meant.
-    #[must_use]
-    pub fn allows(&self, addr: &ProviderAddr) -> bool {
-        let Self { model, free } = self;
-        (*free > 0 || model.type_name == addr.type_name)
-            && (*free > 1 || model.namespace == addr.namespace)
-            && (*free > 2 || model.hostname == addr.hostname)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,18 +252,21 @@ mod tests {
             ("A.Example/*/*", "a.example/hashicorp/aws"),
             ("*/*/aws", "hashicorp/aws a.example/hashicorp/aws"),
         ] {
-            let parsed = ProviderGlob::parse(glob, flavor).expect("a pattern");
+            let parsed = ProviderPattern::parse_policy(glob, flavor).expect("a pattern");
             let matched = [
                 "hashicorp/aws",
                 "hashicorp/aws-alpha",
                 "a.example/hashicorp/aws",
             ]
             .into_iter()
-            .filter(|addr| parsed.matches(&ProviderAddr::parse(addr, flavor).expect("an address")));
+            .filter(|addr| parsed.allows(&ProviderAddr::parse(addr, flavor).expect("an address")));
             assert_eq!(matched.collect::<Vec<_>>().join(" "), wanted, "of {glob}");
         }
         for text in ["", "*", "aws", "a/b/c/d", "a b/*", "/aws", "hashicorp/"] {
-            assert!(ProviderGlob::parse(text, flavor).is_err(), "of {text:?}");
+            assert!(
+                ProviderPattern::parse_policy(text, flavor).is_err(),
+                "of {text:?}"
+            );
         }
     }
 
