@@ -3,155 +3,122 @@
 //! The programs use the syntax of RE2: its `\d`, `\w`, `\s` and `\b` match ASCII only. Patterns that the two
 //! dialects read differently, or that depend on a version of Unicode, are not translated.
 
-use std::collections::BTreeSet;
 use std::iter::Peekable;
 use std::str::Chars;
 
 /// Maximum number of repetitions in a pattern of RE2, with repetitions of repetitions multiplied.
 const MAX_REPEAT: u32 = 1000;
 
+/// The groups beside those with a number or a name that both dialects have: RE2 lets flags repeat, the `regex` crate
+/// has further ones.
+const GROUPS: [&str; 7] = ["?:", "?i:", "?i)", "?m:", "?m)", "?s:", "?s)"];
+
 /// Translates a pattern to the dialect of the `regex` crate; `None` if it may mean something else there.
 pub(super) fn translated(pattern: &str) -> Option<String> {
     let mut reader = PatternTranslator {
         rest: pattern.chars().peekable(),
         out: String::new(),
-        names: BTreeSet::new(),
         repeats: 1,
     };
-    let mut last = LastToken::Other;
     while let Some(c) = reader.rest.next() {
-        last = match c {
+        match c {
             '*' | '+' | '?' => {
                 reader.out.push(c);
-                last.repeated(c)?
+                reader.behind_repetition()?;
             }
-            // Only a complete count repeats; any other brace is itself in Go.
-            '{' if reader.counts()? => last.repeated(c)?,
-            '{' => LastToken::Other,
-            other => {
-                reader.token(other)?;
-                LastToken::Other
+            '{' => {
+                reader.counts()?;
+                reader.behind_repetition()?;
             }
-        };
+            '\\' => reader.escape(false)?,
+            '[' => reader.class()?,
+            '(' => reader.group()?,
+            other => reader.out.push(other),
+        }
     }
     Some(reader.out)
 }
 
 /// Returns true if a replacement names the same groups in both dialects.
 pub(super) fn is_same_replacement(new: &str) -> bool {
-    let mut parts = new.split('$').skip(1).peekable();
-    while let Some(part) = parts.next() {
-        // `$$` is a literal dollar sign.
-        if part.is_empty() {
-            parts.next();
-            continue;
-        }
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let inside = part.strip_prefix('{');
-        let name = inside.unwrap_or(part);
-        let end = name.find(|c| !is_name(c)).unwrap_or(name.len());
-        let (name, behind) = name.split_at(end);
-        let is_number = name.bytes().all(|b| b.is_ascii_digit());
-        let is_other_number = is_number && name.len() > 1 && name.starts_with('0');
-        let is_other_name = !behind.is_ascii() || is_other_number;
-        if is_other_name || (inside.is_some() && (name.is_empty() || !behind.starts_with('}'))) {
-            return false;
-        }
-    }
-    true
+    new.split('$').skip(1).all(|part| {
+        let name = match part.strip_prefix('{') {
+            Some(inside) => inside.split_once('}').map(|(name, _)| name),
+            None => part.split(|c| !is_of_name(c)).next(),
+        };
+        let is_same = |name: &str| is_name(name) && (name == "0" || !name.starts_with('0'));
+        part.is_ascii() && name.is_some_and(is_same)
+    })
 }
 
-/// The kind of the token before the current one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LastToken {
-    Repeat,
-    LazyRepeat,
-    Other,
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(is_of_name)
 }
 
-impl LastToken {
-    /// Returns what a sign of repetition is here; a repetition can only become lazy.
-    fn repeated(self, sign: char) -> Option<Self> {
-        match self {
-            Self::Other => Some(Self::Repeat),
-            Self::Repeat if sign == '?' => Some(Self::LazyRepeat),
-            Self::Repeat | Self::LazyRepeat => None,
-        }
-    }
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 struct PatternTranslator<'p> {
     rest: Peekable<Chars<'p>>,
     out: String,
-    names: BTreeSet<String>,
     /// The product of all counts so far.
     repeats: u32,
 }
 
 impl PatternTranslator<'_> {
-    fn token(&mut self, first: char) -> Option<()> {
-        match first {
-            '\\' => match self.rest.next()? {
-                'd' => self.out.push_str("[0-9]"),
-                'w' => self.out.push_str("[0-9A-Za-z_]"),
-                's' => self.out.push_str("[\\t\\n\\f\\r ]"),
-                'D' => self.out.push_str("[^0-9]"),
-                'W' => self.out.push_str("[^0-9A-Za-z_]"),
-                'S' => self.out.push_str("[^\\t\\n\\f\\r ]"),
-                // In RE2 a word boundary knows ASCII only.
-                'b' => self.out.push_str("(?-u:\\b)"),
-                anchor @ ('A' | 'z') => self.out.extend(['\\', anchor]),
-                other => self.escape(other)?,
-            },
-            '[' => self.class()?,
-            '(' => self.group()?,
-            other => self.out.push(other),
-        }
-        Some(())
+    /// Reads what makes a repetition lazy. RE2 refuses to repeat it again.
+    fn behind_repetition(&mut self) -> Option<()> {
+        self.out.extend(self.rest.next_if_eq(&'?'));
+        let next = self.rest.peek();
+        (!next.is_some_and(|next| "*+?{".contains(*next))).then_some(())
     }
 
-    /// Writes an escape of one character, from behind the backslash.
-    fn escape(&mut self, c: char) -> Option<()> {
+    /// Reads the counts behind a brace. A brace without them is plain text in RE2.
+    fn counts(&mut self) -> Option<()> {
+        self.rest.clone().find(|c| *c == '}')?;
+        let inside: String = self.rest.by_ref().take_while(|c| *c != '}').collect();
+        let (least, most) = inside.split_once(',').unwrap_or((&inside, &inside));
+        let greatest = if most.is_empty() { least } else { most };
+        let are_digits = [least, greatest]
+            .iter()
+            .all(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        let greatest: u32 = greatest.parse().ok().filter(|_| are_digits)?;
+        self.repeats = self.repeats.checked_mul(greatest.max(1))?;
+        self.out.push_str(&format!("{{{inside}}}"));
+        // RE2 refuses a pattern with more.
+        (self.repeats <= MAX_REPEAT && !least.is_empty()).then_some(())
+    }
+
+    /// Reads an escape from behind its backslash.
+    fn escape(&mut self, is_in_class: bool) -> Option<()> {
+        let c = self.rest.next()?;
+        let class = match c {
+            'd' | 'D' => "0-9",
+            'w' | 'W' => "0-9A-Za-z_",
+            's' | 'S' => "\\t\\n\\f\\r ",
+            _ => "",
+        };
         match c {
-            'a' | 'f' | 'n' | 'r' | 't' | 'v' => {}
+            'd' | 'w' | 's' if is_in_class => self.out.push_str(class),
+            'd' | 'w' | 's' => self.out.push_str(&format!("[{class}]")),
+            'D' | 'W' | 'S' if !is_in_class => self.out.push_str(&format!("[^{class}]")),
+            // In RE2 a word boundary knows ASCII only.
+            'b' if !is_in_class => self.out.push_str("(?-u:\\b)"),
+            'A' | 'z' if !is_in_class => self.out.extend(['\\', c]),
             // The `regex` crate reads these as boundaries of words.
             '<' | '>' => return None,
-            c if c.is_ascii_punctuation() => {}
+            'a' | 'f' | 'n' | 'r' | 't' | 'v' => self.out.extend(['\\', c]),
+            c if c.is_ascii_punctuation() => self.out.extend(['\\', c]),
             _ => return None,
         }
-        self.out.extend(['\\', c]);
         Some(())
-    }
-
-    /// Reads the counts behind a brace, unless the brace is plain text.
-    fn counts(&mut self) -> Option<bool> {
-        let mut ahead = self.rest.clone();
-        let inside: String = ahead.by_ref().take_while(|c| *c != '}').collect();
-        let is_closed = self.rest.clone().any(|c| c == '}');
-        let (least, most) = inside.split_once(',').unwrap_or((&inside, &inside));
-        let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-        if !is_closed || least.is_empty() || !is_digits(least) || !is_digits(most) {
-            self.out.push_str("\\{");
-            return Some(false);
-        }
-        let greatest = if most.is_empty() { least } else { most };
-        let greatest = greatest.parse::<u32>().ok()?;
-        self.repeats = self.repeats.checked_mul(greatest.max(1))?;
-        // RE2 refuses such a pattern.
-        if self.repeats > MAX_REPEAT {
-            return None;
-        }
-        self.out.push_str(&format!("{{{inside}}}"));
-        self.rest = ahead;
-        Some(true)
     }
 
     /// Reads a class of characters from behind its bracket.
     fn class(&mut self) -> Option<()> {
         self.out.push('[');
-        if self.rest.next_if_eq(&'^').is_some() {
-            self.out.push('^');
-        }
+        self.out.extend(self.rest.next_if_eq(&'^'));
         if self.rest.peek() == Some(&']') {
             return None;
         }
@@ -159,12 +126,7 @@ impl PatternTranslator<'_> {
             match self.rest.next()? {
                 ']' => break,
                 '[' => self.named_class()?,
-                '\\' => match self.rest.next()? {
-                    'd' => self.out.push_str("0-9"),
-                    'w' => self.out.push_str("0-9A-Za-z_"),
-                    's' => self.out.push_str("\\t\\n\\f\\r "),
-                    other => self.escape(other)?,
-                },
+                '\\' => self.escape(true)?,
                 // Doubled, these combine classes in the `regex` crate.
                 sign @ ('&' | '-' | '~') if self.rest.peek() == Some(&sign) => return None,
                 other => self.out.push(other),
@@ -192,40 +154,19 @@ impl PatternTranslator<'_> {
     /// Reads what a group is, from behind its parenthesis.
     fn group(&mut self) -> Option<()> {
         self.out.push('(');
-        if self.rest.next_if_eq(&'?').is_none() {
+        if self.rest.peek() != Some(&'?') {
             return Some(());
         }
-        self.out.push('?');
-        if self.rest.next_if_eq(&'P').is_some() {
-            self.out.push('P');
-            return self.name();
+        let mut kind = String::new();
+        while !kind.ends_with([':', ')', '>']) {
+            kind.push(self.rest.next()?);
         }
-        if self.rest.peek() == Some(&'<') {
-            return self.name();
-        }
-        let mut flags = BTreeSet::new();
-        loop {
-            let c = self.rest.next()?;
-            self.out.push(c);
-            match c {
-                ':' | ')' => return Some(()),
-                // The `regex` crate has `x`, `u` and `R` as well, which are errors in RE2 (rules 6.8).
-                'i' | 'm' | 's' | 'U' | '-' if flags.insert(c) => {}
-                _ => return None,
-            }
-        }
-    }
-
-    /// Reads the name of a group, which only it may have.
-    fn name(&mut self) -> Option<()> {
-        self.rest.next_if_eq(&'<')?;
-        let name: String = self.rest.by_ref().take_while(|c| *c != '>').collect();
-        let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
-        let is_plain = name.chars().all(|c| is_letter(c) || c.is_ascii_digit());
-        if !is_plain || !name.starts_with(is_letter) {
-            return None;
-        }
-        self.out.push_str(&format!("<{name}>"));
-        self.names.insert(name).then_some(())
+        let name = kind.strip_prefix("?P<").or(kind.strip_prefix("?<"));
+        let is_same = match name.and_then(|name| name.strip_suffix('>')) {
+            Some(name) => is_name(name) && !name.starts_with(|c: char| c.is_ascii_digit()),
+            None => GROUPS.contains(&&*kind),
+        };
+        self.out.push_str(&kind);
+        is_same.then_some(())
     }
 }
