@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::diag::Texts;
 use crate::effective::literal::literal;
 use crate::effective::module::{EffectiveBlock, EffectiveItem, EffectiveModule};
-use crate::expr::{Presence, Type, Typed, constant};
+use crate::expr::{Type, Typed, constant};
 use crate::flavor::Flavor;
 use crate::module_config::decode::variables::{Variable, decode};
 use crate::module_config::file::ModuleFile;
@@ -76,7 +76,7 @@ fn correct_block(block: &mut EffectiveBlock<'_>, variable: &Variable) -> Option<
     let written_type = variable.ty.as_ref().and_then(|ty| ty.value.clone());
     let types = [&variable.filled_by, &written_type];
     let doubt = (variable.filled_by != written_type
-        && types.into_iter().flatten().any(has_defaults))
+        && types.into_iter().flatten().any(Type::has_defaults))
     .then_some(OTHER_DEFAULTS);
     let Some(default) = variable
         .default
@@ -102,16 +102,4 @@ fn correct_block(block: &mut EffectiveBlock<'_>, variable: &Variable) -> Option<
     }
     attribute.text = literal(&default.value)?.into();
     doubt.or((!comes_to_default(default.value.clone())).then_some(OTHER_DEFAULTS))
-}
-
-/// Returns whether a type gives attributes a value.
-fn has_defaults(ty: &Type) -> bool {
-    match ty {
-        Type::Any | Type::Bool | Type::Number | Type::String => false,
-        Type::List(item) | Type::Set(item) | Type::Map(item) => has_defaults(item),
-        Type::Tuple(items) => items.iter().any(has_defaults),
-        Type::Object(items) => items
-            .values()
-            .any(|item| matches!(item.presence, Presence::Default(_)) || has_defaults(&item.ty)),
-    }
 }

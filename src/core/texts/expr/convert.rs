@@ -240,7 +240,7 @@ fn of_one_type(
     }
     let types: Vec<&Type> = items.iter().map(|item| &item.ty).collect();
     let common = unify(&types)?.ok_or_else(nothing_in_common)?;
-    if common.has_any() {
+    if shapes.is_open(&common) {
         return Err(Misfit::Uncertain(
             "items that differ where the type is open",
         ));

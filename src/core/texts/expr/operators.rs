@@ -219,7 +219,7 @@ pub(super) fn common(chosen: Typed, other: &Typed) -> Outcome {
     }
     // Both branches get the type that a list of them would have (rules 2.4).
     let ty = match unify(&[&chosen.ty, &other.ty]) {
-        Ok(Some(ty)) if !ty.has_any() => ty,
+        Ok(Some(ty)) if !Shapes::default().is_open(&ty) => ty,
         Ok(None) => return Err(INCONSISTENT),
         _ => return Err(DIFFERENT),
     };

@@ -20,28 +20,7 @@ fn evaluate(expression: &str) -> Result<Value, Vec<Diagnostic>> {
 }
 
 pub(super) fn unescape(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if *first != b'\\' {
-            bytes.push(*first);
-            continue;
-        }
-        let (byte, len) = match tail[0] {
-            b'n' => (b'\n', 1),
-            b't' => (b'\t', 1),
-            b'r' => (b'\r', 1),
-            b'x' => {
-                let hex = std::str::from_utf8(&tail[1..3]).unwrap();
-                (u8::from_str_radix(hex, 16).unwrap(), 3)
-            }
-            other => (other, 1),
-        };
-        bytes.push(byte);
-        rest = &tail[len..];
-    }
-    String::from_utf8(bytes).unwrap()
+    String::from_utf8(hcl::tests::unescape(text)).unwrap()
 }
 
 pub(super) fn json(value: &Value) -> String {

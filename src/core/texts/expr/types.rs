@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use super::shapes::Shapes;
 use super::typed::Typed;
 use super::value::Value;
 
@@ -84,36 +85,19 @@ impl Type {
     /// Returns the same type with every attribute required: types of values have no optional ones.
     #[must_use]
     pub fn plain(&self) -> Self {
-        match self {
-            Self::Any | Self::Bool | Self::Number | Self::String => self.clone(),
-            Self::List(item) => Self::List(Box::new(item.plain())),
-            Self::Set(item) => Self::Set(Box::new(item.plain())),
-            Self::Map(item) => Self::Map(Box::new(item.plain())),
-            Self::Tuple(items) => Self::Tuple(items.iter().map(Self::plain).collect()),
-            Self::Object(items) => {
-                let attribute = |(name, item): (&String, &AttributeType)| {
-                    (name.clone(), AttributeType::required(item.ty.plain()))
-                };
-                Self::Object(Arc::new(items.iter().map(attribute).collect()))
-            }
-        }
+        Shapes::default().plain(self)
+    }
+
+    /// Returns true if any attribute in the type has a default.
+    #[must_use]
+    pub fn has_defaults(&self) -> bool {
+        Shapes::default().has_defaults(self)
     }
 
     /// Returns true for `bool`, `number` and `string`.
     #[must_use]
     pub fn is_primitive(&self) -> bool {
         matches!(self, Self::Bool | Self::Number | Self::String)
-    }
-
-    /// Returns true if any part of the type is open.
-    pub(super) fn has_any(&self) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Bool | Self::Number | Self::String => false,
-            Self::List(item) | Self::Set(item) | Self::Map(item) => item.has_any(),
-            Self::Tuple(items) => items.iter().any(Self::has_any),
-            Self::Object(items) => items.values().any(|item| item.ty.has_any()),
-        }
     }
 }
 

@@ -18,7 +18,7 @@ mod sequences;
 mod string;
 mod template;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub mod tree;
 

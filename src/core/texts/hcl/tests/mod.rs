@@ -25,7 +25,8 @@ fn read(bytes: &[u8]) -> (Body, Vec<Diagnostic>, Vec<(usize, String)>) {
     (body, problems, reported)
 }
 
-fn unescape(text: &str) -> Vec<u8> {
+/// Reads the escapes of recorded texts.
+pub(crate) fn unescape(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
