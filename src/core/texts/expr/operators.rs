@@ -4,6 +4,7 @@ use super::Number;
 use super::convert::{convert, to_bool, to_number};
 use super::eval::Evaluator;
 use super::failure::{self, EvalFailure, Misfit, NotConstant, joined};
+use super::shapes::Shapes;
 use super::typed::Typed;
 use super::types::Type;
 use super::unify::{possible, unify};

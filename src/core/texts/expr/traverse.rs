@@ -9,7 +9,7 @@ use super::typed::Typed;
 use super::types::Type;
 use super::value::{Marks, Value, normalised};
 use crate::diag::Span;
-use crate::hcl::tree::{Expr, ExprKind, Step};
+use crate::hcl::tree::{Expr, ExprKind, Step, Word};
 
 const NO_ATTRIBUTE: &str = "Unsupported attribute";
 
@@ -35,15 +35,8 @@ impl<'e> Evaluator<'e> {
             }
         }
         let (value, indexes) = joined(value, problems.or_value(indexes))?;
-        // Only the part is copied: a value may hold megabytes, and the expression uses one attribute of it.
-        let (part, taken) =
-            ValuePart::new(&value.ty, &value.value, Marks::default()).after(&indexes);
-        self.charge(base.span, 2 * part.value.weight())?;
-        let copy = Typed {
-            ty: part.ty.clone(),
-            value: part.value.clone(),
-        };
-        self.steps(copy.marked(part.marks), &indexes[taken..], base.span)
+        let part = ValuePart::new(&value.ty, &value.value, Marks::default());
+        self.steps(part, &indexes, base.span)
     }
 
     /// Returns the value at the beginning of a traversal, and the steps that are left.
@@ -70,20 +63,31 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    /// Walks down `steps`, each with the value of its index.
-    fn steps(&mut self, mut value: Typed, steps: &[Stepped<'_>], span: Span) -> Outcome {
+    /// Walks down `steps`, each with the value of its index. Only the part is copied: a value may hold megabytes, and
+    /// the expression uses one attribute of it.
+    fn steps(&mut self, mut part: ValuePart<'_>, steps: &[Stepped<'_>], span: Span) -> Outcome {
         for (at, (step, index)) in steps.iter().enumerate() {
-            let rest = &steps[at + 1..];
-            value = match (step, index) {
-                (Step::Attr(name), _) => self.attribute(value, &name.text, name.span)?,
-                (Step::Index(expr), Some(index)) => self.index(value, index, expr.span)?,
-                _ => return self.splat(value, step, rest, span),
+            part = match (step, index) {
+                (Step::Attr(name), _) => self.attribute(part, name)?,
+                (Step::Index(expr), Some(index)) => self.index(part, index, expr.span)?,
+                _ => return self.splat(part, step, &steps[at + 1..], span),
             };
         }
-        Ok(value)
+        self.charge(span, 2 * part.value.weight())?;
+        let copy = Typed {
+            ty: part.ty.clone(),
+            value: part.value.clone(),
+        };
+        Ok(copy.marked(part.marks))
     }
 
-    fn splat(&mut self, value: Typed, splat: &Step, rest: &[Stepped<'_>], span: Span) -> Outcome {
+    fn splat(
+        &mut self,
+        part: ValuePart<'_>,
+        splat: &Step,
+        rest: &[Stepped<'_>],
+        span: Span,
+    ) -> Outcome {
         let is_attribute = |(step, _): &Stepped<'_>| matches!(step, Step::Attr(_));
         let is_splat = |(step, _): &Stepped<'_>| matches!(step, Step::AttrSplat | Step::FullSplat);
         // Behind `.*` a bracket indexes the whole list, and `.0` each element; the tree does not distinguish the two.
@@ -98,18 +102,21 @@ impl<'e> Evaluator<'e> {
             );
         }
         // A splat of something unknown is unknown: null and lists have different results.
-        let (value, marks) = value.unmarked();
-        if value.value == Value::Unknown {
-            return Ok(Typed::unknown(Type::Any).marked(marks));
+        if *part.value == Value::Unknown {
+            return Ok(Typed::unknown(Type::Any).marked(part.marks));
         }
-        let is_list = matches!(value.ty, Type::List(_) | Type::Set(_));
-        let items = match value.value {
+        let is_list = matches!(part.ty, Type::List(_) | Type::Set(_));
+        let of_item = |(at, item)| {
+            let ty = item_type(part.ty, at)?;
+            Some(ValuePart::new(ty, item, Marks::default()))
+        };
+        let items = match part.value {
             Value::Null if is_list => return self.wrong(span, "Splat of null value"),
             // A splat of a null that is no list is an empty tuple.
             Value::Null => Vec::new(),
-            Value::Tuple(_) => value.into_items().unwrap_or_default(),
+            Value::Tuple(items) => items.iter().enumerate().filter_map(of_item).collect(),
             // A splat of a value that is no list makes a list of one.
-            _ => vec![value],
+            value => vec![ValuePart::new(part.ty, value, Marks::default())],
         };
         let items = items
             .into_iter()
@@ -123,87 +130,90 @@ impl<'e> Evaluator<'e> {
             None if is_list => return self.fail(span, EvalFailure::Uncertain("an empty splat")),
             _ => Typed::tuple(items),
         };
-        Ok(value.marked(marks))
+        Ok(value.marked(part.marks))
     }
 
-    fn attribute(&self, value: Typed, name: &str, span: Span) -> Outcome {
-        let name = normalised(name.to_owned());
-        // What is taken out of a secret is a secret, too.
-        let (value, marks) = value.unmarked();
-        let item = match (&value.ty, &value.value) {
+    fn attribute<'v>(&self, part: ValuePart<'v>, name: &Word) -> Outcome<ValuePart<'v>> {
+        let span = name.span;
+        let name = normalised(name.text.clone());
+        let found = match (part.ty, part.value) {
             (_, Value::Null) => {
                 return self.wrong(span, "Attempt to get attribute from null value");
             }
             // The value may turn out to be an object with this attribute.
-            (Type::Any, Value::Unknown) => Some(Typed::unknown(Type::Any)),
-            (Type::Object(types), Value::Unknown) => {
-                let attribute = types.get(&name);
-                attribute.map(|attribute| Typed::unknown(attribute.ty.clone()))
+            (Type::Any, Value::Unknown) => Some((&Type::Any, &Value::Unknown)),
+            (Type::Object(_) | Type::Map(_), Value::Unknown) => {
+                attribute_type(part.ty, &name).map(|ty| (ty, &Value::Unknown))
             }
-            (Type::Map(item), Value::Unknown) => Some(Typed::unknown((**item).clone())),
-            (Type::Map(_), _) => {
-                let item = value.into_attributes().unwrap_or_default().remove(&name);
-                return match item {
-                    Some(item) => Ok(item.marked(marks)),
-                    None => self.wrong(span, "Missing map element"),
-                };
+            (Type::Map(item), Value::Object(items)) => match items.get(&name) {
+                Some(value) => Some((&**item, value)),
+                None => return self.wrong(span, "Missing map element"),
+            },
+            (Type::Object(_), Value::Object(items)) => {
+                attribute_type(part.ty, &name).zip(items.get(&name))
             }
-            (Type::Object(types), Value::Object(items)) => types
-                .get(&name)
-                .zip(items.get(&name))
-                .map(|(attribute, item)| Typed {
-                    ty: attribute.ty.clone(),
-                    value: item.clone(),
-                }),
             _ => None,
         };
-        match item {
-            Some(item) => Ok(item.marked(marks)),
+        match found {
+            // What is taken out of a secret is a secret, too.
+            Some((ty, value)) => Ok(ValuePart::new(ty, value, part.marks)),
             None => self.wrong(span, NO_ATTRIBUTE),
         }
     }
 
-    fn index(&self, value: Typed, index: &Typed, span: Span) -> Outcome {
-        let (value, marks) = value.unmarked();
+    fn index<'v>(&self, part: ValuePart<'v>, index: &Typed, span: Span) -> Outcome<ValuePart<'v>> {
         let (index, index_marks) = index.clone().unmarked();
-        let marks: Marks = marks.and(index_marks);
-        if value.value == Value::Null {
+        if *part.value == Value::Null {
             return self.wrong(span, "Attempt to index null value");
         }
         if index.value == Value::Null {
             return self.wrong(span, "Invalid index");
         }
-        if value.value == Value::Unknown || index.value == Value::Unknown {
-            let item = match value.ty {
-                Type::List(item) | Type::Map(item) => *item,
-                // The index decides which item it is, so that its type is not known either.
-                Type::Any | Type::Tuple(_) | Type::Object(_) => Type::Any,
-                _ => return self.wrong(span, "Invalid index"),
-            };
-            return Ok(Typed::unknown(item).marked(marks));
-        }
-        let item = match (&value.ty, &value.value) {
+        let is_unknown = [part.value, &index.value].contains(&&Value::Unknown);
+        let found = match (part.ty, part.value) {
+            (Type::List(item) | Type::Map(item), _) if is_unknown => {
+                Some((&**item, &Value::Unknown))
+            }
+            // The index decides which item it is, so that its type is not known either.
+            (Type::Any | Type::Tuple(_) | Type::Object(_), _) if is_unknown => {
+                Some((&Type::Any, &Value::Unknown))
+            }
             // The items of a set have no order that the programs promise (rules 2.5).
             (Type::Set(_), _) => None,
-            (_, Value::Tuple(_)) => match to_number(&index.value) {
-                Ok(number) => number.to_index().and_then(|at| {
-                    let mut items = value.into_items()?;
-                    (at < items.len()).then(|| items.swap_remove(at))
-                }),
+            (ty, Value::Tuple(items)) => match to_number(&index.value) {
+                Ok(number) => number
+                    .to_index()
+                    .and_then(|at| item_type(ty, at).zip(items.get(at))),
                 Err(EvalFailure::Type(_)) => None,
                 Err(failure) => return self.fail(span, failure),
             },
-            (_, Value::Object(_)) => {
-                // A number is a key as well: primitive values convert to strings (rules 2.1).
+            // A number is a key as well: primitive values convert to strings (rules 2.1).
+            (ty, Value::Object(items)) => {
                 let key = index.value.to_text();
-                key.and_then(|key| value.into_attributes()?.remove(&key))
+                key.and_then(|key| attribute_type(ty, &key).zip(items.get(&key)))
             }
             _ => None,
         };
-        match item {
-            Some(item) => Ok(item.marked(marks)),
+        match found {
+            Some((ty, value)) => Ok(ValuePart::new(ty, value, part.marks.and(index_marks))),
             None => self.wrong(span, "Invalid index"),
         }
+    }
+}
+
+fn item_type(ty: &Type, at: usize) -> Option<&Type> {
+    match ty {
+        Type::Tuple(types) => types.get(at),
+        Type::List(item) | Type::Set(item) => Some(item),
+        _ => None,
+    }
+}
+
+fn attribute_type<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
+    match ty {
+        Type::Object(types) => Some(&types.get(name)?.ty),
+        Type::Map(item) => Some(item),
+        _ => None,
     }
 }
 
@@ -225,50 +235,6 @@ impl<'v> ValuePart<'v> {
                 marks: marks.and(*own),
             },
             _ => Self { ty, value, marks },
-        }
-    }
-
-    /// Follows steps as far as they lead to known parts; returns the number of these steps.
-    fn after(mut self, steps: &[Stepped<'_>]) -> (Self, usize) {
-        for (taken, (step, index)) in steps.iter().enumerate() {
-            let next = match (step, index) {
-                (Step::Attr(name), _) => self.member(&normalised(name.text.clone())),
-                (Step::Index(_), Some(index)) => self.element(&index.value),
-                _ => None,
-            };
-            match next {
-                Some(next) => self = next,
-                None => return (self, taken),
-            }
-        }
-        (self, steps.len())
-    }
-
-    fn member(self, name: &str) -> Option<Self> {
-        let Value::Object(items) = self.value else {
-            return None;
-        };
-        let ty = match self.ty {
-            Type::Object(types) => &types.get(name)?.ty,
-            Type::Map(item) => item,
-            _ => return None,
-        };
-        Some(Self::new(ty, items.get(name)?, self.marks))
-    }
-
-    fn element(self, index: &Value) -> Option<Self> {
-        match (self.value, index) {
-            (Value::Object(_), Value::String(key)) => self.member(key),
-            (Value::Tuple(items), Value::Number(at)) => {
-                let at = at.to_index()?;
-                let ty = match self.ty {
-                    Type::Tuple(types) => types.get(at)?,
-                    Type::List(item) => item,
-                    _ => return None,
-                };
-                Some(Self::new(ty, items.get(at)?, self.marks))
-            }
-            _ => None,
         }
     }
 }
