@@ -278,7 +278,7 @@ error: an OCI mirror cannot be asked
     let outcome = lab.run(&["lock", "--oci-mirror", "https://r.example/{type}"]);
     assert_exit(&outcome, 2);
     outcome.stderr_eq(str![[r#"
-error: invalid value 'https://r.example/{type}' for '--oci-mirror <TEMPLATE>': "https://r.example/example-type" is no OCI repository: write DOMAIN/NAME, as in ghcr.io/acme/demo, without a scheme
+error: invalid value 'https://r.example/{type}' for '--oci-mirror <TEMPLATE>': "https://r.example/example-type" is no OCI repository: write DOMAIN/NAME, as in ghcr.io/acme/demo, without scheme, tag or digest, and the name in lower case
 
 For more information, try '--help'.
 

@@ -319,16 +319,16 @@ mod tests {
             "${\"r.example\"}/$${x}",
             one,
             Err(&[
-                "\"r.example/${x}\" is no OCI repository: its name may have lower-case letters and digits, \
-             with `.`, `_` or `-` between them, and neither tag nor digest",
+                "\"r.example/${x}\" is no OCI repository: write DOMAIN/NAME, as in ghcr.io/acme/demo, without scheme, \
+                 tag or digest, and the name in lower case",
             ]),
         );
         check(
             "https://r.example/x",
             one,
             Err(&[
-                "\"https://r.example/x\" is no OCI repository: write DOMAIN/NAME, as in \
-                 ghcr.io/acme/demo, without a scheme",
+                "\"https://r.example/x\" is no OCI repository: write DOMAIN/NAME, as in ghcr.io/acme/demo, without \
+                 scheme, tag or digest, and the name in lower case",
             ]),
         );
         for (text, part) in [
