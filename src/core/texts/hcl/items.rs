@@ -209,8 +209,7 @@ impl TokenWalk<'_> {
             },
         }
         let close = self.take();
-        // Like the programs: of blocks in each other only the innermost is reported, and nothing behind
-        // another fault, which may well have taken the brace.
+        // Like the programs: of blocks in each other only the innermost is reported.
         if close.kind == HclTokenKind::End {
             return Err(fault("Unclosed configuration block", kind));
         }

@@ -117,7 +117,7 @@ fn fewest<'a>(
     if places.len() > MAX_PAIRED {
         return places.to_vec();
     }
-    if let Some(place) = places.iter().find(|place| !is_met(&[**place])) {
+    if let Some(place) = places.iter().rfind(|place| !is_met(&[**place])) {
         return vec![*place];
     }
     for (index, first) in places.iter().enumerate().rev() {

@@ -215,7 +215,7 @@ fn nothing_is_read_of_a_block_that_is_never_closed() {
     let text = "a = 1\nprovider \"a\" {\n x = 1\n\nprovider \"b\" {\n y = 2\n}\nmodule c {\n}\n";
     check_rest(text, "a", &[unclosed]);
     let text = "resource \"a\" \"b\" {\n c {\n  x = \n }\n d {\n";
-    check_rest(text, "", &["Invalid expression"]);
+    check_rest(text, "", &["Invalid expression", unclosed]);
 }
 
 #[test]
