@@ -1,7 +1,7 @@
 //! Edits of a file in native syntax that leave every other byte as it is.
 //!
-//! Spans of our own tree say where; `hcl_edit` prints what is new; the bytes between are copied. A printed tree
-//! would lose line ends, comments in expressions and escapes, so none is printed.
+//! Spans of our own tree say where; `hcl_edit` prints new values; the bytes between are copied. A printed tree would
+//! lose line ends, comments in expressions and escapes, so none is printed.
 //!
 //! Invariant: the text parses without an error before and after each edit; else the edit is refused, and the text
 //! is as it was.
@@ -9,14 +9,11 @@
 #[cfg(test)]
 mod tests;
 
-use hcl_edit::structure::{Attribute, Block as NewBlock, Body as NewBody, Structure};
-use hcl_edit::{Decorate, Ident};
-
 pub use hcl_edit::expr::Expression;
 
 use super::scan::{self, HclTokenKind};
 use super::tree::{Block, Body, ExprKind, Item};
-use super::{SourceText, parse, value_text};
+use super::{SourceText, format, parse, value_text};
 use crate::diag::{FileId, Severity, Span};
 
 /// A file that is edited.
@@ -35,20 +32,14 @@ pub struct BlockName<'a> {
     pub labels: &'a [&'a str],
 }
 
-/// A reason why a file is not edited.
+/// The text has an error, as it is or with the edit, so that it is not edited.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EditError {
-    /// The text has an error, as it is or with the edit.
-    #[error("{title} (byte {at})")]
-    Faulty {
-        /// The title of the first error.
-        title: String,
-        /// The offset of its place.
-        at: usize,
-    },
-    /// A name is no identifier.
-    #[error("{0:?} is not a name")]
-    NotAName(String),
+#[error("{title} (byte {at})")]
+pub struct EditError {
+    /// The title of the first error.
+    pub title: String,
+    /// The offset of its place.
+    pub at: usize,
 }
 
 /// Replaces parts of a text; every other byte is copied. The parts must not overlap.
@@ -81,10 +72,6 @@ pub fn literal(expression: &str) -> Option<String> {
     }
 }
 
-fn ident(name: &str) -> Result<Ident, EditError> {
-    Ident::try_new(name).map_err(|_| EditError::NotAName(name.to_owned()))
-}
-
 impl HclEditor {
     /// Takes a text to edit; a byte-order mark and either kind of line end stay.
     ///
@@ -107,7 +94,7 @@ impl HclEditor {
             .find(|problem| problem.severity == Severity::Error);
         match error {
             None => Ok(Self { bytes, body }),
-            Some(error) => Err(EditError::Faulty {
+            Some(error) => Err(EditError {
                 at: error.primary.map_or(0, |label| label.span.start),
                 title: error.title,
             }),
@@ -151,26 +138,22 @@ impl HclEditor {
                 let value = self.with_line_ends(&value.to_string());
                 return self.apply(vec![(attribute.value.span, value)]);
             }
-            let mut attribute = Attribute::new(ident(name)?, value);
             // The sign of equality is lined up with its neighbours, as `fmt` does.
             let padding = self.padding(body, name);
-            attribute.key.decor_mut().set_suffix(padding);
-            return self.add(path, attribute.into());
+            return self.add(path, &format!("{name}{padding}= {value}\n"), false);
         }
         let present = (0..path.len())
             .rev()
             .find(|count| self.body_of(&path[..*count]).is_some())
             .unwrap_or_default();
         // Built from the innermost block outwards, so that one insertion adds all of them.
-        let mut missing = path[present..].iter().rev();
-        let mut added: Structure = Attribute::new(ident(name)?, value).into();
-        for block in &mut missing {
-            let mut outer = NewBlock::new(ident(block.kind)?);
-            outer.labels = block.labels.iter().map(|label| (*label).into()).collect();
-            outer.body.push(added);
-            added = outer.into();
+        let mut added = format!("{name} = {value}\n");
+        for block in path[present..].iter().rev() {
+            let labels = block.labels.iter();
+            let labels: String = labels.map(|label| format!("{} ", quoted(label))).collect();
+            added = format!("{} {labels}{{\n{added}}}\n", block.kind);
         }
-        self.add(&path[..present], added)
+        self.add(&path[..present], &format(&added), true)
     }
 
     /// Removes an argument with its lines and the comment behind it; true if there was one.
@@ -194,15 +177,14 @@ impl HclEditor {
         }
     }
 
-    /// Adds an item at the end of a body.
-    fn add(&mut self, path: &[BlockName<'_>], item: Structure) -> Result<(), EditError> {
+    /// Adds the lines of an item at the end of a body.
+    fn add(&mut self, path: &[BlockName<'_>], item: &str, is_block: bool) -> Result<(), EditError> {
         let Some(body) = self.body_of(path) else {
             return Ok(());
         };
         let line_end = self.line_end();
-        let is_block = matches!(item, Structure::Block(_));
         let Some(block) = self.block(path) else {
-            let text = self.with_line_ends(&printed(item, ""));
+            let text = self.with_line_ends(item);
             let end = self.bytes.len();
             let is_empty = body.items.is_empty() && self.is_blank(0, end);
             // An empty file, or one with a byte order mark alone, has no line to end.
@@ -224,7 +206,9 @@ impl HclEditor {
             None => None,
         };
         let inner = inner.map_or_else(|| format!("{outer}  "), |start| self.indent(start));
-        let text = self.with_line_ends(&printed(item, &inner));
+        let lines = item.split_inclusive('\n');
+        let text: String = lines.map(|line| format!("{inner}{line}")).collect();
+        let text = self.with_line_ends(&text);
         let gap = if is_block && !body.items.is_empty() {
             line_end
         } else {
@@ -323,25 +307,4 @@ impl HclEditor {
         let is_alone = next.start >= end && self.is_blank(start, span.start);
         is_alone.then(|| Span::new(start, end))
     }
-}
-
-/// Prints an item with white space before each of its lines.
-fn printed(mut item: Structure, indent: &str) -> String {
-    item.decor_mut().set_prefix(indent);
-    if let Structure::Block(block) = &mut item {
-        indent_items(block, indent);
-    }
-    NewBody::from(vec![item]).to_string()
-}
-
-fn indent_items(block: &mut NewBlock, indent: &str) {
-    let inner = format!("{indent}  ");
-    for mut attribute in block.body.attributes_mut() {
-        attribute.decor_mut().set_prefix(&*inner);
-    }
-    for nested in block.body.blocks_mut() {
-        nested.decor_mut().set_prefix(&*inner);
-        indent_items(nested, &inner);
-    }
-    block.body.decor_mut().set_suffix(indent);
 }
