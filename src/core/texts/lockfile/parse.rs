@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use super::faulty::{FaultyEntry, WrongForm};
-use super::header::{header_lines, header_of};
-use super::{Document, Places, canonical};
+use super::header::header_of;
+use super::{Document, Places, canonical, comments};
 use crate::addr::ProviderAddr;
 use crate::diag::{self, Diagnostic, FileId, Span, rules};
 use crate::expr::{self, Value};
@@ -52,9 +52,7 @@ pub(super) fn parse_any(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document
     }
     let document = Document {
         header: header_of(bytes),
-        comments: hcl::comments(bytes)
-            .len()
-            .saturating_sub(header_lines(bytes)),
+        comments: comments(bytes).len(),
         ..Document::default()
     };
     let mut faults: Vec<usize> = diagnostics
