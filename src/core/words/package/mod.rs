@@ -24,7 +24,7 @@ pub use age::{
     AgePolicy, DateSource, MinAge, MinAgeError, ReleaseDate, ReleaseDates, Undated, Youth,
 };
 pub use attested_build::AttestedBuild;
-pub use checksums::{ChecksumList, ChecksumListFault, LineFault};
+pub use checksums::{ChecksumList, ChecksumListFault};
 pub use claims::{ClaimPolicy, ClaimedPackage, Claims, H1Trust};
 pub use fact::{Fact, PackedFile};
 pub use fact_key::{FactKey, FactKeyError};
