@@ -116,8 +116,8 @@ pub fn look_alike<'a>(
     known: impl IntoIterator<Item = &'a ProviderAddr>,
 ) -> Option<LookAlike> {
     let namespace = addr.namespace();
-    let own = letters(namespace);
-    if own.len() > MAX_LETTERS {
+    let letters = namespace.chars().count();
+    if letters > MAX_LETTERS {
         return None;
     }
     let of_namespace = |resembles: &str| LookAlike {
@@ -134,7 +134,7 @@ pub fn look_alike<'a>(
         }
         let publisher = KNOWN_PUBLISHERS
             .iter()
-            .find(|publisher| own.len() >= MIN_LETTERS && is_one_error(&own, &letters(publisher)));
+            .find(|publisher| letters >= MIN_LETTERS && is_one_error(namespace, publisher));
         if let Some(publisher) = publisher {
             return Some(of_namespace(publisher));
         }
@@ -144,16 +144,15 @@ pub fn look_alike<'a>(
         .take(MAX_KNOWN)
         .filter(|known| known.hostname() == addr.hostname());
     for known in same_host {
-        let other = letters(known.namespace());
-        if !is_one_error(&own, &other) {
+        if !is_one_error(namespace, known.namespace()) {
             continue;
         }
-        let shortest = own.len().min(other.len());
+        let shortest = letters.min(known.namespace().chars().count());
         if shortest >= MIN_LETTERS {
             return Some(of_namespace(known.namespace()));
         }
         // A short namespace is close to another by chance, but not before the same type.
-        if own.len() >= MIN_LETTERS_BEFORE_TYPE
+        if letters >= MIN_LETTERS_BEFORE_TYPE
             && known.type_name() == addr.type_name()
             && shortest + 1 + addr.type_name().chars().count() >= MIN_LETTERS
         {
@@ -176,37 +175,37 @@ pub fn is_known_publisher(namespace: &str) -> bool {
     KNOWN_PUBLISHERS.binary_search(&namespace).is_ok()
 }
 
-/// Returns the letters of a name, as many as are compared.
-fn letters(name: &str) -> Vec<char> {
-    name.chars().take(MAX_LETTERS + 2).collect()
+/// Returns whether one typing error leads from one name to another.
+fn is_one_error(left: &str, right: &str) -> bool {
+    let same: usize = left
+        .chars()
+        .zip(right.chars())
+        .take_while(|(a, b)| a == b)
+        .map(|(a, _)| a.len_utf8())
+        .sum();
+    let (left, right) = (&left[same..], &right[same..]);
+    let (left_tail, right_tail) = match (tail(left), tail(right)) {
+        (Some(left_tail), Some(right_tail)) => (left_tail, right_tail),
+        // One name is the beginning of the other.
+        (rest, other) => return rest.or(other) == Some(""),
+    };
+    // Digits number a series, as in `team-1` and `team-2`: both exist, and neither imitates the other.
+    let is_digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let is_number = is_digit(left) && is_digit(right);
+    let is_replaced = left_tail == right_tail && !is_number;
+    let is_missing = left_tail == right || left == right_tail;
+    let first = |text: &str| text.chars().next();
+    let is_swapped = (first(left), first(left_tail)) == (first(right_tail), first(right))
+        && tail(left_tail) == tail(right_tail)
+        && !(is_number && is_digit(left_tail));
+    is_replaced || is_missing || is_swapped
 }
 
-/// Returns whether one typing error leads from one name to another.
-fn is_one_error(left: &[char], right: &[char]) -> bool {
-    let (mut longer, mut shorter) = (left, right);
-    if longer.len() < shorter.len() {
-        std::mem::swap(&mut longer, &mut shorter);
-    }
-    if longer.len() > shorter.len() + 1 || longer == shorter {
-        return false;
-    }
-    let same = longer
-        .iter()
-        .zip(shorter)
-        .take_while(|(a, b)| a == b)
-        .count();
-    let (longer, shorter) = (&longer[same..], &shorter[same..]);
-    if longer.len() > shorter.len() {
-        return longer[1..] == *shorter;
-    }
-    // Digits number a series, as in `team-1` and `team-2`: both exist, and neither imitates the other.
-    let is_number = longer[0].is_ascii_digit() && shorter[0].is_ascii_digit();
-    let is_replaced = longer[1..] == shorter[1..] && !is_number;
-    let is_swapped = longer.len() > 1
-        && (longer[0], longer[1]) == (shorter[1], shorter[0])
-        && longer[2..] == shorter[2..]
-        && !(is_number && longer[1].is_ascii_digit());
-    is_replaced || is_swapped
+/// Returns what follows the first letter.
+fn tail(text: &str) -> Option<&str> {
+    let mut letters = text.chars();
+    letters.next()?;
+    Some(letters.as_str())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! The programs use the syntax of RE2: its `\d`, `\w`, `\s` and `\b` match ASCII only. Patterns that the two
 //! dialects read differently, or that depend on a version of Unicode, are not translated.
 
+use std::collections::BTreeSet;
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -18,6 +19,7 @@ pub(super) fn translated(pattern: &str) -> Option<String> {
     let mut reader = PatternTranslator {
         rest: pattern.chars().peekable(),
         out: String::new(),
+        names: BTreeSet::new(),
         repeats: 1,
     };
     while let Some(c) = reader.rest.next() {
@@ -62,6 +64,8 @@ fn is_of_name(c: char) -> bool {
 struct PatternTranslator<'p> {
     rest: Peekable<Chars<'p>>,
     out: String,
+    /// The names of groups, which only the programs allow to repeat.
+    names: BTreeSet<String>,
     /// The product of all counts so far.
     repeats: u32,
 }
@@ -163,7 +167,11 @@ impl PatternTranslator<'_> {
         }
         let name = kind.strip_prefix("?P<").or(kind.strip_prefix("?<"));
         let is_same = match name.and_then(|name| name.strip_suffix('>')) {
-            Some(name) => is_name(name) && !name.starts_with(|c: char| c.is_ascii_digit()),
+            Some(name) => {
+                is_name(name)
+                    && !name.starts_with(|c: char| c.is_ascii_digit())
+                    && self.names.insert(name.to_owned())
+            }
             None => GROUPS.contains(&&*kind),
         };
         self.out.push_str(&kind);
