@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use lockctl::archive::dir::{DirHashes, hash_directory};
 use lockctl::archive::zip::{Oddity, ZipHashes, hash_zip};
-use lockctl::archive::{ArchiveError, Damage, FileDigest, Limits, has_executable};
+use lockctl::archive::{ArchiveError, EntryFault, FileDigest, Limits, has_executable};
 use lockctl::hash::{CheckedPackage, Hash, Hashes, Match, matches, zh};
 use serde_json::Value;
 
@@ -50,28 +50,20 @@ fn the_recorded_cases_hold() {
 
 /// Which of our errors stands for which recorded reason.
 fn fits(why: &str, error: &ArchiveError) -> bool {
+    let fault = match error {
+        ArchiveError::Entry { fault, .. } => Some(*fault),
+        _ => None,
+    };
+    let is = |wanted| fault == Some(wanted);
     match why {
         // Truly encrypted data is longer than stated; that is all the programs see of it.
-        "not-a-zip" => matches!(
-            error,
-            ArchiveError::NotAZip { .. }
-                | ArchiveError::Damaged {
-                    damage: Damage::Encrypted,
-                    ..
-                }
-        ),
+        "not-a-zip" => matches!(error, ArchiveError::NotAZip { .. }) || is(EntryFault::Encrypted),
         "empty-archive" => matches!(error, ArchiveError::Empty),
-        "dotdot-entry" => matches!(error, ArchiveError::ParentInName { .. }),
-        "name-too-long" => matches!(error, ArchiveError::NameTooLong { .. }),
+        "dotdot-entry" => is(EntryFault::ParentInName),
+        "name-too-long" => is(EntryFault::NameTooLong),
         "newline-in-name" => matches!(error, ArchiveError::LineFeedInName(_)),
-        "unsupported-compression" => matches!(error, ArchiveError::UnsupportedMethod { .. }),
-        "zip-crc-error" => matches!(
-            error,
-            ArchiveError::Damaged {
-                damage: Damage::Checksum { .. },
-                ..
-            }
-        ),
+        "unsupported-compression" => matches!(fault, Some(EntryFault::UnsupportedMethod(_))),
+        "zip-crc-error" => matches!(fault, Some(EntryFault::Checksum { .. })),
         "is-a-directory" => matches!(error, ArchiveError::LinkToDirectory { .. }),
         "no-such-file" => match error {
             ArchiveError::Path { cause, .. } => cause.kind() == io::ErrorKind::NotFound,

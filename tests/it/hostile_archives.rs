@@ -9,8 +9,8 @@ use std::io::{Cursor, Write as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use lockctl::archive::dir::hash_directory;
-use lockctl::archive::zip::{Oddity, ZipHashes, hash_zip};
-use lockctl::archive::{ArchiveError, Damage, FREE_UNPACKED_BYTES, Limits};
+use lockctl::archive::zip::{EntryOddity, Oddity, ZipHashes, hash_zip};
+use lockctl::archive::{ArchiveError, EntryFault, FREE_UNPACKED_BYTES, Limits};
 use lockctl::hash::zh;
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
@@ -118,7 +118,7 @@ fn stated_checksums_are_held_to() {
     let wrong = "the entry \"a\" is damaged: its checksum is 4f5344cd, not the stated 00000007";
     refused(Entry::file("a", "12").with(stated(7)), wrong);
     refused(Entry::file("a", "12").deflated().with(stated(7)), wrong);
-    let unchecked = Oddity::UncheckedContent { name: named("a") };
+    let unchecked = Oddity::Entry(named("a"), EntryOddity::UncheckedContent);
     accepted(
         Entry::file("a", "12").with(stated(0)),
         &[("a", "12")],
@@ -169,7 +169,7 @@ fn an_earlier_entry_of_the_same_name_is_read_as_well() {
         ("terraform-provider-x_v1.0.0", "fake"),
     ];
     assert_eq!(found.member_h1.as_str(), h1_by_hand(members));
-    let replaced = Oddity::Replaced { name: named("a") };
+    let replaced = Oddity::Entry(named("a"), EntryOddity::Replaced);
     assert_eq!(found.oddities, [Oddity::HashesDiffer, replaced]);
     assert!(read(&zip(Some(9))).is_err());
 }
@@ -185,7 +185,7 @@ fn directories_are_told_by_what_the_making_system_means() {
     let unix_directory = 0o040_755 << 16;
     let directory = [
         Oddity::HashesDiffer,
-        Oddity::DirectoryEntry { name: named("a") },
+        Oddity::Entry(named("a"), EntryOddity::Directory),
     ];
     for (system, attributes) in [
         (3, unix_directory),
@@ -212,7 +212,7 @@ fn directories_with_data_are_refused() {
     // Terraform accepts this one without a lock, and fails as soon as it has an h1 to compare.
     refused(
         Entry::directory("docs/").with(|entry| entry.content = b"data".to_vec()),
-        "the directory entry \"docs/\" holds data",
+        "the entry \"docs/\" is a directory that holds data",
     );
 }
 
@@ -229,14 +229,14 @@ fn names_in_extra_fields_do_not_count() {
 #[test]
 fn the_list_wins_over_the_headers() {
     let entry = Entry::file("a", "1").with(|entry| entry.header_name = Some(b"bb".to_vec()));
-    let differs = Oddity::HeaderDiffers { name: named("a") };
+    let differs = Oddity::Entry(named("a"), EntryOddity::HeaderDiffers);
     accepted(entry, &[("a", "1")], &[differs]);
 }
 
 #[test]
 fn flags_and_methods_are_told_apart_from_data() {
     let flagged = Entry::file("a", "1").with(|entry| entry.flags = 1);
-    let oddity = Oddity::FlaggedEncrypted { name: named("a") };
+    let oddity = Oddity::Entry(named("a"), EntryOddity::FlaggedEncrypted);
     accepted(flagged.clone(), &[("a", "1")], &[oddity]);
     refused(
         flagged.with(|entry| entry.packed = Some(b"0123456789abX".to_vec())),
@@ -252,13 +252,25 @@ fn flags_and_methods_are_told_apart_from_data() {
 fn no_byte_belongs_to_two_entries() {
     // Terraform accepts these; they are how a small zip unpacks to very much.
     let twice = Zip::of([program(), program().with(|entry| entry.header_at = Some(0))]);
-    assert!(matches!(read(&twice), Err(ArchiveError::Overlap { .. })));
+    assert!(matches!(
+        read(&twice),
+        Err(ArchiveError::Entry {
+            fault: EntryFault::Overlap,
+            ..
+        })
+    ));
     let inner = Zip::of([Entry::file("b", "inner")]).bytes();
     let nested = Zip::of([
         Entry::file("a", &inner),
         Entry::file("b", "inner").with(|entry| entry.header_at = Some(31)),
     ]);
-    assert!(matches!(read(&nested), Err(ArchiveError::Overlap { .. })));
+    assert!(matches!(
+        read(&nested),
+        Err(ArchiveError::Entry {
+            fault: EntryFault::Overlap,
+            ..
+        })
+    ));
 }
 
 #[test]
@@ -345,11 +357,11 @@ fn bombs_are_stopped_before_they_unpack() {
     assert_eq!(error.to_string(), message);
     assert!(read_within(&Zip::of([big.clone()]), &limits).is_ok());
     let lie = big.with(|entry| entry.stated_size = Some(10));
-    let damage = match read_within(&Zip::of([program(), lie]), &limits) {
-        Err(ArchiveError::Damaged { damage, .. }) => damage,
+    let fault = match read_within(&Zip::of([program(), lie]), &limits) {
+        Err(ArchiveError::Entry { fault, .. }) => fault,
         other => panic!("{other:?}"),
     };
-    assert_eq!(damage, Damage::TooLong { stated: 10 });
+    assert_eq!(fault, EntryFault::TooLong(10));
 }
 
 #[test]
@@ -367,7 +379,7 @@ fn the_ratio_counts_beyond_what_is_free() {
         }
     ));
     let error = read(&stated(FREE_UNPACKED_BYTES)).expect_err("refused");
-    assert!(matches!(error, ArchiveError::Damaged { .. }));
+    assert!(matches!(error, ArchiveError::Entry { .. }));
 }
 
 #[test]

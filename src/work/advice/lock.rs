@@ -4,7 +4,7 @@ use crate::acquire::PackageFault;
 use crate::addr::{ProviderAddr, is_known_publisher, look_alike};
 use crate::advice::required::Required;
 use crate::advice::{self, selection};
-use crate::archive::ArchiveError;
+use crate::archive::{ArchiveError, EntryFault};
 use crate::diag::{self, Diagnostic, Finding};
 use crate::flavor::Flavor;
 use crate::locker::{LockError, Remedy};
@@ -362,7 +362,7 @@ fn advice(error: &LockError, flavor: Flavor, commands: &Advice) -> Option<String
                 .to_owned()
         }
         // The programs refuse such a package as well (`archive` rules 3.1).
-        LockError::Package { cause, .. } if matches!(**cause, PackageFault::Archive(ArchiveError::ParentInName { .. })) => "do not install this package: it would write outside its directory".to_owned(),
+        LockError::Package { cause, .. } if matches!(**cause, PackageFault::Archive(ArchiveError::Entry { fault: EntryFault::ParentInName, .. })) => "do not install this package: it would write outside its directory".to_owned(),
         LockError::Package { .. } | LockError::NoExecutable { .. } => {
             "replace the package with an intact copy".to_owned()
         }

@@ -4,7 +4,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use super::executable::executable;
+use super::executable::is_program;
 use super::{ArchiveError, FileDigest, Limits, UnpackError};
 use crate::contents::{ProgramContents, ProgramScanner};
 use crate::hash::{Hash, READ_BUFFER_BYTES, Sha256Stream, h1_of_digests};
@@ -58,12 +58,7 @@ pub fn hash_directory(
     limits: &Limits,
     jobs: NonZeroUsize,
 ) -> Result<DirHashes, ArchiveError> {
-    let mut found = Vec::new();
-    walk(files, dir, limits, None, &mut |file| {
-        found.push(file);
-        Ok(())
-    })?;
-    sort(&mut found);
+    let found = list(files, dir, limits, None)?;
     of_digests(parallel::map(jobs, &found, |file| {
         digest(files, file, &mut vec![0; READ_BUFFER_BYTES])
     }))
@@ -77,20 +72,10 @@ pub fn hash_directory(
 /// # Errors
 /// As there, except for links.
 pub fn hash_module(disk: &dyn Disk, dir: &Path) -> Result<DirHashes, ArchiveError> {
-    let mut found = Vec::new();
-    walk(disk, dir, &Limits::MODULE, Some(disk), &mut |file| {
-        found.push(file);
-        Ok(())
-    })?;
-    sort(&mut found);
+    let found = list(disk, dir, &Limits::MODULE, Some(disk))?;
     // The files are many and small: threads and a buffer for each would cost more than their hashes.
     let mut buffer = vec![0; READ_BUFFER_BYTES];
     of_digests(found.iter().map(|file| digest(disk, file, &mut buffer)))
-}
-
-/// Sorts names as bytes, as the hash requires; a file system lists them in any order.
-fn sort(found: &mut [FoundFile]) {
-    found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
 }
 
 fn of_digests(
@@ -107,14 +92,13 @@ fn of_digests(
 /// As there, as far as that is known without reading them.
 pub fn size(files: &dyn Files, dir: &Path, limits: &Limits) -> Result<u64, ArchiveError> {
     let mut bytes = 0_u64;
-    walk(files, dir, limits, None, &mut |file| {
+    for file in list(files, dir, limits, None)? {
         let size = files
             .open(&file.path)
             .and_then(|mut reader| reader.seek(io::SeekFrom::End(0)))
             .map_err(at(&file.path))?;
         bytes = bytes.saturating_add(size);
-        Ok(())
-    })?;
+    }
     Ok(bytes)
 }
 
@@ -130,38 +114,17 @@ pub fn program_contents(
 ) -> Result<ProgramContents, ArchiveError> {
     // In the byte order of names, as the programs search for it.
     let entries = files.list(dir).map_err(at(dir))?;
-    let names = entries
-        .iter()
-        .filter(|entry| entry.kind != FileKind::Directory)
-        .map(|entry| entry.name.as_encoded_bytes());
+    let program = entries.iter().find(|entry| {
+        entry.kind != FileKind::Directory && is_program(entry.name.as_encoded_bytes(), type_name)
+    });
     // Terraform and OpenTofu install no package without a program of its provider, so its contents are unknown.
-    let Some(name) = executable(names, type_name) else {
+    let Some(program) = program else {
         return Ok(ProgramContents::Unknown);
     };
-    let program = entries
-        .iter()
-        .find(|entry| entry.name.as_encoded_bytes() == name)
-        .map(|entry| dir.join(&entry.name))
-        .unwrap_or_default();
     let mut scanner = ProgramScanner::new();
-    let mut reader = files.open(&program).map_err(at(&program))?;
-    let mut buffer = vec![0; READ_BUFFER_BYTES];
-    let mut bytes = 0;
-    loop {
-        let length = match reader.read(&mut buffer) {
-            Ok(0) => return Ok(scanner.finish()),
-            Ok(length) => length,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(at(&program)(error)),
-        };
-        bytes += length as u64;
-        // A sparse file takes no space on its disk, but may take hours to read.
-        if bytes > limits.unpacked_bytes {
-            let limit = limits.unpacked_bytes;
-            return Err(ArchiveError::TooLarge { bytes, limit });
-        }
-        scanner.push(&buffer[..length]);
-    }
+    let path = dir.join(&program.name);
+    PieceReader::new(files, limits).read(&path, |piece| scanner.push(piece))?;
+    Ok(scanner.finish())
 }
 
 /// Copies the files of an unpacked package into another directory.
@@ -177,49 +140,72 @@ pub fn copy_files(
     into: &mut dyn DraftDirectory,
 ) -> Result<(), UnpackError> {
     // Everything is listed and checked before the first byte is written.
-    let mut found = Vec::new();
-    walk(disk, dir, limits, None, &mut |file| {
-        found.push(file);
-        Ok(())
-    })?;
-    let mut buffer = vec![0; READ_BUFFER_BYTES];
-    let mut bytes = 0;
-    for file in &found {
-        let mut reader = disk.open(&file.path).map_err(at(&file.path))?;
+    let mut reader = PieceReader::new(disk, limits);
+    for file in list(disk, dir, limits, None)? {
         let executable = disk.executable(&file.path).map_err(at(&file.path))?;
         let mut copy = into
             .create(&file.name, executable)
             .map_err(UnpackError::Write)?;
-        loop {
-            let length = match reader.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(length) => length,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(at(&file.path)(error).into()),
-            };
-            bytes += length as u64;
-            // A sparse file takes no space on its disk, but would fill this one.
-            if bytes > limits.unpacked_bytes {
-                let limit = limits.unpacked_bytes;
-                return Err(ArchiveError::TooLarge { bytes, limit }.into());
+        let mut written = Ok(());
+        reader.read(&file.path, |piece| {
+            if written.is_ok() {
+                written = copy.write_all(piece);
             }
-            copy.write_all(&buffer[..length])
-                .map_err(UnpackError::Write)?;
-        }
-        copy.flush().map_err(UnpackError::Write)?;
+        })?;
+        written
+            .and_then(|()| copy.flush())
+            .map_err(UnpackError::Write)?;
     }
     Ok(())
 }
 
-/// Hands over all files, one by one, without following links to directories; `module` reads the links of a package
-/// of modules.
-fn walk(
+/// Reads files piece by piece, up to the limit on their bytes together.
+struct PieceReader<'a> {
+    files: &'a dyn Files,
+    limit: u64,
+    bytes: u64,
+    buffer: Vec<u8>,
+}
+
+impl<'a> PieceReader<'a> {
+    fn new(files: &'a dyn Files, limits: &Limits) -> Self {
+        Self {
+            files,
+            limit: limits.unpacked_bytes,
+            bytes: 0,
+            buffer: vec![0; READ_BUFFER_BYTES],
+        }
+    }
+
+    fn read(&mut self, path: &Path, mut take: impl FnMut(&[u8])) -> Result<(), ArchiveError> {
+        let mut reader = self.files.open(path).map_err(at(path))?;
+        loop {
+            let length = match reader.read(&mut self.buffer) {
+                Ok(0) => return Ok(()),
+                Ok(length) => length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(at(path)(error)),
+            };
+            self.bytes += length as u64;
+            // A sparse file takes no space on its disk, but may take hours to read, and would fill another disk.
+            if self.bytes > self.limit {
+                let (bytes, limit) = (self.bytes, self.limit);
+                return Err(ArchiveError::TooLarge { bytes, limit });
+            }
+            take(&self.buffer[..length]);
+        }
+    }
+}
+
+/// Lists all files in the byte order of their names, as the hash requires, without following links to directories;
+/// `module` reads the links of a package of modules.
+fn list(
     files: &dyn Files,
     dir: &Path,
     limits: &Limits,
     module: Option<&dyn Disk>,
-    take: &mut dyn FnMut(FoundFile) -> Result<(), ArchiveError>,
-) -> Result<(), ArchiveError> {
+) -> Result<Vec<FoundFile>, ArchiveError> {
+    let mut found = Vec::new();
     let mut seen = 0;
     let mut to_list = vec![(dir.to_owned(), Vec::new(), 0)];
     while let Some((dir, prefix, depth)) = to_list.pop() {
@@ -249,7 +235,7 @@ fn walk(
             {
                 let name = name.into();
                 let target = disk.link(&path).map_err(at(&path))?;
-                take(FoundFile { name, path, target })?;
+                found.push(FoundFile { name, path, target });
             } else {
                 // The type is checked before anything is opened: to open a FIFO would wait for ever.
                 let target = match entry.kind {
@@ -262,7 +248,7 @@ fn walk(
                     FileKind::File => {
                         let name = name.into();
                         let target = None;
-                        take(FoundFile { name, path, target })?;
+                        found.push(FoundFile { name, path, target });
                     }
                     // The programs fail on these as well, except for a FIFO, where Terraform waits for ever
                     // (rules 2.3).
@@ -274,7 +260,8 @@ fn walk(
             }
         }
     }
-    Ok(())
+    found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
 }
 
 fn digest(
@@ -283,19 +270,17 @@ fn digest(
     buffer: &mut [u8],
 ) -> Result<FileDigest, ArchiveError> {
     let mut stream = Sha256Stream::default();
-    if let Some(target) = &file.target {
-        let target = target.as_os_str().as_encoded_bytes();
-        stream.update(target);
-        return Ok(FileDigest {
-            name: file.name.clone(),
-            size: target.len() as u64,
-            digest: stream.finish(),
-        });
-    }
-    let size = files
-        .open(&file.path)
-        .and_then(|reader| stream.read_all(reader, buffer))
-        .map_err(at(&file.path))?;
+    let size = match &file.target {
+        Some(target) => {
+            let target = target.as_os_str().as_encoded_bytes();
+            stream.update(target);
+            target.len() as u64
+        }
+        None => files
+            .open(&file.path)
+            .and_then(|reader| stream.read_all(reader, buffer))
+            .map_err(at(&file.path))?,
+    };
     Ok(FileDigest {
         name: file.name.clone(),
         size,

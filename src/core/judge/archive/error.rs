@@ -25,63 +25,17 @@ pub enum ArchiveError {
     /// A valid zip without any entry, which the programs refuse.
     #[error("the zip is empty")]
     Empty,
-    /// An entry with a path part `..`; the programs take a backslash for a separator here.
-    #[error("the entry {:?} has a path part \"..\"", shown(.name))]
-    ParentInName {
-        /// The name of the entry.
+    /// An entry that cannot be unpacked, or that readers may unpack in different ways.
+    #[error("the entry {:?} {fault}", String::from_utf8_lossy(.name))]
+    Entry {
+        /// The name of the entry; of a file and a directory of one name their path.
         name: Box<[u8]>,
-    },
-    /// A name that no file system takes.
-    #[error("the name {:?} is too long for a file", shown(.name))]
-    NameTooLong {
-        /// The name of the entry.
-        name: Box<[u8]>,
-    },
-    /// A file entry whose name is empty, names the package itself or holds a NUL.
-    #[error("the entry {:?} cannot be unpacked under that name", shown(.name))]
-    NameUnusable {
-        /// The name of the entry.
-        name: Box<[u8]>,
+        /// The fault of the entry.
+        fault: EntryFault,
     },
     /// A name that `h1` cannot cover.
     #[error(transparent)]
     LineFeedInName(#[from] LineFeedInName),
-    /// Two entries have the same path, one as a file and the other as a directory.
-    #[error("{:?} is a file and a directory in the same zip", shown(.name))]
-    FileAndDirectory {
-        /// The path inside the package.
-        name: Box<[u8]>,
-    },
-    /// Neither stored nor deflated; the programs support no other method.
-    #[error("the entry {:?} is compressed by the unsupported method {method}", shown(.name))]
-    UnsupportedMethod {
-        /// The name of the entry.
-        name: Box<[u8]>,
-        /// The number of the method.
-        method: u16,
-    },
-    /// The content of an entry is not what the zip says about it.
-    #[error("the entry {:?} is damaged: {damage}", shown(.name))]
-    Damaged {
-        /// The name of the entry.
-        name: Box<[u8]>,
-        /// The difference from the list of entries.
-        damage: Damage,
-    },
-    /// A directory entry that states a content. The programs unpack such a zip, but fail as soon as
-    /// they have to check it against an `h1`.
-    #[error("the directory entry {:?} holds data", shown(.name))]
-    DirectoryWithData {
-        /// The name of the entry.
-        name: Box<[u8]>,
-    },
-    /// Bytes of the zip that belong to two entries: harmless to the programs, but a way to make a
-    /// small zip unpack to very much.
-    #[error("the entry {:?} overlaps another one", shown(.name))]
-    Overlap {
-        /// The name of the entry.
-        name: Box<[u8]>,
-    },
     /// More entries, files or directories than a package can have.
     #[error("the package has more than {limit} entries")]
     TooManyEntries {
@@ -135,37 +89,57 @@ pub enum ArchiveError {
     },
 }
 
-/// A difference between the content of an entry and what the zip states of it.
+/// A fault of an entry of a zip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Damage {
+pub enum EntryFault {
+    /// A path part `..`; the programs take a backslash for a separator here.
+    #[error("has a path part \"..\"")]
+    ParentInName,
+    /// A name that no file system takes.
+    #[error("has a name that is too long for a file")]
+    NameTooLong,
+    /// The name of a file that is empty, names the package itself or holds a NUL.
+    #[error("cannot be unpacked under that name")]
+    NameUnusable,
+    /// Two entries have the same path, one as a file and the other as a directory.
+    #[error("is a file and a directory in the same zip")]
+    FileAndDirectory,
+    /// Neither stored nor deflated; the programs support no other method.
+    #[error("is compressed by the unsupported method {0}")]
+    UnsupportedMethod(u16),
+    /// A directory entry that states a content. The programs unpack such a zip, but fail as soon as
+    /// they have to check it against an `h1`.
+    #[error("is a directory that holds data")]
+    DirectoryWithData,
+    /// Bytes of the zip that belong to two entries: harmless to the programs, but a way to make a
+    /// small zip unpack to very much.
+    #[error("overlaps another one")]
+    Overlap,
     /// Its own header is not where the list says.
-    #[error("its header is missing")]
+    #[error("is damaged: its header is missing")]
     NoHeader,
     /// The content is encrypted; the programs cannot read it either.
-    #[error("it is encrypted")]
+    #[error("is damaged: it is encrypted")]
     Encrypted,
     /// The content ends before the stated size.
-    #[error("it ends after {found} of {stated} bytes")]
+    #[error("is damaged: it ends after {found} of {stated} bytes")]
     TooShort {
         /// The stated size in bytes.
         stated: u64,
         /// The number of bytes that there are.
         found: u64,
     },
-    /// The content goes on behind the stated size.
-    #[error("it has more than the stated {stated} bytes")]
-    TooLong {
-        /// The stated size in bytes.
-        stated: u64,
-    },
+    /// The content goes on behind the stated size, in bytes.
+    #[error("is damaged: it has more than the stated {0} bytes")]
+    TooLong(u64),
     /// Its compressed data ends before its own end mark, or the checksum behind it is missing.
-    #[error("it is cut off")]
+    #[error("is damaged: it is cut off")]
     CutOff,
     /// The compressed data cannot be decompressed.
-    #[error("its compressed data is corrupt")]
+    #[error("is damaged: its compressed data is corrupt")]
     Corrupt,
     /// The checksum is another one.
-    #[error("its checksum is {found:08x}, not the stated {stated:08x}")]
+    #[error("is damaged: its checksum is {found:08x}, not the stated {stated:08x}")]
     Checksum {
         /// The CRC-32 that the zip states.
         stated: u32,
@@ -174,6 +148,10 @@ pub enum Damage {
     },
 }
 
-fn shown(name: &[u8]) -> std::borrow::Cow<'_, str> {
-    String::from_utf8_lossy(name)
+impl EntryFault {
+    /// Names the entry that has the fault.
+    pub(super) fn of(self, name: &[u8]) -> ArchiveError {
+        let name = name.into();
+        ArchiveError::Entry { name, fault: self }
+    }
 }

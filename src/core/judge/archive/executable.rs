@@ -13,21 +13,15 @@
 /// assert!(!has_executable([&b"bin/terraform-provider-aws"[..]], "aws"));
 /// ```
 pub fn has_executable<'a>(names: impl IntoIterator<Item = &'a [u8]>, type_name: &str) -> bool {
-    executable(names, type_name).is_some()
+    names.into_iter().any(|name| is_program(name, type_name))
 }
 
-/// Returns the first name that is that of the program, as [`has_executable`] looks for it; the programs run the first
-/// in the order of the names' bytes.
-pub(super) fn executable<'a>(
-    names: impl IntoIterator<Item = &'a [u8]>,
-    type_name: &str,
-) -> Option<&'a [u8]> {
+/// Returns true if a name is that of the program, as [`has_executable`] looks for it.
+pub(super) fn is_program(name: &[u8], type_name: &str) -> bool {
     let program = format!("terraform-provider-{type_name}");
-    names.into_iter().find(|name| {
-        name.strip_prefix(program.as_bytes()).is_some_and(|rest| {
-            // So `terraform-provider-x-y` is no program of the provider `x` (rules 6.1).
-            matches!(rest.first(), None | Some(b'_' | b'.')) && !rest.contains(&b'/')
-        })
+    name.strip_prefix(program.as_bytes()).is_some_and(|rest| {
+        // So `terraform-provider-x-y` is no program of the provider `x` (rules 6.1).
+        matches!(rest.first(), None | Some(b'_' | b'.')) && !rest.contains(&b'/')
     })
 }
 

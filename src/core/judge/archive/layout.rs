@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ArchiveError;
 use super::central::{EntryKind, ZipEntry};
+use super::{ArchiveError, EntryFault};
 
 /// The longest part of a path that common file systems take, in bytes.
 const MAX_PART_BYTES: usize = 255;
@@ -26,9 +26,7 @@ pub(super) fn unpacked_files(
         if entry.kind == EntryKind::Directory {
             directories.insert(path);
         } else if path.is_empty() {
-            return Err(ArchiveError::NameUnusable {
-                name: entry.name.clone(),
-            });
+            return Err(EntryFault::NameUnusable.of(&entry.name));
         } else {
             // Of entries that become one file the last counts (rules 3.2).
             files.insert(path, number);
@@ -43,7 +41,7 @@ pub(super) fn unpacked_files(
             || next_file.is_some_and(|next| next.starts_with(&inside))
             || next_directory.is_some_and(|next| next.starts_with(&inside))
         {
-            return Err(ArchiveError::FileAndDirectory { name: path.clone() });
+            return Err(EntryFault::FileAndDirectory.of(path));
         }
     }
     Ok(files)
@@ -56,10 +54,10 @@ pub(super) fn clean(name: &[u8]) -> Result<Box<[u8]>, ArchiveError> {
         .split(|byte| matches!(byte, b'/' | b'\\'))
         .any(|part| part == b"..")
     {
-        return Err(ArchiveError::ParentInName { name: name.into() });
+        return Err(EntryFault::ParentInName.of(name));
     }
     if name.contains(&0) {
-        return Err(ArchiveError::NameUnusable { name: name.into() });
+        return Err(EntryFault::NameUnusable.of(name));
     }
     let parts: Vec<&[u8]> = name
         .split(|byte| *byte == b'/')
@@ -68,7 +66,7 @@ pub(super) fn clean(name: &[u8]) -> Result<Box<[u8]>, ArchiveError> {
     let path = parts.join(&b'/');
     // The programs fail when they create the file (rules 5.2).
     if parts.iter().any(|part| part.len() > MAX_PART_BYTES) || path.len() >= MAX_PATH_BYTES {
-        return Err(ArchiveError::NameTooLong { name: name.into() });
+        return Err(EntryFault::NameTooLong.of(name));
     }
     Ok(path.into())
 }
@@ -151,7 +149,7 @@ mod tests {
 
     #[test]
     fn nothing_is_a_file_and_a_directory() {
-        let message = "\"a\" is a file and a directory in the same zip";
+        let message = "the entry \"a\" is a file and a directory in the same zip";
         for names in [
             ["a", "a/b"],
             ["a/b", "a"],
@@ -171,7 +169,7 @@ mod tests {
         let longer = "n".repeat(256);
         check(
             &[&longer],
-            &format!("the name {longer:?} is too long for a file"),
+            &format!("the entry {longer:?} has a name that is too long for a file"),
         );
         let path = format!("{}/{}", vec![part.as_str(); 15].join("/"), "n".repeat(255));
         assert_eq!(path.len(), MAX_PATH_BYTES - 1);
@@ -179,7 +177,7 @@ mod tests {
         let path = format!("{path}/n");
         check(
             &[&path],
-            &format!("the name {path:?} is too long for a file"),
+            &format!("the entry {path:?} has a name that is too long for a file"),
         );
     }
 }

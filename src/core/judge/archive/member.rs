@@ -10,7 +10,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 use super::central::ZipEntry;
 use super::end_record::{read_at, u16_at, u32_at};
-use super::{ArchiveError, Damage};
+use super::{ArchiveError, EntryFault};
 use crate::contents::ProgramScanner;
 use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
 
@@ -63,7 +63,7 @@ struct Measure<'s> {
 
 /// A content that could not be read to its end.
 enum ContentFault {
-    Damaged(Damage),
+    Damaged(EntryFault),
     Io(io::Error),
 }
 
@@ -73,12 +73,12 @@ pub(super) fn locate(
     entry: &ZipEntry,
 ) -> Result<ContentSpan, ArchiveError> {
     let header: [u8; HEADER_BYTES] = match read_at(reader, entry.header_start) {
-        Err(ArchiveError::NotAZip { .. }) => return Err(damaged(entry, Damage::NoHeader)),
+        Err(ArchiveError::NotAZip { .. }) => return Err(EntryFault::NoHeader.of(&entry.name)),
         other => other?,
     };
     // The programs check the signature only, and take all else from the list (rules 5.1).
     if !header.starts_with(HEADER_SIGNATURE) {
-        return Err(damaged(entry, Damage::NoHeader));
+        return Err(EntryFault::NoHeader.of(&entry.name));
     }
     let name_bytes = u16_at(&header, 26);
     let mut name = Vec::new();
@@ -87,7 +87,7 @@ pub(super) fn locate(
     let start = entry.header_start.checked_add(header_bytes);
     let end = start.and_then(|start| start.checked_add(entry.packed));
     let (Some(start), Some(end)) = (start, end) else {
-        return Err(damaged(entry, Damage::NoHeader));
+        return Err(EntryFault::NoHeader.of(&entry.name));
     };
     // A field can also be left to what follows the content, or to a 64-bit field.
     let stated = |at: usize, listed: u64| {
@@ -152,30 +152,25 @@ impl Unpacker {
         let outcome = match entry.method {
             STORED => self.copy(packed, &mut measure),
             DEFLATED => self.inflate(packed, &mut measure),
-            method => {
-                return Err(ArchiveError::UnsupportedMethod {
-                    name: entry.name.clone(),
-                    method,
-                });
-            }
+            method => return Err(EntryFault::UnsupportedMethod(method).of(&entry.name)),
         };
-        match outcome.and_then(|()| {
-            if measure.size < measure.stated {
-                return Err(ContentFault::Damaged(Damage::TooShort {
-                    stated: measure.stated,
-                    found: measure.size,
-                }));
-            }
-            Ok(())
-        }) {
-            Ok(()) => {}
+        let (stated, found) = (measure.stated, measure.size);
+        let fault = match outcome {
+            Ok(()) if found < stated => Some(EntryFault::TooShort { stated, found }),
+            Ok(()) => None,
             Err(ContentFault::Io(e)) => return Err(e.into()),
+            Err(ContentFault::Damaged(fault)) => Some(fault),
+        };
+        if let Some(fault) = fault {
             // Plain data under the flag is read as it is (rules 5.3); if that fails, the flag is the likely
             // reason.
-            Err(ContentFault::Damaged(_)) if entry.is_flagged_encrypted() => {
-                return Err(damaged(entry, Damage::Encrypted));
-            }
-            Err(ContentFault::Damaged(damage)) => return Err(damaged(entry, damage)),
+            let is_encrypted = entry.is_flagged_encrypted();
+            let fault = if is_encrypted {
+                EntryFault::Encrypted
+            } else {
+                fault
+            };
+            return Err(fault.of(&entry.name));
         }
         let found = measure.crc.finalize();
         check_crc(reader, entry, place, found)
@@ -211,7 +206,7 @@ impl Unpacker {
             let status = self
                 .inflate
                 .decompress(input, &mut self.unpacked, FlushDecompress::None)
-                .map_err(|_| ContentFault::Damaged(Damage::Corrupt))?;
+                .map_err(|_| ContentFault::Damaged(EntryFault::Corrupt))?;
             // Both are bounded by the buffers, so they fit.
             let consumed = (self.inflate.total_in() - consumed) as usize;
             let produced = (self.inflate.total_out() - produced) as usize;
@@ -222,12 +217,12 @@ impl Unpacker {
                 return Ok(());
             }
             if consumed == 0 && produced == 0 {
-                let damage = if from == to {
-                    Damage::CutOff
+                let fault = if from == to {
+                    EntryFault::CutOff
                 } else {
-                    Damage::Corrupt
+                    EntryFault::Corrupt
                 };
-                return Err(ContentFault::Damaged(damage));
+                return Err(ContentFault::Damaged(fault));
             }
         }
     }
@@ -247,8 +242,7 @@ impl<'s> Measure<'s> {
         self.size += bytes.len() as u64;
         // Checked for each part, so that a zip bomb is not unpacked to its end.
         if self.size > self.stated {
-            let stated = self.stated;
-            return Err(ContentFault::Damaged(Damage::TooLong { stated }));
+            return Err(ContentFault::Damaged(EntryFault::TooLong(self.stated)));
         }
         (self.sink)(bytes);
         self.crc.update(bytes);
@@ -269,12 +263,12 @@ fn check_crc(
     place: ContentSpan,
     found: u32,
 ) -> Result<bool, ArchiveError> {
-    let wrong = |stated| damaged(entry, Damage::Checksum { stated, found });
+    let wrong = |stated| EntryFault::Checksum { stated, found }.of(&entry.name);
     // The programs skip a stated 0, but not if a descriptor follows the content; then the descriptor has to
     // state the same checksum (rules 5.4).
     if entry.has_descriptor() {
         let cut_off = |e| match e {
-            ArchiveError::NotAZip { .. } => damaged(entry, Damage::CutOff),
+            ArchiveError::NotAZip { .. } => EntryFault::CutOff.of(&entry.name),
             other => other,
         };
         let first: [u8; 12] = read_at(reader, place.end).map_err(cut_off)?;
@@ -296,13 +290,6 @@ fn check_crc(
         return Err(wrong(entry.crc));
     }
     Ok(false)
-}
-
-fn damaged(entry: &ZipEntry, damage: Damage) -> ArchiveError {
-    ArchiveError::Damaged {
-        name: entry.name.clone(),
-        damage,
-    }
 }
 
 fn read_some(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {

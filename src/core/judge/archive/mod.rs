@@ -22,7 +22,7 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
-pub use error::{ArchiveError, Damage};
+pub use error::{ArchiveError, EntryFault};
 pub use executable::{has_any_executable, has_executable};
 pub use unpack::{UnpackError, UnpackedContent, UnpackedEntry, unpack_files, unpack_zip};
 

@@ -5,10 +5,10 @@ use std::fmt;
 use std::io::{Read, Seek, SeekFrom};
 
 use super::central::{EntryKind, EntryList, ZipEntry, read_list};
-use super::executable::executable;
+use super::executable::is_program;
 use super::layout::unpacked_files;
 use super::member::{ContentSpan, Unpacker, locate};
-use super::{ArchiveError, FREE_UNPACKED_BYTES, FileDigest, Limits};
+use super::{ArchiveError, EntryFault, FREE_UNPACKED_BYTES, FileDigest, Limits};
 use crate::contents::{ProgramContents, ProgramScanner};
 use crate::hash::{self, Digest, Hash, Sha256Stream, h1_of_digests};
 
@@ -33,69 +33,48 @@ pub enum Oddity {
     /// The two `h1` differ: once a program has recorded the one, it refuses the zip by the other,
     /// unless the lock holds the `zh` as well. Always the first oddity.
     HashesDiffer,
-    /// An entry for a directory, which only the member hash covers.
-    DirectoryEntry {
-        /// The name of the entry.
-        name: Box<[u8]>,
-    },
+    /// An oddity of the entry of that name.
+    Entry(Box<[u8]>, EntryOddity),
+}
+
+/// Something unusual about an entry of a zip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum EntryOddity {
+    /// Only the member hash covers a directory.
+    #[error("is an entry for a directory")]
+    Directory,
     /// A name that is cleaned when it is unpacked, e.g. of `./`.
-    UncleanName {
-        /// The name of the entry.
-        name: Box<[u8]>,
-    },
-    /// An entry whose name occurs again later; the last content wins.
-    Replaced {
-        /// The name of the entry.
-        name: Box<[u8]>,
-    },
-    /// A symbolic link, which is unpacked as a file that holds the target's name.
-    Symlink {
-        /// The name of the entry.
-        name: Box<[u8]>,
-    },
-    /// An entry that claims to be encrypted, and is not.
-    FlaggedEncrypted {
-        /// The name of the entry.
-        name: Box<[u8]>,
-    },
+    #[error("is a name that changes when it is unpacked")]
+    UncleanName,
+    /// The name occurs again later; the last content wins.
+    #[error("occurs again later in the zip; the last one counts")]
+    Replaced,
+    /// A symbolic link.
+    #[error("is a symbolic link, unpacked as a file with its target's name")]
+    Symlink,
+    /// The entry claims to be encrypted, and is not.
+    #[error("claims to be encrypted and is not")]
+    FlaggedEncrypted,
     /// The entry's own header differs from the list of entries; the list wins.
-    HeaderDiffers {
-        /// The name of the entry.
-        name: Box<[u8]>,
-    },
+    #[error("has a header that contradicts the list of entries")]
+    HeaderDiffers,
     /// The checksum is stated as 0, which the programs do not check, and it is wrong.
-    UncheckedContent {
-        /// The name of the entry.
-        name: Box<[u8]>,
-    },
+    #[error("has no usable checksum, so damage would go unnoticed")]
+    UncheckedContent,
 }
 
 impl fmt::Display for Oddity {
     /// Describes the oddity so that a user can decide if it matters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, what) = match self {
-            Self::HashesDiffer => {
-                return f.write_str(
-                    "unpacked it hashes differently than as a zip, so the programs record one h1: \
-                    and check another; a lock file without its zh: would refuse it",
-                );
-            }
-            Self::DirectoryEntry { name } => (name, "is an entry for a directory"),
-            Self::UncleanName { name } => (name, "is a name that changes when it is unpacked"),
-            Self::Replaced { name } => (name, "occurs again later in the zip; the last one counts"),
-            Self::Symlink { name } => (
-                name,
-                "is a symbolic link, unpacked as a file with its target's name",
+        match self {
+            Self::HashesDiffer => f.write_str(
+                "unpacked it hashes differently than as a zip, so the programs record one h1: \
+                and check another; a lock file without its zh: would refuse it",
             ),
-            Self::FlaggedEncrypted { name } => (name, "claims to be encrypted and is not"),
-            Self::HeaderDiffers { name } => {
-                (name, "has a header that contradicts the list of entries")
+            Self::Entry(name, oddity) => {
+                write!(f, "{:?} {oddity}", String::from_utf8_lossy(name))
             }
-            Self::UncheckedContent { name } => {
-                (name, "has no usable checksum, so damage would go unnoticed")
-            }
-        };
-        write!(f, "{:?} {what}", String::from_utf8_lossy(name))
+        }
     }
 }
 
@@ -148,48 +127,55 @@ pub fn hash_members_and_contents(
     limits: &Limits,
     type_name: &str,
 ) -> Result<(ZipHashes, ProgramContents), ArchiveError> {
-    let mut program = ProgramScan {
-        type_name,
-        scanner: ProgramScanner::new(),
-    };
-    let hashes = read_members(zh, reader, limits, Some(&mut program))?;
-    Ok((hashes, program.scanner.finish()))
+    let mut scanner = ProgramScanner::new();
+    let hashes = read_members(zh, reader, limits, Some((type_name, &mut scanner)))?;
+    Ok((hashes, scanner.finish()))
 }
 
-/// Reads the build information of the provider's program in a zip, whose bytes are not hashed.
+/// Reads the build information of the provider's program in a zip; no other content is read.
 ///
 /// # Errors
-/// As [`hash_zip`].
+/// The first fault of the zip, but for the contents of its other entries.
 pub fn program_contents(
-    reader: impl Read + Seek,
+    mut reader: impl Read + Seek,
     limits: &Limits,
     type_name: &str,
 ) -> Result<ProgramContents, ArchiveError> {
-    let unknown = hash::zh_of_digest(&[0; hash::DIGEST_BYTES]);
-    Ok(hash_members_and_contents(unknown, reader, limits, type_name)?.1)
+    let CheckedZip {
+        list,
+        paths,
+        places,
+    } = CheckedZip::read(&mut reader, limits)?;
+    let mut scanner = ProgramScanner::new();
+    if let Some(number) = program(&paths, type_name) {
+        let (entry, mut unpacker) = (&list.entries[number], Unpacker::new());
+        unpacker.read_to(&mut reader, entry, places[number], &mut |bytes| {
+            scanner.push(bytes)
+        })?;
+    }
+    Ok(scanner.finish())
 }
 
-/// The build information that is read of a provider's program.
-struct ProgramScan<'t> {
-    type_name: &'t str,
-    scanner: ProgramScanner,
+/// Returns the number of the program's entry: the programs run the first in the order of the names' bytes.
+fn program(paths: &BTreeMap<Box<[u8]>, usize>, type_name: &str) -> Option<usize> {
+    let (_, number) = paths.iter().find(|(name, _)| is_program(name, type_name))?;
+    Some(*number)
 }
 
+/// Hashes the members of a zip; the program of that type is shown to the scanner as well.
 fn read_members(
     zh: Hash,
     mut reader: impl Read + Seek,
     limits: &Limits,
-    program: Option<&mut ProgramScan<'_>>,
+    scanned: Option<(&str, &mut ProgramScanner)>,
 ) -> Result<ZipHashes, ArchiveError> {
     let CheckedZip {
         list,
         paths,
         places,
     } = CheckedZip::read(&mut reader, limits)?;
-    let program = program.and_then(|program| {
-        let name = executable(paths.keys().map(|name| &**name), program.type_name)?;
-        Some((paths[name], &mut program.scanner))
-    });
+    let program =
+        scanned.and_then(|(type_name, scanner)| Some((program(&paths, type_name)?, scanner)));
     let (digests, mut oddities) = read_contents(&mut reader, &list, &paths, &places, program)?;
 
     let last = last_of_each_name(&list.entries);
@@ -235,25 +221,25 @@ fn read_contents(
     let mut unpacker = Unpacker::new();
     let last = last_of_each_name(&list.entries);
     for (number, entry) in list.entries.iter().enumerate() {
-        let name = || entry.name.clone();
+        let mut odd = |oddity| oddities.push(Oddity::Entry(entry.name.clone(), oddity));
         if entry.kind == EntryKind::Directory {
             // The member hash has a line for it and the directory hash has none (rules 2.2, 4.1).
-            oddities.push(Oddity::DirectoryEntry { name: name() });
+            odd(EntryOddity::Directory);
         } else if !paths.contains_key(&entry.name) {
-            oddities.push(Oddity::UncleanName { name: name() });
+            odd(EntryOddity::UncleanName);
         }
         if entry.kind == EntryKind::Symlink {
             // Unpacked it is a file with the text of its target, for either hash (rules 3.3).
-            oddities.push(Oddity::Symlink { name: name() });
+            odd(EntryOddity::Symlink);
         }
         if entry.is_flagged_encrypted() {
-            oddities.push(Oddity::FlaggedEncrypted { name: name() });
+            odd(EntryOddity::FlaggedEncrypted);
         }
         if last[&*entry.name] != number {
-            oddities.push(Oddity::Replaced { name: name() });
+            odd(EntryOddity::Replaced);
         }
         if places[number].header_differs {
-            oddities.push(Oddity::HeaderDiffers { name: name() });
+            odd(EntryOddity::HeaderDiffers);
         }
         if entry.is_named_directory() {
             // The member hash takes its content as empty, even if the entry holds bytes (rules 4.1).
@@ -266,7 +252,7 @@ fn read_contents(
             .map(|(_, scanner)| &mut **scanner);
         let content = unpacker.read(reader, entry, places[number], scanner)?;
         if content.unstated_checksum {
-            oddities.push(Oddity::UncheckedContent { name: name() });
+            odd(EntryOddity::UncheckedContent);
         }
         digests.push(content.digest);
     }
@@ -311,8 +297,7 @@ fn check_size(list: &EntryList, limits: &Limits) -> Result<(), ArchiveError> {
     for entry in &list.entries {
         // The member hash has nothing for it, while another reader may unpack it as a file (rules 5.5).
         if entry.is_named_directory() && entry.size != 0 {
-            let name = entry.name.clone();
-            return Err(ArchiveError::DirectoryWithData { name });
+            return Err(EntryFault::DirectoryWithData.of(&entry.name));
         }
         bytes = bytes.saturating_add(entry.size);
     }
@@ -341,8 +326,7 @@ fn find_places(
         // Entries that share one content make a zip of 42 kB unpack to 5.5 GB (D. Fifield, "A better zip
         // bomb").
         if start < taken || meets_list {
-            let name = list.entries[number].name.clone();
-            return Err(ArchiveError::Overlap { name });
+            return Err(EntryFault::Overlap.of(&list.entries[number].name));
         }
         taken = end;
     }

@@ -1,7 +1,7 @@
 //! Explains failures to find a module to readers of configuration.
 
 use crate::addr::module::{Danger, RemoteModule};
-use crate::archive::ArchiveError;
+use crate::archive::{ArchiveError, EntryFault};
 use crate::diag::rules;
 use crate::flavor::Flavor;
 use crate::modules::git::GitFailure;
@@ -120,9 +120,10 @@ pub(super) fn too_many_steps(limit: usize) -> ModuleFailure {
 pub(super) fn package(error: &PackageError) -> ModuleFailure {
     match error {
         PackageError::ParentInPath { .. }
-        | PackageError::Zip(ArchiveError::ParentInName { .. }) => {
-            failure(Kind::Refused(ESCAPES), DOWNLOAD, chain(error))
-        }
+        | PackageError::Zip(ArchiveError::Entry {
+            fault: EntryFault::ParentInName,
+            ..
+        }) => failure(Kind::Refused(ESCAPES), DOWNLOAD, chain(error)),
         error => missing(chain(error)),
     }
 }
