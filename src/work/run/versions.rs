@@ -31,15 +31,6 @@ enum VersionContent {
     Missing,
 }
 
-/// The versions of a lock file.
-#[derive(Default)]
-pub(crate) struct Versions {
-    /// Every version that could be read.
-    pub(crate) locks: BTreeMap<ObjectId, LockFile>,
-    /// Some could not be read.
-    pub(crate) has_unreadable: bool,
-}
-
 /// Returns the versions that a commit made or replaced, as far as they are files.
 pub(crate) fn blobs(change: &CommittedChange) -> impl Iterator<Item = &ObjectId> {
     [&change.change.new, &change.change.old]
@@ -55,7 +46,6 @@ impl VersionContents {
     /// older commits.
     pub(crate) fn of_history(
         repository: &Repository<'_>,
-        most: Option<usize>,
         mut is_wanted: impl FnMut(&CommittedChange) -> bool,
     ) -> Result<(Vec<Commit>, Self), GitError> {
         let mut commits = Vec::new();
@@ -70,7 +60,7 @@ impl VersionContents {
                 }
                 Ok(contents)
             });
-            let listed = repository.history(most, &mut |commit| {
+            let listed = repository.history(&mut |commit| {
                 for change in commit.changes.iter().filter(|change| is_wanted(change)) {
                     for blob in blobs(change) {
                         if seen.insert(blob.clone()) {
@@ -126,7 +116,7 @@ impl VersionContents {
         flavor: Flavor,
         texts: &mut Texts,
         result: &mut RootResult,
-    ) -> Versions {
+    ) -> BTreeMap<ObjectId, LockFile> {
         let mut wanted: BTreeMap<&ObjectId, String> = BTreeMap::new();
         for FileCommit { commit, change } in commits {
             let sides = [&change.change.new, &change.change.old];
@@ -144,14 +134,11 @@ impl VersionContents {
                 wanted.entry(blob).or_default();
             }
         }
-        let mut versions = Versions::default();
+        let mut versions = BTreeMap::new();
         for (blob, name) in wanted {
             match self.version(blob, &name, flavor, texts, result) {
-                Ok(lock) => drop(versions.locks.insert(blob.clone(), lock)),
-                Err(why) => {
-                    versions.has_unreadable = true;
-                    result.warn(format!("{name} could not be read and is skipped: {why}"));
-                }
+                Ok(lock) => drop(versions.insert(blob.clone(), lock)),
+                Err(why) => result.warn(format!("{name} could not be read and is skipped: {why}")),
             }
         }
         versions

@@ -25,11 +25,6 @@ use crate::run::provider::naming;
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
 
-/// The number of commits that are read first for `-n`, in addition to two for each wanted one, and the factor
-/// of its growth while too few of them hold a change.
-const FIRST_COMMITS: usize = 20;
-const COMMITS_GROWTH: usize = 8;
-
 /// Unlike other commands, `log` does not stop at the working directory.
 const ROOTS_HELP: &str = "Root module directories [default: every lock file of the repository]";
 
@@ -102,7 +97,7 @@ impl Command for LogArgs {
 
 /// Lists all changes of roots that another command has opened.
 pub(crate) fn of_roots(session: &Session<'_>, roots: &[RootResult]) -> CommandResult {
-    LogRun::of_roots(session, roots).list(None).result
+    LogRun::of_roots(session, roots).list()
 }
 
 impl LogArgs {
@@ -113,29 +108,18 @@ impl LogArgs {
             Ok(opened) => opened,
             Err(failure) => return CommandResult::failed("log", [failure]),
         };
-        let Some(most) = self.max_count else {
-            return opened.list(None).result;
-        };
-        // Commits without a change that is shown do not count, so that `-n 1` always shows a change.
-        let mut commits = Some(most.saturating_mul(2).saturating_add(FIRST_COMMITS));
-        loop {
-            let mut listed = opened.list(commits);
-            let has_enough = keep_newest(&mut listed.result, most);
-            if has_enough && !listed.has_unreadable || listed.is_whole {
-                return listed.result;
-            }
-            // What cannot be read is compared with what was before it, however far that is.
-            commits = commits
-                .filter(|_| !listed.has_unreadable)
-                .and_then(|commits| commits.checked_mul(COMMITS_GROWTH));
+        let mut result = opened.list();
+        if let Some(most) = self.max_count {
+            keep_newest(&mut result, most);
         }
+        result
     }
 }
 
-/// Keeps the changes of so many newest commits. Returns true if there are more, or as many.
-fn keep_newest(result: &mut CommandResult, most: usize) -> bool {
+/// Keeps the changes of so many newest commits; commits without a change that is shown do not count.
+fn keep_newest(result: &mut CommandResult, most: usize) {
     let ResultSubject::Roots(roots) = &mut result.subject else {
-        return true;
+        return;
     };
     let newer = |row: &Provider| match row {
         Provider::Changed(change) => change.newer_commits,
@@ -146,13 +130,11 @@ fn keep_newest(result: &mut CommandResult, most: usize) -> bool {
         .flat_map(|root| &root.providers)
         .map(newer)
         .collect();
-    let count = commits.len();
     if let Some(first_left_out) = commits.into_iter().nth(most) {
         for root in roots {
             root.providers.retain(|row| newer(row) < first_left_out);
         }
     }
-    count >= most
 }
 
 /// Takes the versions out of what a commit did; nothing if git does not name what it left.

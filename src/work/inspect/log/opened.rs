@@ -53,18 +53,6 @@ struct LockPlace {
     flavor: Option<Flavor>,
 }
 
-/// The files in a directory that begin another repository inside of one: those of a work tree, and of a bare one.
-const REPOSITORY_SIGNS: [&str; 2] = [".git", "HEAD"];
-
-/// The histories that a number of commits gives.
-pub(super) struct ListedHistories {
-    pub(super) result: CommandResult,
-    /// No repository has older commits that changed lock files.
-    pub(super) is_whole: bool,
-    /// A version of a lock file could not be read.
-    pub(super) has_unreadable: bool,
-}
-
 /// One lock file with its commits, the newest first.
 struct LockHistory<'h> {
     commits: Vec<FileCommit<'h>>,
@@ -175,30 +163,24 @@ impl<'r, 'a> LogRun<'r, 'a> {
     fn place(&mut self, dir: &Path) -> Result<(usize, PathBuf), Failure> {
         let disk = self.world.disk;
         let resolved = disk.resolve(dir).ok();
-        let begins_repository = |dir: &Path| {
-            REPOSITORY_SIGNS
-                .iter()
-                .any(|name| disk.kind(&dir.join(name)).is_ok())
-        };
-        if let Some(resolved) = &resolved {
+        // A submodule, or another repository inside of one, has a `.git` of its own.
+        let top = resolved.as_deref().and_then(|resolved| {
+            resolved
+                .ancestors()
+                .find(|dir| disk.kind(&dir.join(".git")).is_ok())
+        });
+        if let (Some(resolved), Some(top)) = (&resolved, top) {
             let known = self
                 .repositories
                 .iter()
-                .enumerate()
-                .find_map(|(at, found)| {
-                    let below = resolved.strip_prefix(found.top.as_ref()?).ok()?;
-                    // Another repository may lie inside: a submodule, or a bare one.
-                    let mut between = resolved.ancestors().take(below.components().count());
-                    (!between.any(begins_repository)).then(|| (at, below.to_owned()))
-                });
-            if let Some(place) = known {
-                return Ok(place);
+                .position(|found| found.top.as_deref() == Some(top));
+            if let (Some(at), Ok(below)) = (known, resolved.strip_prefix(top)) {
+                return Ok((at, below.to_owned()));
             }
+        } else if self.has_outside && resolved.is_some() {
             // Variables that name a repository would have counted for the first one, too.
-            if self.has_outside && !resolved.ancestors().any(begins_repository) {
-                let dir = dir.to_owned();
-                return Err(failure(&GitError::NoRepository { dir }));
-            }
+            let dir = dir.to_owned();
+            return Err(failure(&GitError::NoRepository { dir }));
         }
         let git = Repository::find(self.world.run, dir).map_err(|error| {
             self.has_outside |= matches!(error, GitError::NoRepository { .. });
@@ -239,32 +221,23 @@ impl<'r, 'a> LogRun<'r, 'a> {
         })
     }
 
-    /// Lists the histories that so many newest commits of each repository give; `None` for all.
-    pub(super) fn list(&self, commits: Option<usize>) -> ListedHistories {
-        let mut listing = Listing {
-            opened: self,
-            roots: self.roots.clone(),
-            is_whole: true,
-            has_unreadable: false,
-        };
-        let listed = match &self.locks {
+    /// Lists the histories.
+    pub(super) fn list(mut self) -> CommandResult {
+        let listed = match self.locks.take() {
             Some(locks) => {
-                listing.roots(locks, commits);
+                self.placed(&locks);
                 Ok(())
             }
-            None => listing.repository(commits),
+            None => self.whole_repository(),
         };
-        let is_empty = listing
+        let is_empty = self
             .roots
             .results
             .iter()
             .all(|root| root.providers.is_empty());
-        let mut result = match listed {
-            Ok(()) => listing.roots.into_result("log"),
-            Err(failure) => CommandResult::failed("log", [failure]),
-        };
+        let mut remarks = Vec::new();
         if self.repositories.iter().any(|found| found.git.is_shallow()) {
-            result.remarks.push(Sentence::note(format!(
+            remarks.push(Sentence::note(format!(
                 "the clone is shallow: its oldest commit seems to add all that it has; {}",
                 advice::git::unshallow(None)
             )));
@@ -277,39 +250,23 @@ impl<'r, 'a> LogRun<'r, 'a> {
                 .is_ok()
         {
             let text = format!("{typed} counts as a provider; write ./{typed} for the directory");
-            result.remarks.push(Sentence::note(text));
+            remarks.push(Sentence::note(text));
         }
-        ListedHistories {
-            result,
-            is_whole: listing.is_whole,
-            has_unreadable: listing.has_unreadable,
-        }
+        let mut result = match listed {
+            Ok(()) => self.roots.into_result("log"),
+            Err(failure) => CommandResult::failed("log", [failure]),
+        };
+        result.remarks.extend(remarks);
+        result
     }
-}
 
-/// The history of one lock file.
-struct ListedRoot {
-    result: RootResult,
-    /// The versions with faults.
-    texts: Texts,
-    has_unreadable: bool,
-}
-
-/// Histories on their way into results.
-struct Listing<'l, 'a> {
-    opened: &'l LogRun<'l, 'a>,
-    roots: RootResults,
-    is_whole: bool,
-    has_unreadable: bool,
-}
-
-impl Listing<'_, '_> {
     /// Lists every lock file of the repository.
-    fn repository(&mut self, limit: Option<usize>) -> Result<(), Failure> {
-        let Some(found) = self.opened.repositories.first() else {
+    fn whole_repository(&mut self) -> Result<(), Failure> {
+        let Some(found) = self.repositories.first() else {
             return Ok(());
         };
-        let (commits, contents) = self.commits(found, limit, |_| true)?;
+        let (commits, contents) =
+            VersionContents::of_history(&found.git, |_| true).map_err(|error| failure(&error))?;
         let files = git::files(&commits);
         let histories = files.into_iter().map(|(path, own)| {
             let dir = path
@@ -335,15 +292,14 @@ impl Listing<'_, '_> {
     }
 
     /// Lists the lock files of the roots.
-    fn roots(&mut self, locks: &BTreeMap<String, LockPlace>, limit: Option<usize>) {
-        let opened = self.opened;
+    fn placed(&mut self, locks: &BTreeMap<String, LockPlace>) {
         let all = std::mem::take(&mut self.roots.results);
         let paths: Vec<String> = all.iter().map(|root| root.path.clone()).collect();
         let (mut placed, done): (Vec<RootResult>, Vec<RootResult>) = all
             .into_iter()
             .partition(|root| locks.contains_key(&root.path));
         self.roots.results = done;
-        for (index, found) in opened.repositories.iter().enumerate() {
+        for index in 0..self.repositories.len() {
             let own: Vec<RootResult> = placed
                 .extract_if(.., |root| locks[&root.path].repository == index)
                 .collect();
@@ -360,11 +316,12 @@ impl Listing<'_, '_> {
                 }
                 is_wanted
             };
-            let (commits, contents) = match self.commits(found, limit, is_wanted) {
+            let git = &self.repositories[index].git;
+            let (commits, contents) = match VersionContents::of_history(git, is_wanted) {
                 Ok(read) => read,
-                Err(failure) => {
+                Err(error) => {
                     for mut result in own {
-                        result.fail(failure.clone());
+                        result.fail(failure(&error));
                         self.roots.results.push(result);
                     }
                     continue;
@@ -374,7 +331,7 @@ impl Listing<'_, '_> {
             let mut histories = Vec::new();
             for mut result in own {
                 let place = &locks[&result.path];
-                match place.follow(&changed, self.is_whole, &result.path) {
+                match place.follow(&changed, &result.path) {
                     Ok(commits) => histories.push(LockHistory {
                         commits,
                         dir: place.dir.clone(),
@@ -396,20 +353,6 @@ impl Listing<'_, '_> {
             .sort_by_key(|root| order.get(&root.path).copied());
     }
 
-    /// Lists the commits of a repository that changed lock files, the newest first, with the versions of the wanted
-    /// changes.
-    fn commits(
-        &mut self,
-        found: &FoundRepository<'_>,
-        limit: Option<usize>,
-        is_wanted: impl FnMut(&CommittedChange) -> bool,
-    ) -> Result<(Vec<Commit>, VersionContents), Failure> {
-        let (commits, contents) = VersionContents::of_history(&found.git, limit, is_wanted)
-            .map_err(|error| failure(&error))?;
-        self.is_whole &= limit.is_none_or(|limit| commits.len() < limit);
-        Ok((commits, contents))
-    }
-
     /// Adds what each commit changed to the results of the lock files.
     fn histories(
         &mut self,
@@ -419,20 +362,17 @@ impl Listing<'_, '_> {
     ) {
         let histories: Vec<(usize, LockHistory<'_>)> = histories.into_iter().enumerate().collect();
         let listed = parallel::map(parallel::cores(), &histories, |(at, history)| {
-            let mut listed = ListedRoot {
-                result: history.result.clone(),
-                texts: self.roots.texts.after(*at),
-                has_unreadable: false,
-            };
-            if let Err(failure) = self.history(history, order, contents, &mut listed) {
-                listed.result.fail(failure);
+            let mut result = history.result.clone();
+            // The versions with faults.
+            let mut texts = self.roots.texts.after(*at);
+            if let Err(failure) = self.history(history, order, contents, &mut result, &mut texts) {
+                result.fail(failure);
             }
-            listed
+            (result, texts)
         });
-        for root in listed {
-            self.roots.results.push(root.result);
-            self.roots.texts.append(root.texts);
-            self.has_unreadable |= root.has_unreadable;
+        for (result, texts) in listed {
+            self.roots.results.push(result);
+            self.roots.texts.append(texts);
         }
     }
 
@@ -441,25 +381,24 @@ impl Listing<'_, '_> {
         history: &LockHistory<'_>,
         order: &Order<'_>,
         contents: &VersionContents,
-        listed: &mut ListedRoot,
+        result: &mut RootResult,
+        texts: &mut Texts,
     ) -> Result<(), Failure> {
         let commits = &history.commits;
-        let result = &mut listed.result;
         let flavor = history
             .flavor
-            .unwrap_or_else(|| self.opened.flavor(commits, contents, &history.dir));
+            .unwrap_or_else(|| self.flavor(commits, contents, &history.dir));
         result.flavor = Some(flavor);
-        let filter = match self.opened.provider {
+        let filter = match self.provider {
             None => HistoryFilter::All,
             Some(typed) => HistoryFilter::parse(typed, flavor).map_err(|error| {
                 Failure::from_error(&error).help("write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE")
             })?,
         };
-        let versions = contents.versions(commits, flavor, &mut listed.texts, result);
-        listed.has_unreadable = versions.has_unreadable;
+        let locks = contents.versions(commits, flavor, texts, result);
         let (commits, steps): (Vec<&FileCommit<'_>>, Vec<_>) =
             commits.iter().filter_map(step).unzip();
-        result.providers = review::history(&steps, &versions.locks, &filter)
+        result.providers = review::history(&steps, &locks, &filter)
             .into_iter()
             .map(|found| {
                 let FileCommit { commit, change } = commits[found.step];
@@ -470,34 +409,7 @@ impl Listing<'_, '_> {
             .collect();
         Ok(())
     }
-}
 
-impl LockPlace {
-    /// Returns the path of the lock file, from the top of the work tree.
-    fn path(&self) -> PathBuf {
-        self.dir.join(lockfile::FILE_NAME)
-    }
-
-    /// Picks the commits that changed the lock file; `is_whole` says that there are no older ones.
-    fn follow<'h>(
-        &self,
-        changed: &ChangedPaths<'h>,
-        is_whole: bool,
-        shown: &str,
-    ) -> Result<Vec<FileCommit<'h>>, Failure> {
-        let own = changed.follow(&self.path());
-        // Without a commit that has it, the path is more likely mistyped than removed.
-        if own.is_empty() && is_whole && self.flavor.is_none() {
-            return Err(Failure::new(format!(
-                "{shown} is not there, and no commit has a lock file in it"
-            ))
-            .help("`lockctl log` without a root lists every lock file of the repository"));
-        }
-        Ok(own)
-    }
-}
-
-impl LogRun<'_, '_> {
     /// Decides about the flavor of a lock file by its newest version.
     fn flavor(&self, own: &[FileCommit<'_>], contents: &VersionContents, dir: &Path) -> Flavor {
         // The header of an old version may be that of the other program, since a root can be converted.
@@ -510,6 +422,30 @@ impl LogRun<'_, '_> {
             .filter_map(|entry| entry.blob.as_ref())
             .find_map(|blob| contents.bytes(blob));
         flavor_of(self.options.flavor, self.world.disk, dir, newest.as_deref())
+    }
+}
+
+impl LockPlace {
+    /// Returns the path of the lock file, from the top of the work tree.
+    fn path(&self) -> PathBuf {
+        self.dir.join(lockfile::FILE_NAME)
+    }
+
+    /// Picks the commits that changed the lock file.
+    fn follow<'h>(
+        &self,
+        changed: &ChangedPaths<'h>,
+        shown: &str,
+    ) -> Result<Vec<FileCommit<'h>>, Failure> {
+        let own = changed.follow(&self.path());
+        // Without a commit that has it, the path is more likely mistyped than removed.
+        if own.is_empty() && self.flavor.is_none() {
+            return Err(Failure::new(format!(
+                "{shown} is not there, and no commit has a lock file in it"
+            ))
+            .help("`lockctl log` without a root lists every lock file of the repository"));
+        }
+        Ok(own)
     }
 }
 
