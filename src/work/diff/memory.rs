@@ -11,7 +11,8 @@ impl RevisionReader<'_, '_> {
     /// Warns of project files that remember less of a provider than before, or something else: without a change of a
     /// lock file nothing else shows it, and the next change would be no step down.
     pub(super) fn lost_memory(&self, changes: &[Change]) -> Result<Vec<Sentence>, Failure> {
-        let mut contents = self.contents(changes, project::MAX_FILE_BYTES)?;
+        let (_, contents) = self.contents(changes, project::MAX_FILE_BYTES)?;
+        let mut contents = contents.into_iter();
         let mut warnings = Vec::new();
         for change in changes {
             let [old, new] = [&change.old, &change.new].map(|entry| {

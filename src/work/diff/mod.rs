@@ -236,8 +236,8 @@ fn two_files(
         Ok(FileKind::Directory) => root::shown(path).join(lockfile::FILE_NAME),
         _ => path.to_owned(),
     });
-    let before = side(session.options, files, &old, texts)?;
-    let now = side(session.options, files, &new, texts)?;
+    let before = side(session, &old, texts)?;
+    let now = side(session, &new, texts)?;
     if before.is_none() && now.is_none() {
         return Err(Failure::new("there is no lock file on either side")
             .help("name two lock files, or the directories that hold them"));
@@ -254,8 +254,7 @@ fn two_files(
 
 /// Reads one side; `None` is a file that is not there, and so is the null device, as in git.
 fn side(
-    options: &Options,
-    files: &dyn Files,
+    session: &Session<'_>,
     path: &Path,
     texts: &mut Texts,
 ) -> Result<Option<LockSide>, Failure> {
@@ -263,13 +262,24 @@ fn side(
     if path == Path::new("/dev/null") {
         return Ok(None);
     }
-    let Some(bytes) = workspace::read_lock(files, path)? else {
-        return Ok(None);
-    };
     let dir = path.parent().unwrap_or(Path::new("."));
-    let flavor = flavor_of(options.flavor, files, dir, Some(&bytes));
-    let file = texts.add(path.display().to_string(), bytes.clone());
-    Ok(Some(LockSide::read(file, bytes, flavor)))
+    let bytes = workspace::read_lock(session.world.disk, path)?;
+    let shown = path.display().to_string();
+    Ok(bytes.map(|bytes| read_side(session, dir, shown, bytes, texts)))
+}
+
+/// Reads the lock file of a directory, which has this name in messages.
+fn read_side(
+    session: &Session<'_>,
+    dir: &Path,
+    shown: String,
+    bytes: Vec<u8>,
+    texts: &mut Texts,
+) -> LockSide {
+    let (options, disk) = (session.options, session.world.disk);
+    let flavor = flavor_of(options.flavor, disk, dir, Some(&bytes));
+    let file = texts.add(shown, bytes.clone());
+    LockSide::read(file, bytes, flavor)
 }
 
 /// Makes the result of all comparisons; files are named unless two were.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::advice;
 use crate::diag::Texts;
 use crate::diff::configuration::Configured;
-use crate::diff::{DiffArgs, configuration};
+use crate::diff::{DiffArgs, configuration, read_side};
 use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Status, TreeEntry};
 use crate::lockfile;
 use crate::pins::{self, Pins};
@@ -17,7 +17,7 @@ use crate::review::{FileCause, FileComparison, LockSide};
 use crate::run::World;
 use crate::run::options::Options;
 use crate::run::session::Session;
-use crate::workspace::{self, flavor_of};
+use crate::workspace;
 use crate::world::{FileKind, Files, clean};
 
 /// The states that are compared, and the means to read them.
@@ -45,9 +45,7 @@ pub(crate) fn compare(
     let dir = session.options.below(Path::new("."));
     let repository = Repository::find(world.run, &dir).map_err(|error| refused(args, &error))?;
     let sides = sides(&repository, args).map_err(|error| refused(args, &error))?;
-    let changes = repository
-        .changes(&sides.0, &sides.1)
-        .map_err(|error| advice::git::failure(&error))?;
+    let changes = repository.changes(&sides.0, &sides.1).map_err(failure)?;
     // A bare repository has no work tree; its revisions are read as if they lay in the root directory.
     let top = match (repository.top(), world.env.current_dir()) {
         (Some(top), Ok(current)) => clean(&current.join(top)),
@@ -70,14 +68,11 @@ pub(crate) fn compare(
     let pinned = reading
         .repository
         .pin_changes(&sides.0, &sides.1)
-        .map_err(|error| advice::git::failure(&error))?;
+        .map_err(failure)?;
     files.extend(reading.pins(&pinned)?);
     // A link that changed itself was compared above.
     let known: BTreeSet<&Path> = changes.iter().map(Change::path).collect();
-    let linked = reading
-        .repository
-        .linked_locks()
-        .map_err(|error| advice::git::failure(&error))?;
+    let linked = reading.repository.linked_locks().map_err(failure)?;
     for path in linked.iter().filter(|path| !known.contains(&***path)) {
         files.extend(reading.linked(path, texts));
     }
@@ -85,11 +80,11 @@ pub(crate) fn compare(
     let submodules = reading
         .repository
         .moved_submodules(&sides.0, &sides.1)
-        .map_err(|error| advice::git::failure(&error))?;
+        .map_err(failure)?;
     let projects = reading
         .repository
         .project_changes(&sides.0, &sides.1)
-        .map_err(|error| advice::git::failure(&error))?;
+        .map_err(failure)?;
     let mut warnings = reading.lost_memory(&projects)?;
     warnings.extend(submodule_warning(&submodules));
     Ok((files, warnings))
@@ -188,17 +183,7 @@ fn named(side: &git::Side) -> String {
 
 impl RevisionReader<'_, '_> {
     fn all(&self, changes: &[Change], texts: &mut Texts) -> Result<Vec<FileResult>, Failure> {
-        // All files in one call of git, not a process for each.
-        let blobs: Vec<ObjectId> = changes
-            .iter()
-            .flat_map(|change| [&change.old, &change.new])
-            .flatten()
-            .filter_map(|entry| entry.blob.clone())
-            .collect();
-        let contents = self
-            .repository
-            .read(&blobs, lockfile::MAX_BYTES)
-            .map_err(|error| advice::git::failure(&error))?;
+        let (blobs, contents) = self.contents(changes, lockfile::MAX_BYTES)?;
         // Opening a root reads its lock file, which would start git twice more.
         for tree in self.trees.iter().flatten() {
             for (blob, content) in blobs.iter().zip(&contents) {
@@ -247,22 +232,20 @@ impl RevisionReader<'_, '_> {
         Ok(all)
     }
 
-    /// Reads what git stores of changed files, in their order, by one call.
+    /// Reads what git stores of changed files, in their order, by one call and not by a process for each.
     pub(super) fn contents(
         &self,
         changes: &[Change],
         limit: u64,
-    ) -> Result<impl Iterator<Item = BlobContent>, Failure> {
+    ) -> Result<(Vec<ObjectId>, Vec<BlobContent>), Failure> {
         let blobs: Vec<ObjectId> = changes
             .iter()
             .flat_map(|change| [&change.old, &change.new])
             .filter_map(|entry| entry.as_ref()?.blob.clone())
             .collect();
-        let contents = self
-            .repository
-            .read(&blobs, limit)
-            .map_err(|error| advice::git::failure(&error))?;
-        Ok(contents.into_iter())
+        let contents = self.repository.read(&blobs, limit);
+        let contents = contents.map_err(failure)?;
+        Ok((blobs, contents))
     }
 
     /// Returns the bytes of a side of a change: the next of the contents, or those in the work tree.
@@ -282,7 +265,7 @@ impl RevisionReader<'_, '_> {
 
     /// Compares files of pinned modules.
     fn pins(&self, changes: &[Change]) -> Result<Vec<FileResult>, Failure> {
-        let mut contents = self.contents(changes, pins::MAX_BYTES)?;
+        let mut contents = self.contents(changes, pins::MAX_BYTES)?.1.into_iter();
         let mut all = Vec::new();
         for change in changes {
             let mut failures = Vec::new();
@@ -339,14 +322,7 @@ impl RevisionReader<'_, '_> {
         let mut sides = sides.into_iter().map(|(shown, bytes)| {
             // With one side unreadable everything on the other would look new.
             let bytes = bytes.filter(|_| failures.is_empty())?;
-            let flavor = flavor_of(
-                self.session.options.flavor,
-                self.session.world.disk,
-                &dir,
-                Some(&bytes),
-            );
-            let file = texts.add(shown, bytes.clone());
-            Some(LockSide::read(file, bytes, flavor))
+            Some(read_side(self.session, &dir, shown, bytes, texts))
         });
         let (old, new) = (sides.next().flatten(), sides.next().flatten());
         drop(sides);
@@ -439,16 +415,7 @@ impl RevisionReader<'_, '_> {
             }
         };
         let dir = path.parent().unwrap_or(Path::new("."));
-        Ok(bytes.map(|bytes| {
-            let flavor = flavor_of(
-                self.session.options.flavor,
-                self.session.world.disk,
-                dir,
-                Some(&bytes),
-            );
-            let file = texts.add(shown, bytes.clone());
-            LockSide::read(file, bytes, flavor)
-        }))
+        Ok(bytes.map(|bytes| read_side(self.session, dir, shown, bytes, texts)))
     }
 }
 
@@ -475,6 +442,10 @@ fn compared(
         _ => {}
     }
     comparison
+}
+
+fn failure(error: GitError) -> Failure {
+    advice::git::failure(&error)
 }
 
 fn unreadable(shown: &str, cause: &str) -> Failure {
