@@ -90,7 +90,7 @@ pub mod lock {
 /// Two lock files, or three: what changed, how alarming it is, and the merged one.
 pub mod diff {
     pub use crate::review::{
-        Cause, ChangeKind, Explained, LockDiff, MergeBase, MergeConflict, MergePreference, Merged,
-        ProviderChange, ProviderSide, Risk, diff, explain, merge,
+        Cause, CauseKind, ChangeKind, Explained, LockDiff, MergeBase, MergeConflict,
+        MergePreference, Merged, ProviderChange, ProviderSide, Risk, diff, explain, merge,
     };
 }

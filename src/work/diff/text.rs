@@ -10,8 +10,8 @@ use crate::report::{
     Cell, Column, CommandResult, Look, ResultSubject, RootNames, Row, Table, TextBlock, Tone,
 };
 use crate::review::{
-    Cause, ChangeKind, ExplainedChange, FileCause, FileComparison, ProviderSide, Risk, StepDown,
-    registry_page,
+    CauseKind, ChangeKind, ExplainedChange, FileCause, FileComparison, ProviderSide, Risk,
+    StepDown, registry_page,
 };
 use crate::run::provider;
 
@@ -134,17 +134,16 @@ pub(crate) fn causes(files: &[&FileComparison]) -> Table {
 fn pins(files: &[&FileComparison]) -> Table {
     let rows = files.iter().flat_map(|file| {
         file.review.pins.iter().map(|change| {
-            let risk = change.kind.risk();
             let cells = [
-                risk.name().into(),
-                format!("module {}", change.key).into(),
-                change.clause().into(),
+                change.risk.name().into(),
+                format!("module {}", change.module).into(),
+                change.cause.clone().into(),
             ];
             let row = Row {
-                tone: Some(tone(risk)),
+                tone: Some(tone(change.risk)),
                 ..Row::new(&file.path, cells)
             };
-            ((Reverse(risk), &change.key), row)
+            ((Reverse(change.risk), &change.module), row)
         })
     });
     let columns = &[
@@ -190,10 +189,10 @@ pub(crate) fn table(files: &[&FileComparison], details: Details) -> Table {
             change.details = lines(provider);
             rows.push((key(risk), change));
             for build in &provider.builds {
-                let cells = [subject.clone(), version.clone(), build.name().into()];
+                let cells = [subject.clone(), version.clone(), build.kind.into()];
                 rows.push((
                     key(risk),
-                    row(file, build.risk(), cells, vec![build.to_string()]),
+                    row(file, build.risk, cells, vec![build.text.clone()]),
                 ));
             }
         }
@@ -268,7 +267,7 @@ fn subject(provider: &ExplainedChange, name: &dyn Fn(&ProviderAddr) -> String) -
         .explained
         .causes
         .iter()
-        .any(Cause::is_another_publisher);
+        .any(|cause| cause.kind == CauseKind::OtherPublisher);
     match provider.change.before().filter(|_| is_other) {
         Some(before) => format!("{} → {now}", name(&before.addr)),
         None => now,

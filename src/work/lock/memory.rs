@@ -94,7 +94,7 @@ impl LockJob<'_, '_> {
             result.warn(format!(
                 "{name} {version} is {}: `verify` reports it until it is accepted, and `lockctl explain {}` says how",
                 step.in_full(),
-                step.rule()
+                step.rule
             ));
         }
     }

@@ -128,7 +128,7 @@ pub(super) fn write(
     let path = text.path.display();
     let changes = pin_changes(&text.document.pins, new);
     for change in &changes {
-        let sentence = format!("module {} {}", change.key, change.clause());
+        let sentence = format!("module {} {}", change.module, change.cause);
         if change.kind == PinChangeKind::Added {
             result.detail(sentence);
         } else {

@@ -10,12 +10,12 @@ use crate::git::{self, FileCommit, GitError, Repository};
 use crate::hash::Hashes;
 use crate::lockfile::{self, FILE_NAME, LockFile};
 use crate::project::{self, ProjectPlace};
-use crate::review::{Cause, ProviderChange, diff, explain};
+use crate::review::{CauseKind, ProviderChange, diff, explain};
 use crate::run::World;
 use crate::run::root::Root;
 use crate::run::versions::{VersionContents, blobs};
 use crate::verify::CarriedHashes;
-use crate::version::{Upgrade, VersionStep};
+use crate::version::Upgrade;
 use crate::world::clean;
 
 /// The bytes of lock files before their last change, by path; a merge has several.
@@ -103,13 +103,12 @@ impl<'a> ReplacedLocks<'a> {
 /// Returns the hashes that an entry has kept, although its version moved.
 fn carried_by(change: &ProviderChange) -> Option<CarriedHashes> {
     let (old, new) = (change.before()?, change.now()?);
-    let is_carried = explain(change).causes.iter().any(|cause| match cause {
+    let is_carried = explain(change)
+        .causes
+        .iter()
+        .any(|cause| cause.kind == CauseKind::HashesCarriedOver)
         // Another build of the same version may have the same packages.
-        Cause::HashesCarriedOver { step, .. } => {
-            !matches!(step, VersionStep::Same | VersionStep::Up(Upgrade::Metadata))
-        }
-        _ => false,
-    });
+        && change.upgrade() != Some(Upgrade::Metadata);
     let hashes: Hashes = old
         .lock
         .hashes

@@ -4,7 +4,7 @@ use lockctl::addr::ProviderAddr;
 use lockctl::flavor::Flavor;
 use lockctl::hash::{Hash, Hashes};
 use lockctl::lockfile::{LockFile, ProviderLock};
-use lockctl::review::{ConfigurationCause, ExplainedChange, diff, explain};
+use lockctl::review::{ExplainedChange, diff, explain};
 use lockctl::version::Constraints;
 
 const FLAVOR: Flavor = Flavor::Terraform1_11;
@@ -309,14 +309,4 @@ fn changes_of_constraints_are_explained() {
 ~> 1.0 -> >= 2.0.0, < 1.0.0
   Warning ConstraintsChanged: the constraints allow no version at all; the recorded constraints do not allow this version",
     );
-}
-
-#[test]
-fn what_the_configuration_stated_already_is_said_so() {
-    let cause = ConfigurationCause::ConstraintsUnchanged {
-        place: "live/main.tf:5".to_owned(),
-        constraints: "~> 5.0".to_owned(),
-    };
-    let wanted = "the constraint in the configuration was ~> 5.0 already";
-    assert_eq!(cause.at("the configuration").to_string(), wanted);
 }

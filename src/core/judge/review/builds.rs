@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::fmt;
 
 use super::causes::Risk;
 use super::diff::{ProviderChange, ProviderSide, Sides};
@@ -15,103 +14,23 @@ use crate::version::VersionStep;
 const COMMIT_DIGITS: usize = 12;
 
 /// A change of the builds of a provider.
-///
-/// Displayed as a clause: no capital letter, no period.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BuildChange {
-    /// The main package belongs to another module; a new major version of the same module does not count.
-    OtherModule {
-        /// The path of the module before.
-        from: String,
-        /// The path of the module now.
-        to: String,
-    },
-    /// The newest commit is older than the one before.
-    OlderCommit {
-        /// The time of the commit before, in RFC 3339.
-        from: String,
-        /// The time of the commit now, in RFC 3339.
-        to: String,
-    },
-    /// The version of Go is older than the one before.
-    OlderGo {
-        /// The version of Go before.
-        from: String,
-        /// The version of Go now.
-        to: String,
-    },
-    /// The packages of the release were built from different commits.
-    SeveralCommits {
-        /// The commits in full, sorted.
-        commits: Vec<String>,
-    },
-    /// The source differs from its commit, but did not before.
-    BecameDirty {
-        /// The platforms of the packages built from such source.
-        platforms: Vec<Platform>,
-    },
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BuildChange {
+    /// The kind of the change: other-module, older-commit, older-go, several-commits or became-dirty.
+    pub kind: &'static str,
+    /// The risk of the change.
+    pub risk: Risk,
+    /// The change in words.
+    pub text: String,
 }
 
 impl BuildChange {
-    /// Returns the name of the kind, in kebab case.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::OtherModule { .. } => "other-module",
-            Self::OlderCommit { .. } => "older-commit",
-            Self::OlderGo { .. } => "older-go",
-            Self::SeveralCommits { .. } => "several-commits",
-            Self::BecameDirty { .. } => "became-dirty",
-        }
-    }
-
-    /// Returns the risk of the change.
-    #[must_use]
-    pub fn risk(&self) -> Risk {
-        match self {
-            Self::OtherModule { .. }
-            | Self::OlderCommit { .. }
-            | Self::OlderGo { .. }
-            | Self::SeveralCommits { .. } => Risk::Warning,
-            // Many publishers build with generated files that are not committed.
-            Self::BecameDirty { .. } => Risk::Notice,
-        }
-    }
-}
-
-impl fmt::Display for BuildChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OtherModule { from, to } => {
-                write!(f, "the program is built from another module: {from} → {to}")
-            }
-            Self::OlderCommit { from, to } => {
-                write!(
-                    f,
-                    "the program is built from an older commit: {from} → {to}"
-                )
-            }
-            Self::OlderGo { from, to } => {
-                write!(f, "the program is built with an older Go: {from} → {to}")
-            }
-            Self::SeveralCommits { commits } => {
-                let commits: Vec<&str> = commits
-                    .iter()
-                    // A build may state any text: it may be shorter, or have a character across this boundary.
-                    .map(|commit| commit.get(..COMMIT_DIGITS).unwrap_or(commit))
-                    .collect();
-                write!(
-                    f,
-                    "the platforms are built from different commits: {}",
-                    commits.join(", ")
-                )
-            }
-            Self::BecameDirty { platforms } => write!(
-                f,
-                "the source of the program differs from its commit, which it did not before ({})",
-                platform::join(platforms, ", ")
-            ),
+    fn warning(kind: &'static str, text: String) -> Self {
+        Self {
+            kind,
+            risk: Risk::Warning,
+            text,
         }
     }
 }
@@ -124,7 +43,7 @@ impl FileReview {
             let change = &explained.change;
             let (before, now) = (known(change.before()), known(change.now()));
             explained.builds = changes(change, &before, &now);
-            let risk = explained.builds.iter().map(BuildChange::risk).max();
+            let risk = explained.builds.iter().map(|change| change.risk).max();
             let explained = &mut explained.explained;
             explained.risk = explained.risk.max(risk.unwrap_or_default());
         }
@@ -157,10 +76,11 @@ fn changes(
     };
     let is_other = !from.is_empty() && !to.is_empty() && paths(&from).is_disjoint(&paths(&to));
     if is_other {
-        changes.push(BuildChange::OtherModule {
-            from: joined(&from),
-            to: joined(&to),
-        });
+        let (from, to) = (joined(&from), joined(&to));
+        changes.push(BuildChange::warning(
+            "other-module",
+            format!("the program is built from another module: {from} → {to}"),
+        ));
     }
     // An older version usually has an older commit and Go, and times of different modules are not comparable.
     if change.step() != Some(VersionStep::Down) && !is_other {
@@ -173,9 +93,16 @@ fn changes(
         if let BuildDisagreement::Commits(commits) = disagreement
             && (is_new_release || !was_so)
         {
-            changes.push(BuildChange::SeveralCommits {
-                commits: commits.into_keys().collect(),
-            });
+            let commits: Vec<&str> = commits
+                .keys()
+                // A build may state any text: it may be shorter, or have a character across this boundary.
+                .map(|commit| commit.get(..COMMIT_DIGITS).unwrap_or(commit))
+                .collect();
+            let text = format!(
+                "the platforms are built from different commits: {}",
+                commits.join(", ")
+            );
+            changes.push(BuildChange::warning("several-commits", text));
         }
     }
     // If the state before is unknown, the source may have been dirty already.
@@ -183,8 +110,15 @@ fn changes(
     if let Some(dirty) = now.platforms_by(BuildInfo::is_dirty).remove(&true)
         && was_clean
     {
-        changes.push(BuildChange::BecameDirty {
-            platforms: dirty.into_iter().collect(),
+        let dirty: Vec<Platform> = dirty.into_iter().collect();
+        changes.push(BuildChange {
+            kind: "became-dirty",
+            // Many publishers build with generated files that are not committed.
+            risk: Risk::Notice,
+            text: format!(
+                "the source of the program differs from its commit, which it did not before ({})",
+                platform::join(&dirty, ", ")
+            ),
         });
     }
     changes
@@ -196,18 +130,21 @@ fn went_back(before: &ReleaseBuilds, now: &ReleaseBuilds) -> Vec<BuildChange> {
     if let (Some(from), Some(to)) = (newest_commit(before), newest_commit(now))
         && to < from
     {
-        changes.push(BuildChange::OlderCommit {
-            from: from.to_owned(),
-            to: to.to_owned(),
-        });
+        changes.push(BuildChange::warning(
+            "older-commit",
+            format!("the program is built from an older commit: {from} → {to}"),
+        ));
     }
     if let (Some(from), Some(to)) = (newest_go(before), newest_go(now))
         && to.0 < from.0
     {
-        changes.push(BuildChange::OlderGo {
-            from: from.1.to_owned(),
-            to: to.1.to_owned(),
-        });
+        changes.push(BuildChange::warning(
+            "older-go",
+            format!(
+                "the program is built with an older Go: {} → {}",
+                from.1, to.1
+            ),
+        ));
     }
     changes
 }
@@ -301,10 +238,10 @@ mod tests {
         let said: Vec<String> = change
             .builds
             .iter()
-            .map(|change| format!("{}: {change}", change.risk().name()))
+            .map(|change| format!("{}: {}", change.risk.name(), change.text))
             .collect();
         assert_eq!(said, wanted);
-        let highest = change.builds.iter().map(BuildChange::risk).max();
+        let highest = change.builds.iter().map(|change| change.risk).max();
         assert!(change.explained.risk >= highest.unwrap_or_default());
     }
 

@@ -7,7 +7,7 @@ use super::causes::Risk;
 use super::configuration::ConfigurationSides;
 use super::diff::ProviderSide;
 use super::file::{FileCause, FileReview, review};
-use super::origin::{KnownSigners, ReleaseOrigin, StepDown};
+use super::origin::{KnownSigners, ReleaseOrigin};
 use super::pins::pin_changes;
 use super::side::LockSide;
 use crate::addr::ProviderAddr;
@@ -49,7 +49,7 @@ impl FileComparison {
     #[must_use]
     pub fn of_pins(path: String, old: &Pins, new: &Pins) -> Self {
         let mut pins = pin_changes(old, new);
-        pins.sort_by_key(|change| Reverse(change.kind.risk()));
+        pins.sort_by_key(|change| Reverse(change.risk));
         let review = FileReview {
             pins,
             ..FileReview::default()
@@ -107,12 +107,7 @@ impl FileComparison {
                 |known: &RememberedProvider| now.steps_down(&known.into(), || releases(&side.addr));
             for step in remembered.map_or_else(Vec::new, steps_from) {
                 // The earlier keys may differ, which makes no second step of the same key.
-                let is_known = steps.iter().any(|other| match (other, &step) {
-                    (StepDown::OtherKey { key: a, .. }, StepDown::OtherKey { key: b, .. }) => {
-                        a == b
-                    }
-                    (other, step) => other == step,
-                });
+                let is_known = steps.iter().any(|other| other.text == step.text);
                 if !is_known {
                     steps.push(step);
                 }

@@ -5,6 +5,7 @@ use std::fmt;
 use super::diff::{ChangeKind, ProviderChange};
 use crate::addr::ProviderAddr;
 use crate::requirement::{Requirement, RequirementOrigin, Requirements, StateSeen};
+use crate::version::Constraints;
 
 /// The requirements on both sides of a change.
 #[derive(Clone, Copy, Debug)]
@@ -17,52 +18,43 @@ pub struct ConfigurationSides<'a> {
 
 /// The cause of a change in the configuration.
 ///
-/// Displayed as a clause that follows the causes: no capital letter, no period. A place is the name
-/// that [`ConfigurationSides::cause`] was given for it; constraints are empty if it states none.
+/// Displayed as a clause that follows the causes: no capital letter, no period.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConfigurationCause {
-    /// The entry was removed, and nothing requires the provider.
-    NoLongerRequired,
-    /// The entry is there, and nothing requires the provider.
-    NotRequired,
-    /// The entry was removed, and the provider is still required.
-    StillRequired {
-        /// The name of the first place that requires it.
-        place: String,
-    },
-    /// The provider is required, and was not before.
-    NewlyRequired {
-        /// The name of the first place that requires it.
-        place: String,
-    },
-    /// The provider is new, and required; what was required before is not known.
-    Required {
-        /// The name of the first place that requires it.
-        place: String,
-    },
-    /// The configuration states other constraints than before.
-    ConstraintsChanged {
-        /// The name of the place that states them.
-        place: String,
-        /// The constraints that it stated before.
-        from: String,
-        /// The constraints that it states now.
-        to: String,
-    },
-    /// The recorded constraints changed, and the configuration states the same as before.
-    ConstraintsUnchanged {
-        /// The name of the place that states them.
-        place: String,
-        /// The constraints before and now.
-        constraints: String,
-    },
-    /// The recorded constraints changed; what the configuration stated before is not known.
-    ConstraintsStated {
-        /// The name of the place that states them.
-        place: String,
-        /// The constraints that it states now.
-        constraints: String,
-    },
+pub struct ConfigurationCause {
+    /// The name of the first place that requires the provider, as [`ConfigurationSides::cause`] was given it; empty if
+    /// the clause names none.
+    pub place: String,
+    /// The clause before and behind the name of the place.
+    clause: [String; 2],
+    /// The constraints in the configuration before and now, if they differ.
+    pub changed: Option<[Constraints; 2]>,
+}
+
+impl ConfigurationCause {
+    fn new(place: &str, [before, after]: [&str; 2]) -> Self {
+        Self {
+            place: place.to_owned(),
+            clause: [before.to_owned(), after.to_owned()],
+            changed: None,
+        }
+    }
+
+    /// Returns it with another name for the place that it names, if it names one.
+    #[must_use]
+    pub fn at(&self, name: &str) -> Self {
+        let mut renamed = self.clone();
+        if !self.place.is_empty() {
+            name.clone_into(&mut renamed.place);
+        }
+        renamed
+    }
+}
+
+impl fmt::Display for ConfigurationCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [before, after] = &self.clause;
+        write!(f, "{before}{}{after}", self.place)
+    }
 }
 
 impl ConfigurationSides<'_> {
@@ -83,43 +75,59 @@ impl ConfigurationSides<'_> {
             if !self.new.unseen_calls.is_empty() {
                 return None;
             }
-            return Some(if is_removed {
-                ConfigurationCause::NoLongerRequired
+            let clause = if is_removed {
+                "the configuration no longer requires it"
             } else {
-                ConfigurationCause::NotRequired
-            });
+                "nothing in the configuration requires it"
+            };
+            return Some(ConfigurationCause::new("", [clause, ""]));
         };
         let place = place(now);
         if is_removed {
-            return Some(ConfigurationCause::StillRequired { place });
+            return Some(ConfigurationCause::new(
+                &place,
+                ["but ", " still requires it"],
+            ));
         }
         // The other program has another default registry, so the address may be another one.
         let old_addr = change.before().map_or(addr, |side| &side.addr);
+        let stated_now = or_none(&now.constraints);
         let Some(old) = self.old.filter(|old| is_known(old, old_addr, now.origin)) else {
             return if change.kinds.contains(&ChangeKind::Added) {
-                Some(ConfigurationCause::Required { place })
+                Some(ConfigurationCause::new(&place, ["", " requires it"]))
             } else if constraints_differ {
-                let constraints = now.constraints.to_string();
-                Some(ConfigurationCause::ConstraintsStated { place, constraints })
+                let clause = ["the constraint in ", &format!(" is {stated_now}")];
+                Some(ConfigurationCause::new(&place, clause))
             } else {
                 None
             };
         };
         let Some(before) = stated(old, old_addr) else {
-            return Some(ConfigurationCause::NewlyRequired { place });
+            return Some(ConfigurationCause::new(&place, ["", " requires it now"]));
         };
         if before.constraints != now.constraints {
-            Some(ConfigurationCause::ConstraintsChanged {
-                place,
-                from: before.constraints.to_string(),
-                to: now.constraints.to_string(),
+            let stated_before = or_none(&before.constraints);
+            let moved = format!(" changed from {stated_before} to {stated_now}");
+            Some(ConfigurationCause {
+                changed: Some(
+                    [&before.constraints, &now.constraints].map(|stated| (**stated).clone()),
+                ),
+                ..ConfigurationCause::new(&place, ["the constraint in ", &moved])
             })
         } else if constraints_differ {
-            let constraints = now.constraints.to_string();
-            Some(ConfigurationCause::ConstraintsUnchanged { place, constraints })
+            let clause = ["the constraint in ", &format!(" was {stated_now} already")];
+            Some(ConfigurationCause::new(&place, clause))
         } else {
             None
         }
+    }
+}
+
+fn or_none(constraints: &Constraints) -> String {
+    if constraints.is_empty() {
+        "none".to_owned()
+    } else {
+        constraints.to_string()
     }
 }
 
@@ -144,55 +152,4 @@ fn stated<'r>(requirements: &'r Requirements, addr: &ProviderAddr) -> Option<&'r
         .iter()
         .find(|place| !place.constraints.is_empty())
         .or_else(|| places.first())
-}
-
-impl ConfigurationCause {
-    /// Returns it with another name for the place that it names, if it names one.
-    #[must_use]
-    pub fn at(&self, name: &str) -> Self {
-        let mut renamed = self.clone();
-        if let Some(place) = renamed.place_mut() {
-            name.clone_into(place);
-        }
-        renamed
-    }
-
-    fn place_mut(&mut self) -> Option<&mut String> {
-        match self {
-            Self::NoLongerRequired | Self::NotRequired => None,
-            Self::StillRequired { place }
-            | Self::NewlyRequired { place }
-            | Self::Required { place }
-            | Self::ConstraintsChanged { place, .. }
-            | Self::ConstraintsUnchanged { place, .. }
-            | Self::ConstraintsStated { place, .. } => Some(place),
-        }
-    }
-}
-
-impl fmt::Display for ConfigurationCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let or_none = |constraints: &String| match &**constraints {
-            "" => "none".to_owned(),
-            stated => stated.to_owned(),
-        };
-        match self {
-            Self::NoLongerRequired => f.write_str("the configuration no longer requires it"),
-            Self::NotRequired => f.write_str("nothing in the configuration requires it"),
-            Self::StillRequired { place } => write!(f, "but {place} still requires it"),
-            Self::NewlyRequired { place } => write!(f, "{place} requires it now"),
-            Self::Required { place } => write!(f, "{place} requires it"),
-            Self::ConstraintsChanged { place, from, to } => {
-                let (from, to) = (or_none(from), or_none(to));
-                write!(f, "the constraint in {place} changed from {from} to {to}")
-            }
-            Self::ConstraintsUnchanged { place, constraints } => {
-                let constraints = or_none(constraints);
-                write!(f, "the constraint in {place} was {constraints} already")
-            }
-            Self::ConstraintsStated { place, constraints } => {
-                write!(f, "the constraint in {place} is {}", or_none(constraints))
-            }
-        }
-    }
 }

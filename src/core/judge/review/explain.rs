@@ -4,17 +4,17 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::builds::BuildChange;
-use super::causes::{Cause, Risk};
+use super::causes::{BesideList, Cause, CauseKind, Risk};
 use super::configuration::ConfigurationCause;
 use super::diff::{ChangeKind, FaultChange, ProviderChange, ProviderSide, Sides};
 use super::origin::StepDown;
-use crate::addr::{ProviderAddr, is_known_publisher};
-use crate::diag::nearest;
+use crate::addr::{LookAlike, ProviderAddr, is_known_publisher};
+use crate::diag::{counted, nearest};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::ProviderLock;
 use crate::platform::Platform;
-use crate::version::{Constraints, ScopeChange, VersionStep, scope_change};
+use crate::version::{Constraints, ScopeChange, Upgrade, VersionStep, scope_change};
 
 /// A change with everything that explains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,12 +49,22 @@ pub struct Explained {
 pub fn explain(change: &ProviderChange) -> Explained {
     let mut causes = match &change.sides {
         Sides::Added(new) => added(change, &new.lock),
-        Sides::Removed(_) => vec![Cause::ProviderRemoved],
+        Sides::Removed(_) => {
+            let removed = Cause::new(Risk::Routine, "the provider is no longer locked");
+            vec![removed.of(CauseKind::ShownByKinds)]
+        }
         Sides::Both { old, new } => both(change, old, new),
     };
     causes.extend(change.fault.as_deref().map(|fault| match fault {
-        FaultChange::Added(title) => Cause::Fault(title.clone()),
-        FaultChange::Removed => Cause::FaultRemoved,
+        FaultChange::Added(title) if title.is_empty() => Cause::new(
+            Risk::Warning,
+            "the entry is there, with a fault in its syntax",
+        ),
+        FaultChange::Added(title) => Cause::new(
+            Risk::Warning,
+            format!("the entry is there, with a fault: {title}"),
+        ),
+        FaultChange::Removed => Cause::new(Risk::Routine, "the fault that the entry had is gone"),
     }));
     Explained::of(causes)
 }
@@ -75,8 +85,12 @@ impl Explained {
     fn of(mut causes: Vec<Cause>) -> Self {
         // Another source is another provider, so all else follows from it. The sort is stable: of equal causes the
         // one that was found first stays first.
-        causes.sort_by_key(|cause| Reverse((cause.is_about_the_source(), cause.risk())));
-        let risk = causes.iter().map(Cause::risk).max().unwrap_or_default();
+        causes.sort_by_key(|cause| Reverse((cause.is_about_the_source(), cause.risk)));
+        let risk = causes
+            .iter()
+            .map(|cause| cause.risk)
+            .max()
+            .unwrap_or_default();
         Self { causes, risk }
     }
 
@@ -85,7 +99,7 @@ impl Explained {
     pub fn sentence(&self) -> String {
         self.causes
             .iter()
-            .map(Cause::to_string)
+            .map(|cause| &*cause.text)
             .collect::<Vec<_>>()
             .join("; ")
     }
@@ -111,27 +125,34 @@ impl ExplainedChange {
         let Some(side) = self.change.now() else {
             return;
         };
-        let version = side.lock.version.to_string();
+        let version = &side.lock.version;
         let doubtful = judged.unknown + judged.h1_of_no_package;
-        let mut causes = std::mem::take(&mut self.explained.causes);
-        for cause in &mut causes {
-            // Such an `h1:` is no platform.
-            if let Cause::PlatformsAdded(count) | Cause::H1Added(count) = cause {
-                *count = count.saturating_sub(doubtful);
+        let mut causes = Vec::new();
+        for cause in std::mem::take(&mut self.explained.causes) {
+            match cause.kind {
+                // Such an `h1:` is no platform.
+                CauseKind::H1Added(count, beside_list) => {
+                    causes.extend(h1_added(count.saturating_sub(doubtful), beside_list));
+                }
+                _ => causes.push(cause),
             }
         }
-        causes.retain(|cause| !matches!(cause, Cause::PlatformsAdded(0) | Cause::H1Added(0)));
         if judged.of_no_package > 0 {
-            causes.push(Cause::OfNoPackage {
-                count: judged.of_no_package,
-                version: version.clone(),
-            });
+            let belong = match judged.of_no_package {
+                1 => "1 hash belongs".to_owned(),
+                count => format!("{count} hashes belong"),
+            };
+            causes.push(Cause::new(
+                Risk::Danger,
+                format!("{belong} to no package of {version}, by what this machine has proven"),
+            ));
         }
         if judged.unknown > 0 {
-            causes.push(Cause::H1Unknown {
-                count: judged.unknown,
-                version,
-            });
+            let are = match judged.unknown {
+                1 => "1 h1: is not known to belong to a package".to_owned(),
+                count => format!("{count} h1: are not known to belong to packages"),
+            };
+            causes.push(Cause::new(Risk::Notice, format!("{are} of {version}")));
         }
         self.explained = Explained::of(causes);
     }
@@ -157,38 +178,38 @@ impl ExplainedChange {
         };
         let old = constraints(self.change.before());
         let new = constraints(self.change.now());
-        // Where the change follows from the configuration, its clause has the same two texts.
-        let is_said = matches!(
-            &self.configuration,
-            Some(ConfigurationCause::ConstraintsChanged { from, to, .. })
-                if *from == old.to_string() && *to == new.to_string()
-        );
+        // Where the change follows from the configuration, its clause has the same constraints.
+        let is_said = self.configuration.as_ref().is_some_and(|cause| {
+            cause
+                .changed
+                .as_ref()
+                .is_some_and(|[from, to]| *from == old && *to == new)
+        });
         let is_moved = self
             .change
             .step()
             .is_some_and(|step| step != VersionStep::Same);
         let mut clauses = Vec::new();
-        for cause in &self.explained.causes {
-            if length == Length::Short && cause.is_shown_by_kinds() {
-                continue;
-            }
-            clauses.push(match cause {
-                Cause::Constraints(ScopeChange::Impossible) => {
-                    format!("{cause} ({})", terms(&old, &new))
+        for Cause { kind, text, .. } in &self.explained.causes {
+            clauses.push(match kind {
+                CauseKind::ShownByKinds if length == Length::Short => continue,
+                CauseKind::Constraints(ScopeChange::Impossible) => {
+                    format!("{text} ({})", terms(&old, &new))
                 }
-                Cause::Constraints(_) if is_moved && is_said => continue,
+                CauseKind::Constraints(_) if is_moved && is_said => continue,
                 // Constraints of another version allow other versions: that says nothing.
-                Cause::Constraints(_) if is_moved => {
+                CauseKind::Constraints(_) if is_moved => {
                     format!("the constraints changed ({})", terms(&old, &new))
                 }
-                Cause::Constraints(_) if is_said => cause.to_string(),
-                Cause::Constraints(_) => format!("{cause} ({})", terms(&old, &new)),
-                Cause::ProgramSwitched { to } if length == Length::Short => {
-                    format!("now from {to}")
+                CauseKind::Constraints(_) if !is_said => {
+                    format!("{text} ({})", terms(&old, &new))
                 }
-                Cause::ConstraintsAdded => format!("{cause} ({new})"),
-                Cause::ConstraintsDropped => format!("{cause} (before: {old})"),
-                _ => cause.to_string(),
+                CauseKind::ProgramSwitched if length == Length::Short => {
+                    format!("now from {}", self.change.addr().hostname().unicode())
+                }
+                CauseKind::ConstraintsAdded => format!("{text} ({new})"),
+                CauseKind::ConstraintsDropped => format!("{text} (before: {old})"),
+                _ => text.clone(),
             });
         }
         clauses.extend(self.configuration.iter().map(ToString::to_string));
@@ -225,21 +246,29 @@ fn terms(old: &Constraints, new: &Constraints) -> String {
 
 fn added(change: &ProviderChange, lock: &ProviderLock) -> Vec<Cause> {
     let mut causes = Vec::new();
-    causes.extend(change.look_alike.clone().map(Cause::LookAlike));
-    causes.push(Cause::NewProvider);
+    causes.extend(change.look_alike.as_ref().map(look_alike));
+    let new = Cause::new(Risk::Notice, "the provider was not locked before");
+    causes.push(new.of(CauseKind::ShownByKinds));
     // The twin that OpenTofu makes of an entry of Terraform's registry has none (`lockfile` rules 5.1).
     if lock.hashes.is_empty() {
-        causes.push(Cause::NoHashes);
+        causes.push(Cause::new(
+            Risk::Warning,
+            "no hash is recorded yet, so any package is accepted",
+        ));
     }
     causes.extend(unexplained(
         lock.hashes.of(Scheme::H1).count(),
         &lock.hashes,
     ));
     if lock.version.is_prerelease() {
-        causes.push(Cause::Prerelease);
+        causes.push(Cause::new(Risk::Notice, PRERELEASE));
     }
     causes.extend(outside(lock));
     causes
+}
+
+fn look_alike(found: &LookAlike) -> Cause {
+    Cause::new(Risk::Danger, found.to_string()).of(CauseKind::LookAlike)
 }
 
 fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<Cause> {
@@ -249,19 +278,19 @@ fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<
         causes.extend(version(step, &old.lock, &new.lock));
     }
     let (before, now) = (&old.lock.hashes, &new.lock.hashes);
-    // Another version or address has other packages, so all its hashes are expected to differ.
-    causes.extend(if moved.is_some() || old.addr != new.addr {
-        of_other_packages(before, now)
+    // `init` accepts any package then, without a check, so other changes of the hashes do not matter (`hash` rules
+    // 3.1).
+    if now.is_empty() && !before.is_empty() {
+        let text = "no hash is recorded any more, so any package is accepted";
+        causes.push(Cause::new(Risk::Warning, text));
+    } else if moved.is_some() || old.addr != new.addr {
+        // Another version or address has other packages, so all its hashes are expected to differ.
+        causes.extend(of_other_packages(before, now));
     } else {
-        of_same_packages(change, before, now)
-    });
+        causes.extend(of_same_packages(change, before, now));
+    }
     if change.kinds.contains(&ChangeKind::ConstraintsChanged) {
-        let (before, now) = (&old.lock.constraints, &new.lock.constraints);
-        causes.push(match (before.is_empty(), now.is_empty()) {
-            (true, _) => Cause::ConstraintsAdded,
-            (_, true) => Cause::ConstraintsDropped,
-            _ => Cause::Constraints(scope_change(before, now)),
-        });
+        causes.push(constraints(&old.lock.constraints, &new.lock.constraints));
     }
     if moved.is_some() || change.kinds.contains(&ChangeKind::ConstraintsChanged) {
         causes.extend(outside(&new.lock));
@@ -269,11 +298,42 @@ fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<
     causes
 }
 
+fn constraints(before: &Constraints, now: &Constraints) -> Cause {
+    if before.is_empty() {
+        let text = "constraints are recorded for the first time";
+        return Cause::new(Risk::Routine, text).of(CauseKind::ConstraintsAdded);
+    }
+    if now.is_empty() {
+        let text = "no constraints are recorded any more";
+        return Cause::new(Risk::Notice, text).of(CauseKind::ConstraintsDropped);
+    }
+    let scope = scope_change(before, now);
+    let (risk, text) = match scope {
+        ScopeChange::Same => (
+            Risk::Routine,
+            "the constraints are written in another way, to the same effect",
+        ),
+        ScopeChange::Widened => (Risk::Routine, "the constraints allow more versions"),
+        ScopeChange::Narrowed => (Risk::Routine, "the constraints allow fewer versions"),
+        ScopeChange::Pinned => (Risk::Routine, "the constraints allow one version only"),
+        ScopeChange::Loosened => (
+            Risk::Routine,
+            "the constraints no longer allow one version only",
+        ),
+        ScopeChange::Moved | ScopeChange::Replaced => {
+            (Risk::Routine, "the constraints allow other versions")
+        }
+        ScopeChange::Impossible => (Risk::Warning, "the constraints allow no version at all"),
+    };
+    Cause::new(risk, text).of(CauseKind::Constraints(scope))
+}
+
 /// Finds a version that the recorded constraints exclude. The programs never select one; an edited lock file may
 /// hold it.
 fn outside(lock: &ProviderLock) -> Option<Cause> {
     let allowed = lock.constraints.allows(&lock.version);
-    (!allowed && !lock.constraints.is_empty()).then_some(Cause::OutsideConstraints)
+    let text = "the recorded constraints do not allow this version";
+    (!allowed && !lock.constraints.is_empty()).then(|| Cause::new(Risk::Notice, text))
 }
 
 fn switched(change: &ProviderChange, old: &ProviderAddr, new: &ProviderAddr) -> Vec<Cause> {
@@ -287,36 +347,44 @@ fn switched(change: &ProviderChange, old: &ProviderAddr, new: &ProviderAddr) -> 
         };
         // Both public registries serve the same publishers: a switch of programs is no alarm, another host is.
         causes.push(if is_default(from) && is_default(to) {
-            Cause::ProgramSwitched { to: to.to_owned() }
+            let text = format!(
+                "the registry is {to} now, as after a switch between Terraform and OpenTofu"
+            );
+            Cause::new(Risk::Notice, text).of(CauseKind::ProgramSwitched)
         } else {
-            Cause::HostSwitched {
-                from: from.to_owned(),
-                to: to.to_owned(),
-            }
+            let text = format!("the registry changed from {from} to {to}");
+            Cause::new(Risk::Warning, text).of(CauseKind::OtherPublisher)
         });
     }
-    if old.namespace() != new.namespace() {
-        let (from, to) = (old.namespace().to_owned(), new.namespace().to_owned());
-        let is_near = nearest(&from, std::iter::once(&*to)).is_some() && !is_known_publisher(&to);
+    let (from, to) = (old.namespace(), new.namespace());
+    if from != to {
+        let is_near = nearest(from, std::iter::once(to)).is_some() && !is_known_publisher(to);
+        let text = format!("the publisher changed from {from} to {to}");
+        let cause = if is_near {
+            Cause::new(
+                Risk::Danger,
+                format!("{text}, which is nearly the same name"),
+            )
+        } else {
+            Cause::new(Risk::Warning, text)
+        };
+        causes.push(cause.of(CauseKind::OtherPublisher));
         // A name that is near to the one before says more than one that is near to a third.
         let other = change
             .look_alike
-            .clone()
+            .as_ref()
             .filter(|look_alike| !is_near && look_alike.resembles != from);
-        causes.push(if is_near {
-            Cause::SimilarNamespace { from, to }
-        } else {
-            Cause::NamespaceSwitched { from, to }
-        });
-        causes.extend(other.map(Cause::LookAlike));
+        causes.extend(other.map(look_alike));
     }
     causes
 }
 
+const PRERELEASE: &str = "the version is a pre-release";
+
 fn version(step: VersionStep, old: &ProviderLock, new: &ProviderLock) -> Vec<Cause> {
     let mut causes = Vec::new();
     if new.version.is_prerelease() && !old.version.is_prerelease() {
-        causes.push(Cause::Prerelease);
+        causes.push(Cause::new(Risk::Notice, PRERELEASE));
     }
     let carried = |scheme| {
         old.hashes
@@ -327,9 +395,30 @@ fn version(step: VersionStep, old: &ProviderLock, new: &ProviderLock) -> Vec<Cau
     // The signed list names a manifest, too, which is often the same in all releases: `saturating_sub` passes
     // over one `zh:` for it.
     let count = carried(Scheme::H1) + carried(Scheme::Zh).saturating_sub(1);
-    causes.push(match count {
-        0 => Cause::VersionMoved(step),
-        count => Cause::HashesCarriedOver { step, count },
+    let (risk, moved) = match step {
+        VersionStep::Same => (Risk::Routine, "the version did not change"),
+        VersionStep::Down => (Risk::Warning, "the version went down"),
+        VersionStep::Up(Upgrade::Metadata) => {
+            (Risk::Routine, "only the metadata of the version changed")
+        }
+        VersionStep::Up(Upgrade::Major) => (Risk::Notice, "the major version changed"),
+        VersionStep::Up(_) => (Risk::Routine, "the version moved"),
+    };
+    let is_same_release = matches!(step, VersionStep::Same | VersionStep::Up(Upgrade::Metadata));
+    causes.push(if count > 0 {
+        let (hashes, are) = if count == 1 {
+            ("hash", "is")
+        } else {
+            ("hashes", "are")
+        };
+        let text =
+            format!("{moved}, but {count} {hashes} of the version before {are} still recorded");
+        Cause::new(Risk::Warning, text).of(CauseKind::HashesCarriedOver)
+    } else if is_same_release {
+        Cause::new(risk, moved).of(CauseKind::ShownByKinds)
+    } else {
+        let text = format!("{moved}, so all hashes changed");
+        Cause::new(risk, text).of(CauseKind::ShownByKinds)
     });
     causes
 }
@@ -340,90 +429,167 @@ fn of_other_packages(old: &Hashes, new: &Hashes) -> Vec<Cause> {
     let mut causes = Vec::new();
     let (from, to) = (count(old, Scheme::H1), count(new, Scheme::H1));
     causes.extend(match (from, to) {
-        // `init` accepts any package then, without a check (`hash` rules 3.1).
-        _ if new.is_empty() && !old.is_empty() => Some(Cause::AllHashesLost),
-        (1.., 0) => Some(Cause::AllH1Lost),
-        _ if to < from => Some(Cause::FewerPlatforms { from, to }),
-        (1.., _) if from < to => Some(Cause::MorePlatforms { from, to }),
+        (1.., 0) => Some(Cause::new(Risk::Warning, ALL_H1_LOST)),
+        _ if to < from => {
+            let (locked, was) = (counted(to, "platform"), was(to));
+            let text = format!("only {locked} of {from} {was} locked again");
+            Some(Cause::new(Risk::Warning, text))
+        }
+        (1.., _) if from < to => {
+            let text = format!("{to} platforms are locked instead of {from}");
+            Some(Cause::new(Risk::Routine, text))
+        }
         _ => None,
     });
     // Without `zh:` a zip whose `h1:` is not recorded is refused, on every other platform (`hash` rules 3.5).
     if count(old, Scheme::Zh) > 0 && count(new, Scheme::Zh) == 0 && !new.is_empty() {
-        causes.push(Cause::ListLost);
+        causes.push(Cause::new(Risk::Warning, LIST_LOST));
     }
     let added = new.of(Scheme::H1).filter(|hash| !old.contains(hash));
     causes.extend(unexplained(added.count(), new));
     causes
 }
 
+const ALL_H1_LOST: &str = "no platform has an h1: any more";
+
+const LIST_LOST: &str = "the list of zh: is no longer recorded: a mirror, a plugin cache and tools that compute h1: \
+     only leave such an entry";
+
 /// Finds `h1:` of no package; `added` of all `h1:` are new.
 fn unexplained(added: usize, hashes: &Hashes) -> Option<Cause> {
-    let count = |scheme| hashes.of(scheme).count();
-    (added > 0 && hashes.has_unexplained_h1()).then(|| Cause::UnexplainedH1 {
-        added,
-        h1: count(Scheme::H1),
-        zh: count(Scheme::Zh),
-    })
+    let (h1, zh) = (hashes.of(Scheme::H1).count(), hashes.of(Scheme::Zh).count());
+    if added == 0 || !hashes.has_unexplained_h1() {
+        return None;
+    }
+    let text = if added == h1 {
+        format!("{h1} h1: are recorded, more than the {zh} packages in the list of zh: explain")
+    } else {
+        format!(
+            "{added} h1: {} added, and {h1} h1: are more than the {zh} packages in the list of zh: explain",
+            was(added)
+        )
+    };
+    Some(Cause::new(Risk::Warning, text))
+}
+
+/// Explains `h1:` that were added, and nothing else.
+fn h1_added(count: usize, beside_list: BesideList) -> Option<Cause> {
+    let text = match (beside_list, count) {
+        (_, 0) => return None,
+        (BesideList::Yes, _) => format!("{} {} added", counted(count, "platform"), was(count)),
+        (BesideList::No, 1) => "1 h1: was added, as for another platform".to_owned(),
+        (BesideList::No, _) => format!("{count} h1: were added, as for other platforms"),
+    };
+    Some(Cause::new(Risk::Routine, text).of(CauseKind::H1Added(count, beside_list)))
 }
 
 /// Explains hashes that changed while the version did not.
 fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<Cause> {
-    // `init` accepts any package then, so other changes of the hashes do not matter (`hash` rules 3.1).
-    if new.is_empty() && !old.is_empty() {
-        return vec![Cause::AllHashesLost];
-    }
     let counts = |scheme| (change.lost(scheme).len(), change.gained(scheme).len());
     let (zh, h1) = (counts(Scheme::Zh), counts(Scheme::H1));
     let of = |hashes: &Hashes, scheme| hashes.of(scheme).count();
-    let mut causes = Vec::new();
     let (from, to) = (of(old, Scheme::Zh), of(new, Scheme::Zh));
     // A mirror leaves a `zh:` for each `h1:`; a registry leaves the list of all platforms (`hash` rules 3.7).
     let is_mirrored = |hashes: &Hashes| of(hashes, Scheme::Zh) <= of(hashes, Scheme::H1);
     let packages_came = zh.0 == 0 && h1.0 == 0 && zh.1 == h1.1 && zh.1 > 0 && from > 0;
     if packages_came && is_mirrored(old) && is_mirrored(new) {
-        causes.push(Cause::PackagesAdded(zh.1));
-        return causes;
+        let (added, was) = (counted(zh.1, "package"), was(zh.1));
+        let text = format!("{added} {was} added with zh: and h1:, as from a mirror");
+        return vec![Cause::new(Risk::Notice, text)];
     }
+    let mut causes = Vec::new();
+    let but = "but the version did not change";
     causes.extend(match zh {
         (0, 0) => None,
         // A registry that is asked for the first time since a mirror adds its whole list (`sources` rules 9.3).
-        (0, _) if from == 0 => Some(Cause::SchemeCompleted(Scheme::Zh)),
-        (0, count) if !old.lists_release() && count > from => {
-            Some(Cause::ListCompleted { from, to })
+        (0, _) if from == 0 => Some(Cause::new(Risk::Routine, "the list of zh: was added")),
+        (0, count) if !old.lists_release() && count > from => Some(Cause::new(
+            Risk::Notice,
+            format!("{to} zh: are recorded instead of {from}, as when the signed list is added"),
+        )),
+        (0, _) => Some(Cause::new(
+            Risk::Warning,
+            format!(
+                "the list of zh: grew from {from} to {to}, {but}: packages were added to the release, or hashes to \
+                 the file by hand"
+            ),
+        )),
+        (_, 0) if to == 0 => Some(Cause::new(Risk::Warning, LIST_LOST)),
+        (_, 0) => Some(Cause::new(
+            Risk::Warning,
+            format!(
+                "the list of zh: shrank from {from} to {to}, {but}: packages were removed from the release, or \
+                 hashes from the file by hand"
+            ),
+        )),
+        (lost, _) => {
+            // The signed list names every package of a release, so that another mirror would not change it.
+            let reasons = if old.lists_release() && new.lists_release() {
+                "the release was published again, or the lock file was tampered with"
+            } else {
+                "another mirror, a release that was published again, or tampering"
+            };
+            let was = was(lost);
+            let text = format!("{lost} of {from} zh: {was} replaced, {but}: {reasons}");
+            Some(Cause::new(Risk::Danger, text))
         }
-        (0, _) => Some(Cause::ListGrew { from, to }),
-        (_, 0) if to == 0 => Some(Cause::ListLost),
-        (_, 0) => Some(Cause::ListShrank { from, to }),
-        (lost, _) => Some(Cause::ZhReplaced {
-            lost,
-            of: from,
-            is_list: old.lists_release() && new.lists_release(),
-        }),
     });
-    // Other zips have other contents: a replaced list explains replaced `h1:`.
-    let is_replaced = matches!(causes.last(), Some(Cause::ZhReplaced { .. }));
-    let same_list = zh == (0, 0) && from > 0;
     causes.extend(unexplained(h1.1, new));
+    let beside_list = if to == 0 {
+        BesideList::No
+    } else {
+        BesideList::Yes
+    };
     causes.extend(match h1 {
         (0, 0) => None,
         // `unexplained` has said so, with a higher risk.
         (0, _) if new.has_unexplained_h1() => None,
-        (0, _) if of(old, Scheme::H1) == 0 => Some(Cause::SchemeCompleted(Scheme::H1)),
-        (0, count) if to == 0 => Some(Cause::H1Added(count)),
-        (0, count) => Some(Cause::PlatformsAdded(count)),
-        (_, 0) if of(new, Scheme::H1) == 0 => Some(Cause::AllH1Lost),
-        (count, 0) => Some(Cause::PlatformsLost(count)),
-        _ if is_replaced => None,
-        (count, _) if same_list => Some(Cause::H1ReplacedBesideList(count)),
-        (count, _) => Some(Cause::H1Replaced(count)),
+        (0, _) if of(old, Scheme::H1) == 0 => {
+            Some(Cause::new(Risk::Routine, "h1: were added to the zh:"))
+        }
+        (0, count) => h1_added(count, beside_list),
+        (_, 0) if of(new, Scheme::H1) == 0 => Some(Cause::new(Risk::Warning, ALL_H1_LOST)),
+        (count, 0) => Some(Cause::new(
+            Risk::Warning,
+            format!("{count} h1: {} removed, so fewer platforms are locked", was(count)),
+        )),
+        // Other zips have other contents: a replaced list explains replaced `h1:`.
+        _ if zh.0 > 0 && zh.1 > 0 => None,
+        (count, _) if zh == (0, 0) && from > 0 => Some(Cause::new(
+            Risk::Warning,
+            format!(
+                "{count} h1: {} replaced beside the same zh:, which say nothing about h1:: other platforms were \
+                 locked, or an h1: was exchanged",
+                was(count)
+            ),
+        )),
+        (count, _) => Some(Cause::new(
+            Risk::Danger,
+            format!(
+                "{count} h1: {} replaced, {but}: another platform or another mirror, a release that was published \
+                 again, or tampering",
+                was(count)
+            ),
+        )),
     });
-    let unknown_schemes: BTreeSet<String> = change
+    let unknown_schemes: BTreeSet<&str> = change
         .moved()
         .filter(|hash| hash.scheme() == Scheme::Other)
-        .map(|hash| hash.scheme_name().to_owned())
+        .map(Hash::scheme_name)
         .collect();
     if !unknown_schemes.is_empty() {
-        causes.push(Cause::UnknownSchemes(unknown_schemes));
+        let schemes = if unknown_schemes.len() == 1 {
+            "scheme"
+        } else {
+            "schemes"
+        };
+        let names = Vec::from_iter(unknown_schemes).join(", ");
+        let text = format!("hashes of the unknown {schemes} {names} were added or removed");
+        causes.push(Cause::new(Risk::Notice, text));
     }
     causes
+}
+
+fn was(count: usize) -> &'static str {
+    if count == 1 { "was" } else { "were" }
 }

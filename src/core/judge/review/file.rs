@@ -93,7 +93,7 @@ impl FileReview {
             .iter()
             .map(|change| change.explained.risk)
             .chain(self.causes.iter().map(|cause| cause.risk()))
-            .chain(self.pins.iter().map(|change| change.kind.risk()))
+            .chain(self.pins.iter().map(|change| change.risk))
             .max()
             .unwrap_or_default()
     }

@@ -1,7 +1,6 @@
 //! Lock files with conflict markers: written block by block, and taken apart into their sides.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use super::merge::Merged;
 use crate::addr::ProviderAddr;
@@ -51,26 +50,8 @@ pub struct MarkerError {
     pub span: Span,
     /// The marker before it that is open, if there is one.
     pub open: Option<Span>,
-    /// The fault of the marker.
-    pub fault: MarkerFault,
-}
-
-/// A fault of a marker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MarkerFault {
-    /// A conflict begins inside of another.
-    #[error("a conflict begins inside of another")]
-    Nested,
-    /// A marker belongs to no conflict.
-    #[error("no conflict is open here")]
-    Stray,
-    /// Two markers are in the wrong order.
-    #[error("this marker cannot follow the one before it")]
-    Order,
-    /// The text ends inside of a conflict.
-    #[error("the conflict that begins here does not end")]
-    Open,
+    /// The fault of the marker: a clause.
+    pub fault: &'static str,
 }
 
 impl MarkerError {
@@ -107,7 +88,7 @@ pub fn write_merged(merged: &Merged, flavor: Flavor, markers: &Markers) -> Strin
                 .map_or_else(String::new, |entry| lockfile::write_entry(addr, entry))
         };
         let sides = [&conflict.ours, &conflict.base, &conflict.theirs];
-        blocks.insert(addr, markers.around(sides.map(side)));
+        blocks.insert(addr, markers.around_blocks(&sides.map(side)));
     }
     let mut out = flavor.header().to_owned();
     for block in blocks.values() {
@@ -118,44 +99,34 @@ pub fn write_merged(merged: &Merged, flavor: Flavor, markers: &Markers) -> Strin
 }
 
 impl Markers {
-    /// Puts markers around the blocks of our side, of the base, and of their side.
-    pub(super) fn around(&self, [ours, base, theirs]: [String; 3]) -> String {
-        let mut block = String::new();
-        let mut section = |sign: &str, label: &str, text: &str| {
+    /// Puts markers around the texts of our side, of the base if they show it, and of their side.
+    #[must_use]
+    pub fn around(&self, [ours, base, theirs]: [&[u8]; 3]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(ours.len() + theirs.len());
+        let mut section = |sign: &str, label: &str, text: &[u8]| {
             let line = format!("{} {label}", sign.repeat(self.size));
-            writeln!(block, "{}", line.trim_end()).expect("writing to a string cannot fail");
-            block += text;
-        };
-        section("<", &self.ours, &ours);
-        if let Some(label) = &self.base {
-            section("|", label, &base);
-        }
-        section("=", "", &theirs);
-        section(">", &self.theirs, "");
-        block
-    }
-}
-
-/// Prints two whole texts as one conflict, with the base between them if the markers have one.
-#[must_use]
-pub fn write_whole(ours: &[u8], base: &[u8], theirs: &[u8], markers: &Markers) -> Vec<u8> {
-    let mut out = Vec::with_capacity(ours.len() + theirs.len());
-    let mut sections = vec![("<", markers.ours.as_str(), ours)];
-    if let Some(label) = &markers.base {
-        sections.push(("|", label, base));
-    }
-    sections.extend([("=", "", theirs), (">", markers.theirs.as_str(), &[])]);
-    for (sign, label, text) in sections {
-        let line = format!("{} {label}", sign.repeat(markers.size));
-        out.extend_from_slice(line.trim_end().as_bytes());
-        out.push(b'\n');
-        out.extend_from_slice(text);
-        // A marker is one only at the beginning of a line.
-        if text.last().is_some_and(|byte| *byte != b'\n') {
+            out.extend_from_slice(line.trim_end().as_bytes());
             out.push(b'\n');
+            out.extend_from_slice(text);
+            // A marker is one only at the beginning of a line.
+            if text.last().is_some_and(|byte| *byte != b'\n') {
+                out.push(b'\n');
+            }
+        };
+        section("<", &self.ours, ours);
+        if let Some(label) = &self.base {
+            section("|", label, base);
         }
+        section("=", "", theirs);
+        section(">", &self.theirs, b"");
+        out
     }
-    out
+
+    /// Does the same for blocks of a lock file.
+    pub(super) fn around_blocks(&self, sides: &[String; 3]) -> String {
+        let bytes = self.around(sides.each_ref().map(|side| side.as_bytes()));
+        String::from_utf8(bytes).expect("markers and blocks are text")
+    }
 }
 
 /// Takes a text with conflict markers apart; `None` if it has none.
@@ -188,7 +159,7 @@ pub fn part(text: &[u8]) -> Result<Option<Parted>, MarkerError> {
         Some(span) => Err(MarkerError {
             span,
             open: None,
-            fault: MarkerFault::Open,
+            fault: "the conflict that begins here does not end",
         }),
         None => Ok(Some(reader.parted())),
     }
@@ -286,9 +257,9 @@ impl MarkerReader {
                 self.parted.conflicts += 1;
                 None
             }
-            (b'<', _) => Some(MarkerFault::Nested),
-            (_, Section::All) => Some(MarkerFault::Stray),
-            _ => Some(MarkerFault::Order),
+            (b'<', _) => Some("a conflict begins inside of another"),
+            (_, Section::All) => Some("no conflict is open here"),
+            _ => Some("this marker cannot follow the one before it"),
         };
         if let Some(fault) = fault {
             let open = self.open;

@@ -32,8 +32,8 @@ pub struct Merged {
     pub lock: LockFile,
     /// The entries that need manual resolution; these providers are not in `lock`.
     pub conflicts: BTreeMap<ProviderAddr, MergeConflict>,
-    /// The merged entries that `lockctl lock` should complete, each with the reasons.
-    pub unfinished: BTreeMap<ProviderAddr, BTreeSet<UnfinishedReason>>,
+    /// The merged entries that `lockctl lock` should complete, by the reason.
+    pub unfinished: BTreeMap<UnfinishedReason, BTreeSet<ProviderAddr>>,
 }
 
 /// An entry that both sides changed, and that cannot be both.
@@ -60,20 +60,6 @@ pub enum UnfinishedReason {
     VersionsDiffered,
     /// Both sides changed the constraints, and the terms of both were joined.
     ConstraintsJoined,
-}
-
-impl Merged {
-    /// Lists the merged entries that may lack something, by the reason.
-    #[must_use]
-    pub fn unfinished_by_reason(&self) -> BTreeMap<UnfinishedReason, Vec<&ProviderAddr>> {
-        let mut reasons: BTreeMap<UnfinishedReason, Vec<&ProviderAddr>> = BTreeMap::new();
-        for (addr, of_entry) in &self.unfinished {
-            for reason in of_entry {
-                reasons.entry(*reason).or_default().push(addr);
-            }
-        }
-        reasons
-    }
 }
 
 impl fmt::Display for UnfinishedReason {
@@ -234,8 +220,9 @@ pub fn merge(
         match entry(base, ours, theirs, prefer, &mut unfinished) {
             Ok(Some(entry)) => {
                 merged.lock.providers.insert(addr.clone(), entry);
-                if !unfinished.is_empty() {
-                    merged.unfinished.insert(addr.clone(), unfinished);
+                for reason in unfinished {
+                    let entries = merged.unfinished.entry(reason).or_default();
+                    entries.insert(addr.clone());
                 }
             }
             Ok(None) => {}

@@ -50,21 +50,19 @@ pub mod rules {
 }
 
 pub use builds::BuildChange;
-pub use causes::{Cause, Risk};
+pub use causes::{BesideList, Cause, CauseKind, Risk};
 pub use comparison::FileComparison;
 pub use configuration::{ConfigurationCause, ConfigurationSides};
 pub use diff::{ChangeKind, FaultChange, LockDiff, ProviderChange, ProviderSide, Sides, diff};
 pub use explain::{Explained, ExplainedChange, JudgedHashes, explain};
 pub use file::{FileCause, FileReview, review};
 pub use history::{HistoryChange, HistoryFilter, HistoryStep, history};
-pub use markers::{
-    MARKER_SIZE, MarkerError, MarkerFault, Markers, Parted, part, write_merged, write_whole,
-};
+pub use markers::{MARKER_SIZE, MarkerError, Markers, Parted, part, write_merged};
 pub use merge::{
     MergeBase, MergeConflict, MergePreference, Merged, UnfinishedReason, UnknownEntries, merge,
 };
 pub use merged_file::{ChangedBy, MergeSides, MergedFile, merged_program};
-pub use origin::{KeyHistory, KnownSigners, ReleaseOrigin, StepDown};
+pub use origin::{KnownSigners, ReleaseOrigin, StepDown};
 pub use pin_merge::{MergedPins, merge_pins};
 pub use pins::{PinChange, PinChangeKind, pin_changes};
 pub use readable::readable;

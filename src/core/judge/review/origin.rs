@@ -1,7 +1,6 @@
 //! Signers and origin of releases, and the steps down from what was known before.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use crate::contents::{ReleaseBuilds, without_major};
 use crate::diag::{counted, rules};
@@ -31,92 +30,66 @@ pub struct ReleaseOrigin {
     pub zh: usize,
 }
 
-/// A step down from what is remembered of a provider.
-///
-/// Displayed as a clause: no capital letter, no period.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StepDown {
-    /// Another key signed the release.
-    OtherKey {
-        /// The key that is not remembered.
-        key: SignerKey,
-        /// The known releases that it and the remembered keys sign.
-        history: KeyHistory,
-    },
-    /// Nothing signs the release, and a key signed those before.
-    Unsigned,
-    /// The program is built from another module.
-    OtherModule {
-        /// The module that is remembered.
-        from: String,
-        /// The module of the new release.
-        to: String,
-    },
-    /// Packages have no attestation, and a repository attested those before.
-    Unattested {
-        /// The number of packages without one.
-        packages: usize,
-        /// The repository that is remembered.
-        repository: String,
-    },
-    /// Another repository attests its packages.
-    OtherRepository {
-        /// The repository that is remembered.
-        from: String,
-        /// The repository of the new release.
-        to: String,
-    },
-    /// The entry has fewer `zh:` hashes.
-    FewerHashes {
-        /// The number that is remembered.
-        from: usize,
-        /// The number of the new entry.
-        to: usize,
-    },
+/// A step down in who signs a release, or where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TrustChange"))]
+pub struct StepDown {
+    /// The name of the rule that `verify` reports it by.
+    pub rule: &'static str,
+    /// The step in words.
+    pub text: String,
+    /// A clause about the earlier keys, if another key signed the release.
+    #[serde(skip)]
+    pub earlier_keys: Option<String>,
 }
 
-/// The known releases that another key and the earlier keys sign.
-///
-/// Displayed as a clause about the earlier keys.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KeyHistory {
-    /// The first release that the other key signs.
-    pub since: Option<Version>,
-    /// The newest release that an earlier key signs.
-    pub earlier: Option<Version>,
-}
-
-impl KeyHistory {
-    fn new(releases: &KnownSigners, key: &SignerKey, earlier: &BTreeSet<SignerKey>) -> Self {
-        let by_key = |(_, signers): &(_, &BTreeSet<SignerKey>)| signers.contains(key);
-        let by_earlier = |(_, signers): &(_, &BTreeSet<SignerKey>)| {
-            signers.iter().any(|signer| is_among(signer, earlier))
-        };
+impl StepDown {
+    fn new(rule: &'static str, text: String) -> Self {
         Self {
-            since: releases
-                .iter()
-                .find(by_key)
-                .map(|(version, _)| version.clone()),
-            earlier: releases
-                .iter()
-                .rev()
-                .find(by_earlier)
-                .map(|(version, _)| version.clone()),
+            rule,
+            text,
+            earlier_keys: None,
         }
     }
-}
 
-impl fmt::Display for KeyHistory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.earlier {
-            None => f.write_str("no release that an earlier key signs is known here"),
-            Some(version) if self.since.as_ref().is_some_and(|since| version > since) => {
-                write!(f, "an earlier key still signs {version}")
+    /// Makes the step to another key, by the known releases that it and the earlier keys sign.
+    fn other_key(releases: &KnownSigners, key: &SignerKey, earlier: &BTreeSet<SignerKey>) -> Self {
+        let since = releases
+            .iter()
+            .find(|(_, signers)| signers.contains(key))
+            .map(|(version, _)| version);
+        let newest_earlier = releases
+            .iter()
+            .rev()
+            .find(|(_, signers)| signers.iter().any(|signer| is_among(signer, earlier)))
+            .map(|(version, _)| version);
+        let earlier_keys = match newest_earlier {
+            None => "no release that an earlier key signs is known here".to_owned(),
+            Some(version) if since.is_some_and(|since| version > since) => {
+                format!("an earlier key still signs {version}")
             }
-            Some(version) => write!(
-                f,
-                "the newest known release that an earlier key signs is {version}"
-            ),
+            Some(version) => {
+                format!("the newest known release that an earlier key signs is {version}")
+            }
+        };
+        // Releases that are not known here may have been signed by it before.
+        let since = since.map_or_else(String::new, |since| {
+            format!(", since {since} at the latest")
+        });
+        let text = format!("signed by another key, {}{since}", key.fingerprint);
+        Self {
+            earlier_keys: Some(earlier_keys),
+            ..Self::new(rules::KEY_CHANGED, text)
+        }
+    }
+
+    /// Returns it with what is known of the earlier keys.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        match &self.earlier_keys {
+            Some(earlier_keys) => format!("{}; {earlier_keys}", self.text),
+            None => self.text.clone(),
         }
     }
 }
@@ -127,64 +100,6 @@ fn is_among(signer: &SignerKey, keys: &BTreeSet<SignerKey>) -> bool {
         let primary = &key.fingerprint;
         signer.fingerprint == *primary || signer.subkey.as_ref() == Some(primary)
     })
-}
-
-impl StepDown {
-    /// Returns it with what is known of the earlier keys.
-    #[must_use]
-    pub fn in_full(&self) -> String {
-        match self {
-            Self::OtherKey { history, .. } => format!("{self}; {history}"),
-            _ => self.to_string(),
-        }
-    }
-
-    /// Returns the name of its rule.
-    #[must_use]
-    pub fn rule(&self) -> &'static str {
-        match self {
-            Self::OtherKey { .. } => rules::KEY_CHANGED,
-            Self::Unsigned => rules::SIGNATURE_LOST,
-            Self::OtherModule { .. } => rules::ORIGIN_CHANGED,
-            Self::Unattested { .. } | Self::OtherRepository { .. } => rules::PROVENANCE_LOST,
-            Self::FewerHashes { .. } => rules::ZH_LOST,
-        }
-    }
-}
-
-impl fmt::Display for StepDown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OtherKey { key, history } => {
-                write!(f, "signed by another key, {}", key.fingerprint)?;
-                match &history.since {
-                    // Releases that are not known here may have been signed by it before.
-                    Some(since) => write!(f, ", since {since} at the latest"),
-                    None => Ok(()),
-                }
-            }
-            Self::Unsigned => f.write_str("not signed any more"),
-            Self::OtherModule { from, to } => {
-                write!(f, "built from {to}, which was {from} before")
-            }
-            Self::Unattested {
-                packages,
-                repository,
-            } => {
-                let packages = counted(*packages, "package");
-                write!(
-                    f,
-                    "locked with {packages} that {repository} does not attest any more"
-                )
-            }
-            Self::OtherRepository { from, to } => {
-                write!(f, "attested by {to}, which was {from} before")
-            }
-            Self::FewerHashes { from, to } => {
-                write!(f, "locked with {to} zh: hashes, which were {from} before")
-            }
-        }
-    }
 }
 
 impl ReleaseOrigin {
@@ -245,17 +160,17 @@ impl ReleaseOrigin {
         // Without a known module before, any is a first sight and no change.
         if let Some(module) = before.modules.first() {
             let others = self.modules.difference(&before.modules);
-            steps.extend(others.map(|path| StepDown::OtherModule {
-                from: module.clone(),
-                to: path.clone(),
+            steps.extend(others.map(|path| {
+                let text = format!("built from {path}, which was {module} before");
+                StepDown::new(rules::ORIGIN_CHANGED, text)
             }));
         }
         if let Some(repository) = before.repositories.first() {
             if self.unattested > 0 {
-                steps.push(StepDown::Unattested {
-                    packages: self.unattested,
-                    repository: repository.clone(),
-                });
+                let packages = counted(self.unattested, "package");
+                let text =
+                    format!("locked with {packages} that {repository} does not attest any more");
+                steps.push(StepDown::new(rules::PROVENANCE_LOST, text));
             }
             // GitHub compares names without regard to case.
             let is_known = |name: &&String| {
@@ -264,21 +179,16 @@ impl ReleaseOrigin {
                     .iter()
                     .any(|other| other.eq_ignore_ascii_case(name))
             };
-            steps.extend(
-                self.repositories
-                    .iter()
-                    .filter(|name| !is_known(name))
-                    .map(|to| StepDown::OtherRepository {
-                        from: repository.clone(),
-                        to: to.clone(),
-                    }),
-            );
+            let others = self.repositories.iter().filter(|name| !is_known(name));
+            steps.extend(others.map(|name| {
+                let text = format!("attested by {name}, which was {repository} before");
+                StepDown::new(rules::PROVENANCE_LOST, text)
+            }));
         }
         if self.zh < before.zh {
-            steps.push(StepDown::FewerHashes {
-                from: before.zh,
-                to: self.zh,
-            });
+            let (from, to) = (before.zh, self.zh);
+            let text = format!("locked with {to} zh: hashes, which were {from} before");
+            steps.push(StepDown::new(rules::ZH_LOST, text));
         }
         steps
     }
@@ -291,7 +201,8 @@ impl ReleaseOrigin {
         releases: impl FnOnce() -> KnownSigners,
     ) -> Vec<StepDown> {
         if signers.is_empty() {
-            return vec![StepDown::Unsigned];
+            let text = "not signed any more".to_owned();
+            return vec![StepDown::new(rules::SIGNATURE_LOST, text)];
         }
         let others: Vec<&SignerKey> = signers
             .iter()
@@ -311,10 +222,7 @@ impl ReleaseOrigin {
         }
         others
             .into_iter()
-            .map(|key| StepDown::OtherKey {
-                key: key.clone(),
-                history: KeyHistory::new(&known, key, earlier),
-            })
+            .map(|key| StepDown::other_key(&known, key, earlier))
             .collect()
     }
 }
@@ -356,9 +264,9 @@ mod tests {
                 (version, keys.chars().map(key).collect())
             })
             .collect();
-        let history = KeyHistory::new(&known, &key('n'), &BTreeSet::from([key('o')]));
-        assert_eq!(history.since, since.parse().ok(), "{releases:?}");
-        assert_eq!(history.to_string(), earlier, "{releases:?}");
+        let step = StepDown::other_key(&known, &key('n'), &BTreeSet::from([key('o')]));
+        let text = format!("signed by another key, n, since {since} at the latest; {earlier}");
+        assert_eq!(step.in_full(), text, "{releases:?}");
     }
 
     #[test]

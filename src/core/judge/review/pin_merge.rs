@@ -77,7 +77,7 @@ impl MergedPins {
                 pin.as_ref()
                     .map_or_else(String::new, |pin| pins::write_pin(key, pin))
             };
-            blocks.insert(key, markers.around(sides.each_ref().map(side)));
+            blocks.insert(key, markers.around_blocks(&sides.each_ref().map(side)));
         }
         pins::write_blocks(blocks.values())
     }
@@ -85,6 +85,8 @@ impl MergedPins {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const PREFERENCES: [MergePreference; 4] = [
@@ -94,42 +96,24 @@ mod tests {
         MergePreference::Fail,
     ];
 
-    /// A small generator of numbers, the same in each run.
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn below(&mut self, limit: u64) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0 % limit
-        }
-
-        fn pins(&mut self) -> Pins {
-            let mut pins = Pins::new();
-            for key in ["a", "a.b", "a-b", "b", "c.\u{e4}"] {
-                let number = self.below(4);
-                let version = format!("1.{number}.0").parse().ok();
-                let is_registry = self.below(2) == 0;
-                let pin = ModulePin {
-                    source: format!("source-{is_registry}"),
-                    version: version.filter(|_| is_registry),
-                    commit: (!is_registry).then(|| format!("{number:040}")),
-                    hash: format!("h1:{number}").parse().expect("a hash"),
-                };
-                if self.below(4) > 0 {
-                    pins.insert(key.to_owned(), pin);
-                }
+    /// Few keys and pins, so that they meet.
+    fn any_pins() -> impl Strategy<Value = Pins> {
+        let key = prop::sample::select(vec!["a", "a.b", "a-b", "b", "c.\u{e4}"]);
+        let pin = (0..4_u8, any::<bool>()).prop_map(|(number, is_registry)| {
+            let version = format!("1.{number}.0").parse().ok();
+            ModulePin {
+                source: format!("source-{is_registry}"),
+                version: version.filter(|_| is_registry),
+                commit: (!is_registry).then(|| format!("{number:040}")),
+                hash: format!("h1:{number}").parse().expect("a hash"),
             }
-            pins
-        }
+        });
+        prop::collection::btree_map(key.prop_map(str::to_owned), pin, 0..5)
     }
 
-    #[test]
-    fn seven_hundred_generated_merges_keep_the_rules() {
-        let mut numbers = Numbers(48);
-        for _ in 0..700 {
-            let [base, ours, theirs] = [numbers.pins(), numbers.pins(), numbers.pins()];
+    proptest! {
+        #[test]
+        fn merges_keep_the_rules(base in any_pins(), ours in any_pins(), theirs in any_pins()) {
             for prefer in PREFERENCES {
                 let merge = |sides| merge_pins(sides, prefer);
                 let alone = |pins: &Pins| MergedPins {

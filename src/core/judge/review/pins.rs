@@ -9,17 +9,22 @@ use crate::pins::Pins;
 use crate::remote_module::ModulePin;
 use crate::version::Version;
 
-/// A pin that differs between two files.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A change of a pinned module.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PinChange {
-    /// The key of the call.
-    pub key: String,
-    /// The pin before, if there was one.
-    pub old: Option<ModulePin>,
-    /// The pin now, if there is one.
-    pub new: Option<ModulePin>,
+    /// The call of the module, as in `network.subnets`.
+    pub module: String,
     /// The kind of the change.
     pub kind: PinChangeKind,
+    /// The risk of the change.
+    pub risk: Risk,
+    /// The change in one clause.
+    pub cause: String,
+    /// The pin before; null if there was none.
+    pub old: Option<ModulePin>,
+    /// The pin now; null if there is none.
+    pub new: Option<ModulePin>,
 }
 
 /// A kind of change of a pin.
@@ -48,9 +53,7 @@ pub enum PinChangeKind {
 }
 
 impl PinChangeKind {
-    /// Returns the risk of the change.
-    #[must_use]
-    pub fn risk(self) -> Risk {
+    fn risk(self) -> Risk {
         match self {
             Self::TagMoved | Self::Republished => Risk::Danger,
             Self::Downgraded | Self::Replaced => Risk::Warning,
@@ -60,46 +63,37 @@ impl PinChangeKind {
     }
 }
 
-impl PinChange {
-    /// Returns the change as a clause about the module: no capital letter, no period.
-    #[must_use]
-    pub fn clause(&self) -> String {
-        // The version or commit of a pin, else its hash.
-        let at = |pin: &Option<ModulePin>| match pin {
-            None => String::new(),
-            Some(pin) => match (&pin.version, &pin.commit) {
-                (Some(version), _) => format!("version {version}"),
-                (None, Some(commit)) => format!("commit {}", commit.get(..12).unwrap_or(commit)),
-                (None, None) => format!("hash {}", pin.hash.as_str()),
-            },
-        };
-        let (old, new) = (at(&self.old), at(&self.new));
-        match self.kind {
-            PinChangeKind::Added => format!("is pinned at {new}"),
-            PinChangeKind::Removed => format!("is no longer pinned; it was at {old}"),
-            PinChangeKind::Changed => format!("has another source, and moved from {old} to {new}"),
-            PinChangeKind::Replaced => {
-                let source = |pin: &Option<ModulePin>| pin.as_ref().map(|pin| pin.source.clone());
-                let (old, new) = (source(&self.old), source(&self.new));
-                format!(
-                    "is another package: {} instead of {}",
-                    new.unwrap_or_default(),
-                    old.unwrap_or_default()
-                )
-            }
-            PinChangeKind::Upgraded => format!("went up from {old} to {new}"),
-            PinChangeKind::Downgraded => format!("went down from {old} to {new}"),
-            PinChangeKind::BranchMoved => format!("moved from {old} to {new}"),
-            PinChangeKind::TagMoved => {
-                format!("moved from {old} to {new}, although its tag is the same")
-            }
-            PinChangeKind::Republished if old == new => {
-                format!("has other files at the same {new}")
-            }
-            // An archive has no name but its address.
-            PinChangeKind::Republished => {
-                format!("has other files at the same address: {new} instead of {old}")
-            }
+/// Returns a change as a clause about the module: no capital letter, no period.
+fn clause(kind: PinChangeKind, before: Option<&ModulePin>, now: Option<&ModulePin>) -> String {
+    // The version or commit of a pin, else its hash.
+    let at = |pin: Option<&ModulePin>| match pin {
+        None => String::new(),
+        Some(pin) => match (&pin.version, &pin.commit) {
+            (Some(version), _) => format!("version {version}"),
+            (None, Some(commit)) => format!("commit {}", commit.get(..12).unwrap_or(commit)),
+            (None, None) => format!("hash {}", pin.hash.as_str()),
+        },
+    };
+    let source = |pin: Option<&ModulePin>| pin.map(|pin| pin.source.clone()).unwrap_or_default();
+    let (old, new) = (at(before), at(now));
+    match kind {
+        PinChangeKind::Added => format!("is pinned at {new}"),
+        PinChangeKind::Removed => format!("is no longer pinned; it was at {old}"),
+        PinChangeKind::Changed => format!("has another source, and moved from {old} to {new}"),
+        PinChangeKind::Replaced => {
+            let (old, new) = (source(before), source(now));
+            format!("is another package: {new} instead of {old}")
+        }
+        PinChangeKind::Upgraded => format!("went up from {old} to {new}"),
+        PinChangeKind::Downgraded => format!("went down from {old} to {new}"),
+        PinChangeKind::BranchMoved => format!("moved from {old} to {new}"),
+        PinChangeKind::TagMoved => {
+            format!("moved from {old} to {new}, although its tag is the same")
+        }
+        PinChangeKind::Republished if old == new => format!("has other files at the same {new}"),
+        // An archive has no name but its address.
+        PinChangeKind::Republished => {
+            format!("has other files at the same address: {new} instead of {old}")
         }
     }
 }
@@ -117,10 +111,12 @@ pub fn pin_changes(old: &Pins, new: &Pins) -> Vec<PinChange> {
             (None, _) => PinChangeKind::Added,
         };
         changes.push(PinChange {
-            key: key.clone(),
+            module: key.clone(),
+            kind,
+            risk: kind.risk(),
+            cause: clause(kind, before, now),
             old: before.cloned(),
             new: now.cloned(),
-            kind,
         });
     }
     changes
@@ -200,9 +196,7 @@ mod tests {
                 .collect()
         };
         let changes = pin_changes(&pins(old), &pins(new));
-        let found = changes
-            .first()
-            .map(|change| (change.kind, change.kind.risk()));
+        let found = changes.first().map(|change| (change.kind, change.risk));
         assert_eq!(found, wanted, "{old} -> {new}");
     }
 

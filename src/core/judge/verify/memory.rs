@@ -66,33 +66,34 @@ pub(super) fn check(
     let (lock, flavor) = (&subject.document.lock, subject.flavor);
     let mut findings = Vec::new();
     for (provider, step) in steps_down(lock, project, flavor, known) {
-        let title = format!("{provider} {} is {step}", lock.providers[provider].version);
-        let note = match &step {
-            StepDown::OtherKey { history, .. } if known.stated.is_some() => {
-                format!("its registry states this key; {history}")
+        let title = format!(
+            "{provider} {} is {}",
+            lock.providers[provider].version, step.text
+        );
+        // The finding is beside what an edit would change: the hashes, else the version.
+        let version = subject.version(provider);
+        let (at, note) = match (step.rule, &step.earlier_keys) {
+            (_, Some(earlier)) if known.stated.is_some() => {
+                (version, format!("its registry states this key; {earlier}"))
             }
-            StepDown::OtherKey { history, .. } => {
-                format!("when it was locked here, its registry stated this key; {history}")
+            (_, Some(earlier)) => {
+                let note = "when it was locked here, its registry stated this key";
+                (version, format!("{note}; {earlier}"))
             }
             // Facts are kept of signed lists alone, so a registry was asked.
-            StepDown::Unsigned => "its registry states no key".to_owned(),
-            StepDown::OtherModule { .. }
-            | StepDown::Unattested { .. }
-            | StepDown::OtherRepository { .. } => "the locked release".to_owned(),
-            StepDown::FewerHashes { .. } => "the hashes of this entry".to_owned(),
+            (rules::SIGNATURE_LOST, _) => (version, "its registry states no key".to_owned()),
+            (rules::ZH_LOST, _) => {
+                let note = "the hashes of this entry".to_owned();
+                (subject.hashes(provider), note)
+            }
+            _ => (version, "the locked release".to_owned()),
         };
-        // The finding is beside what an edit would change: the hashes, else the version.
-        let at = if let StepDown::FewerHashes { .. } = step {
-            subject.hashes(provider)
-        } else {
-            subject.version(provider)
-        };
-        let mut diagnostic = diag::named(step.rule())
+        let mut diagnostic = diag::named(step.rule)
             .diagnostic(title)
             .at(subject.file, at, note)
             .help(format!(
                 "find out why outside of the registry; `lockctl explain {}` says how to accept it",
-                step.rule()
+                step.rule
             ));
         if let Some(remembered) = project.trust.remembered(provider, flavor) {
             let since = remembered.since.as_deref().unwrap_or("an unknown day");

@@ -17,7 +17,7 @@ use crate::report::{CLEAN, FINDINGS};
 use crate::report::{CommandResult, Failure, RootResult};
 use crate::review::{
     MARKER_SIZE, Markers, MergeBase, MergePreference, MergeSides, UnknownEntries, merge_pins,
-    merged_program, write_whole,
+    merged_program,
 };
 use crate::run::World;
 use crate::run::command::Command;
@@ -279,8 +279,8 @@ impl Driver<'_> {
         let [Some(our_pins), Some(their_pins)] = [ours, theirs].map(|side| pins::read(&side.bytes))
         else {
             result.warn(format!("{place}: not merged, because a side has errors"));
-            let text = write_whole(&ours.bytes, &base.bytes, &theirs.bytes, &self.markers());
-            return (text, FINDINGS);
+            let sides = [ours, base, theirs].map(|side| &*side.bytes);
+            return (self.markers().around(sides), FINDINGS);
         };
         // What a base with faults holds is unknown: what only one side has is kept, and other differences conflict.
         let base = pins::read(&base.bytes).unwrap_or_default();
@@ -299,13 +299,13 @@ impl Driver<'_> {
         let markers = self.markers();
         let lines: usize = files.iter().map(|file| file.lines()).sum();
         if lines > MAX_TEXTUAL_MERGE_LINES {
-            let [ours, base, theirs] = files.map(|file| file.bytes.as_slice());
             result.warn(format!(
                 "{place}: not merged, because a side has errors and there are more than {MAX_TEXTUAL_MERGE_LINES} lines: both sides are in one conflict; \
                  fix it, then `git add {place}`",
                 place = self.place.display()
             ));
-            return Ok((write_whole(ours, base, theirs, &markers), FINDINGS));
+            let sides = files.map(|file| &*file.bytes);
+            return Ok((markers.around(sides), FINDINGS));
         }
         let marking = Marking {
             size: markers.size,

@@ -66,11 +66,11 @@ pub(crate) fn outcome(place: &str, file: &MergedFile, lock_command: &str, result
             counts.join(", ")
         ));
     }
-    for (reason, addrs) in file.merged.unfinished_by_reason() {
+    for (reason, addrs) in &file.merged.unfinished {
         let entries: Vec<String> = addrs
             .iter()
-            .map(|addr| match file.merged.lock.providers.get(*addr) {
-                Some(entry) if reason == UnfinishedReason::VersionsDiffered => {
+            .map(|addr| match file.merged.lock.providers.get(addr) {
+                Some(entry) if *reason == UnfinishedReason::VersionsDiffered => {
                     format!("{addr} {}", entry.version)
                 }
                 _ => addr.to_string(),

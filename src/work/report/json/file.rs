@@ -4,9 +4,8 @@ use serde::Serialize;
 
 use super::{ChangeRow, Failure, FindingRow, RootStatus};
 use crate::diag::Texts;
-use crate::remote_module::ModulePin;
 use crate::report::FileResult;
-use crate::review::{FileCause, PinChange, PinChangeKind, Risk};
+use crate::review::{FileCause, PinChange, Risk};
 
 /// A lock file with two versions that were compared.
 #[derive(Clone, Debug, Serialize)]
@@ -34,40 +33,9 @@ pub struct FileRow {
     pub changes: Vec<ChangeRow>,
     /// The changes of pinned modules, those of the highest risk first; absent for a lock file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub pins: Vec<PinChangeRow>,
+    pub pins: Vec<PinChange>,
     /// Number of entries that are the same in both versions.
     pub unchanged: usize,
-}
-
-/// A change of a pinned module.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "PinChange"))]
-pub struct PinChangeRow {
-    /// The call of the module, as in `network.subnets`.
-    pub module: String,
-    /// The kind of the change.
-    pub kind: PinChangeKind,
-    /// The risk of the change.
-    pub risk: Risk,
-    /// The change in one clause.
-    pub cause: String,
-    /// The pin before; null if there was none.
-    pub old: Option<ModulePin>,
-    /// The pin now; null if there is none.
-    pub new: Option<ModulePin>,
-}
-
-impl PinChangeRow {
-    fn of(change: &PinChange) -> Self {
-        Self {
-            module: change.key.clone(),
-            kind: change.kind,
-            risk: change.kind.risk(),
-            cause: change.clause(),
-            old: change.old.clone(),
-            new: change.new.clone(),
-        }
-    }
 }
 
 impl FileRow {
@@ -96,7 +64,7 @@ impl FileRow {
                 .collect(),
             failures: file.failures.clone(),
             changes: review.providers.iter().map(ChangeRow::of).collect(),
-            pins: review.pins.iter().map(PinChangeRow::of).collect(),
+            pins: review.pins.clone(),
             unchanged: review.unchanged,
         }
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::ShownHash;
 use crate::addr::ProviderAddr;
 use crate::git::ObjectId;
-use crate::review::{ChangeKind, ExplainedChange, ProviderSide, Risk};
+use crate::review::{BuildChange, ChangeKind, ExplainedChange, ProviderSide, Risk, StepDown};
 use crate::version::{Constraints, Upgrade, Version};
 
 /// The change of one entry.
@@ -34,36 +34,14 @@ pub struct ChangeRow {
     pub hash_platforms: Vec<ShownHash>,
     /// The changes of the builds, if contents of packages of both sides are known; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub builds: Vec<BuildChangeRow>,
+    pub builds: Vec<BuildChange>,
     /// The steps down in who signs the release and where it comes from; absent if there are none, or nothing is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub trust: Vec<TrustChangeRow>,
+    pub trust: Vec<StepDown>,
     /// Advisories about the new version in the database that the cache has; absent if there are none. That there are
     /// none proves nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub advisories: Vec<String>,
-}
-
-/// A step down in who signs a release, or where it comes from.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "TrustChange"))]
-pub struct TrustChangeRow {
-    /// The name of the rule that `verify` reports it by.
-    pub rule: &'static str,
-    /// The step in words.
-    pub text: String,
-}
-
-/// A change of the builds of a provider.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "BuildChange"))]
-pub struct BuildChangeRow {
-    /// The kind of the change: other-module, older-commit, older-go, several-commits or became-dirty.
-    pub kind: &'static str,
-    /// The risk of the change.
-    pub risk: Risk,
-    /// The change in words.
-    pub text: String,
 }
 
 /// The change of one entry by one commit.
@@ -145,23 +123,8 @@ impl ChangeRow {
             new: change.now().map(side),
             step: change.upgrade(),
             hash_platforms: hash_platforms.collect(),
-            builds: explained
-                .builds
-                .iter()
-                .map(|change| BuildChangeRow {
-                    kind: change.name(),
-                    risk: change.risk(),
-                    text: change.to_string(),
-                })
-                .collect(),
-            trust: explained
-                .trust
-                .iter()
-                .map(|step| TrustChangeRow {
-                    rule: step.rule(),
-                    text: step.to_string(),
-                })
-                .collect(),
+            builds: explained.builds.clone(),
+            trust: explained.trust.clone(),
             advisories: explained.advisories.clone(),
         }
     }

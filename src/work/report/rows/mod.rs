@@ -26,7 +26,7 @@ mod trusted;
 
 pub use audited::{AdvisoryRow, AdvisoryStatus, AuditedAdvisory, AuditedProvider, ContentsState};
 pub use build::{ContentsKnowledge, GoBuildRow, PackageBuildRow, ReleaseBuildRow};
-pub use change::{BuildChangeRow, ChangeRow, EntrySide, PastChange, TrustChangeRow};
+pub use change::{ChangeRow, EntrySide, PastChange};
 pub use configuration::{ConfiguredArgumentRow, ConfiguredBlockRow, ConfiguredModuleRow};
 pub use convert::ConvertedProvider;
 pub use date::{DateSource, PassedOverRelease, StatedDate};
