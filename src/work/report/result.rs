@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::groups::grouped;
 use super::rows::{
-    ConfiguredModuleRow, ConvertedProvider, FileEdits, FixRow, MirrorBundle, PackageRow,
-    PageMatchRow, Provider, RuleRow, StoreReport, SymptomRow, TopicRow,
+    ConfiguredModuleRow, ConvertedProvider, FileEdits, MirrorBundle, PackageRow, PageMatchRow,
+    Provider, RuleRow, StoreReport, SymptomRow, TopicRow,
 };
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
@@ -17,6 +17,7 @@ use crate::git::EffectiveSetting;
 use crate::requirement::MissingValues;
 use crate::review::{FileComparison, Verdict};
 use crate::sources::release_contents::ReleaseChanges;
+use crate::verify::fix::Repair;
 use crate::verify::matrix::PredictionRow;
 
 /// The job was done, and nothing is wrong.
@@ -242,10 +243,10 @@ pub struct CheckDetail {
     pub proof: CoverageProof,
     /// The parts of the configuration that were not seen.
     pub not_seen: NotSeen,
-    /// The parts of a policy that were not checked, in words.
-    pub policy_not_checked: Vec<String>,
+    /// The names of the settings of policies that were not checked.
+    pub policy_not_checked: Vec<&'static str>,
     /// The repairs that were made before the findings, if repairs were wanted.
-    pub fixed: Option<Vec<FixRow>>,
+    pub fixed: Option<Vec<Repair>>,
     /// The predictions for each provider, if they were asked for.
     pub matrix: Option<Vec<PredictionRow>>,
 }

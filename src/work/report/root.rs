@@ -3,13 +3,14 @@
 use serde::Serialize;
 
 use super::rows::{
-    ConfiguredModuleRow, ConvertedProvider, FindingRow, FixRow, MatrixRow, ModuleRow, Provider,
+    ConfiguredModuleRow, ConvertedProvider, FindingRow, MatrixRow, ModuleRow, Provider,
     TurnedOffRow,
 };
 use super::{Failure, FindingDisplay, NotSeen, ResultEntry, RootDetail, RootResult, RootStatus};
 use crate::coverage::CoverageProof;
 use crate::diag::Texts;
 use crate::git::EffectiveSetting;
+use crate::verify::fix::Repair;
 
 /// The result for one root: a directory that holds, or would hold, a lock file.
 #[derive(Clone, Debug, Serialize)]
@@ -34,10 +35,10 @@ pub struct RootRow<'a> {
     pub turned_off: Vec<TurnedOffRow>,
     /// The settings of the policy that were not checked, because that needs `--upstream`; only of `verify`.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub policy_not_checked: &'a [String],
+    pub policy_not_checked: &'a [&'static str],
     /// The fixes that were made before the findings; only of `verify --fix`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fixed: Option<&'a [FixRow]>,
+    pub fixed: Option<&'a [Repair]>,
     /// The operations that failed, in the order of their failures.
     pub failures: Vec<&'a Failure>,
     /// A row for each provider; its fields depend on the command.

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::diag::{Texts, counted};
-use crate::lockfile;
-use crate::report::json::FixRow;
+use crate::diag::Texts;
 use crate::report::{Failure, RootResult};
 use crate::run::root::{self, Root};
-use crate::verify::fix::{FixPlan, FixRefusal, Repair, Unrepaired};
+use crate::verify::fix::{FixPlan, Repair};
 use crate::world::{Disk, Replaced};
 
 /// The repairs of one root, with what was written.
 pub(crate) struct Fixed {
-    plan: FixPlan,
+    /// What was planned; repairs of other files are added.
+    pub(crate) plan: FixPlan,
     /// The root with what was written; `None` if nothing was.
     root: Option<Arc<Root>>,
     /// The comments and blocks that were dropped, in words.
@@ -50,65 +49,24 @@ impl Fixed {
         }))
     }
 
-    /// Adds a repair of another file.
-    pub(crate) fn also(&mut self, repair: Repair) {
-        self.plan.repairs.push(repair);
-    }
-
-    /// Adds a finding that needs a decision.
-    pub(crate) fn leave(&mut self, left: Unrepaired) {
-        self.plan.left.push(left);
-    }
-
     /// Returns the root with what was written, if anything was.
     pub(crate) fn root(&self) -> Option<&Arc<Root>> {
         self.root.as_ref()
     }
 
     /// Adds remarks on what was not repaired to the result of the root, and returns the repairs.
-    pub(crate) fn report(self, result: &mut RootResult) -> Vec<FixRow> {
-        let FixPlan {
-            repairs,
-            refusal,
-            left,
-            ..
-        } = self.plan;
-        if let Some(refusal) = refusal {
-            let reason = match refusal {
-                FixRefusal::ConfigurationUnread => "the configuration cannot be read".to_owned(),
-                FixRefusal::FileUnread => "the file cannot be read as it is".to_owned(),
-                FixRefusal::TooLarge => {
-                    let limit = lockfile::MAX_BYTES;
-                    format!("the file would have more than {limit} bytes")
-                }
-                FixRefusal::Drops { comments, modules } => {
-                    let comments = (comments > 0).then(|| counted(comments, "comment"));
-                    let modules = modules.then(|| "the blocks of modules".to_owned());
-                    let lost = comments
-                        .into_iter()
-                        .chain(modules)
-                        .collect::<Vec<String>>()
-                        .join(" and ");
-                    format!("that would drop {lost}; --fix=all does it anyway")
-                }
-            };
+    pub(crate) fn report(self, result: &mut RootResult) -> Vec<Repair> {
+        if let Some(reason) = self.plan.refusal {
             result.warn(format!("the lock file was not fixed: {reason}"));
         }
-        for left in left {
+        for left in self.plan.left {
             result.warn(format!("not fixed: {left}"));
         }
         if let Some(text) = self.remark {
             result.remark(text);
         }
         // Also after a refusal, because `false` says that the file was left as it is.
-        result.changed = Some(!repairs.is_empty());
-        repairs
-            .iter()
-            .map(|repair| FixRow {
-                rule: repair.rule(),
-                provider: repair.provider().map(ToString::to_string),
-                text: repair.to_string(),
-            })
-            .collect()
+        result.changed = Some(!self.plan.repairs.is_empty());
+        self.plan.repairs
     }
 }

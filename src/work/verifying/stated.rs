@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use super::job::VerifiedRoot;
 use super::shared_policy::SharedPolicy;
 use crate::addr::ProviderAddr;
-use crate::diag::Finding;
+use crate::diag::{Finding, rules};
 use crate::hcl::edit::{BlockName, Expression, HclEditor};
 use crate::package::{WantedPlatforms, WantedSet};
-use crate::platform::Platform;
+use crate::platform::{self, Platform};
 use crate::run::edits::edit_project_file;
 use crate::run::session::Session;
-use crate::verify::fix::{Repair, Unrepaired};
+use crate::verify::fix::Repair;
 
 /// The project files that are to state platforms, by their paths.
 type StatedFiles = BTreeMap<PathBuf, StatedFile>;
@@ -83,9 +83,10 @@ pub(super) fn state(
                 let Some((provider, _)) = statable(finding) else {
                     return true;
                 };
-                let (provider, file) = (provider.clone(), shown.clone());
-                let Some((_, platforms)) = &stated.providers[&provider] else {
-                    fixed.leave(Unrepaired::Platforms { provider, file });
+                let Some((_, platforms)) = &stated.providers[provider] else {
+                    fixed.plan.left.push(format!(
+                        "{shown} cannot state the platforms of {provider}: a policy or another of its roots wants others"
+                    ));
                     return true;
                 };
                 if let Some(wanted) = wanted {
@@ -95,11 +96,12 @@ pub(super) fn state(
                     };
                     wanted.own.insert(provider.clone(), own);
                 }
-                fixed.also(Repair::Stated {
-                    provider,
-                    platforms: platforms.clone(),
-                    file,
-                });
+                let text = format!(
+                    "{shown} states the platforms of {provider}: {}",
+                    platform::join(platforms, ", ")
+                );
+                let repair = Repair::of(rules::PLATFORMS_INCOMPLETE, provider, text);
+                fixed.plan.repairs.push(repair);
                 false
             });
         }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Repair, Unrepaired};
+use super::Repair;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, rules};
 use crate::hash::{Hashes, Scheme};
 use crate::lockfile::{self, Document, LockFile, ProviderLock};
 use crate::verify::subject::CheckedLock;
+use crate::version::Constraints;
 
 /// A lock file with the repairs so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub(super) struct Draft {
     /// The repairs, in report order.
     pub(super) repairs: Vec<Repair>,
     /// The findings that need a decision.
-    pub(super) left: Vec<Unrepaired>,
+    pub(super) left: Vec<String>,
 }
 
 impl Draft {
@@ -35,9 +36,9 @@ impl Draft {
                 .faulty
                 .iter()
                 .flat_map(|entry| {
-                    entry.forms.iter().map(|form| Repair::Written {
-                        provider: entry.addr.clone(),
-                        form: form.clone(),
+                    entry.forms.iter().map(|form| {
+                        let text = form.sentence(&entry.addr);
+                        Repair::of(form.rule, &entry.addr, text)
                     })
                 })
                 .collect(),
@@ -51,6 +52,10 @@ impl Draft {
         for (provider, others) in repeated {
             draft.join(provider, &others);
         }
+        // Blocks that could not be joined stay an error of the file: it is not written half repaired.
+        if !draft.left.is_empty() {
+            draft.repairs.clear();
+        }
         Some(draft)
     }
 
@@ -61,11 +66,10 @@ impl Draft {
         };
         let first = entry.version.clone();
         if let Some(other) = others.iter().find(|other| other.version != first) {
-            self.left.push(Unrepaired::Versions {
-                provider: provider.clone(),
-                first,
-                other: other.version.clone(),
-            });
+            self.left.push(format!(
+                "{provider} is locked at {first} and at {}; it is unknown which is meant",
+                other.version
+            ));
             return;
         }
         for other in others {
@@ -73,10 +77,9 @@ impl Draft {
             let lists_more = |a: &Hashes, b: &Hashes| a.of(Scheme::Zh).any(|zh| !b.contains(zh));
             if lists_more(&entry.hashes, &other.hashes) && lists_more(&other.hashes, &entry.hashes)
             {
-                self.left.push(Unrepaired::Lists {
-                    provider: provider.clone(),
-                    version: first,
-                });
+                self.left.push(format!(
+                    "{provider} {first} is locked with two lists of zh: that cannot both be those of the release"
+                ));
                 return;
             }
             // Sets merge as two sides without a common base do (`review` rules 1.2).
@@ -84,11 +87,10 @@ impl Draft {
             entry.constraints = constraints.union(other.constraints.clone());
             entry.hashes = entry.hashes.union(&other.hashes);
         }
-        self.repairs.push(Repair::Joined {
-            provider: provider.clone(),
-            version: first,
-            blocks: others.len() + 1,
-        });
+        let blocks = others.len() + 1;
+        let text = format!("{blocks} blocks of {provider} {first} became one");
+        self.repairs
+            .push(Repair::of(rules::DUPLICATE_PROVIDER, provider, text));
     }
 
     /// Repairs the findings about the joined lock file, which is the document of `subject`; `bytes`
@@ -114,8 +116,14 @@ impl Draft {
         let is_rewritten = wanted || !self.repairs.is_empty();
         // A file that the programs refuse cannot be canonical: what was wrong with it says so already.
         if is_rewritten && !was_refused && written.as_bytes() != bytes {
-            let program = subject.flavor.program();
-            self.repairs.push(Repair::Rewritten { program });
+            self.repairs.push(Repair {
+                rule: rules::FILE_NOT_CANONICAL,
+                provider: None,
+                text: format!(
+                    "the file is written as `{}` writes it",
+                    subject.flavor.command()
+                ),
+            });
         }
     }
 
@@ -127,19 +135,19 @@ impl Draft {
         // Locking would stop here, too: which of the two moves is a decision.
         let conditions = requirements.on_locked(provider, &entry.version, &entry.constraints);
         if !conditions.allows(&entry.version) {
-            self.left.push(Unrepaired::Unmet {
-                provider: provider.clone(),
-                version: entry.version.clone(),
-            });
+            self.left.push(format!(
+                "the constraints of {provider} stay as recorded, since the locked version {} does not meet those of \
+                 the configuration",
+                entry.version
+            ));
             return;
         }
         let after = requirements.to_record(provider, &entry.constraints);
         let before = std::mem::replace(&mut entry.constraints, after.clone());
-        self.repairs.push(Repair::Refreshed {
-            provider: provider.clone(),
-            before,
-            after,
-        });
+        let (before, after) = (quoted(&before), quoted(&after));
+        let text = format!("the constraints of {provider} are {after}, not {before}");
+        self.repairs
+            .push(Repair::of(rules::CONSTRAINTS_STALE, provider, text));
     }
 
     fn drop_entry(&mut self, subject: CheckedLock<'_>, provider: &ProviderAddr) {
@@ -151,16 +159,25 @@ impl Draft {
                 && !self.lock.providers.contains_key(twin)
         };
         if let Some(twin) = provider.carried_over(subject.flavor).filter(waits) {
-            let provider = provider.clone();
-            self.left.push(Unrepaired::CarriedOver { provider, twin });
+            self.left.push(format!(
+                "{provider} is not dropped before {twin} is locked at its version"
+            ));
             return;
         }
         if let Some(entry) = self.lock.providers.remove(provider) {
-            self.repairs.push(Repair::Dropped {
-                provider: provider.clone(),
-                version: entry.version,
-            });
+            let version = entry.version;
+            let text = format!("{provider} {version} is dropped: nothing requires it");
+            self.repairs
+                .push(Repair::of(rules::PROVIDER_NOT_REQUIRED, provider, text));
         }
+    }
+}
+
+fn quoted(constraints: &Constraints) -> String {
+    if constraints.is_empty() {
+        "none".to_owned()
+    } else {
+        format!("\"{constraints}\"")
     }
 }
 
@@ -208,10 +225,8 @@ mod tests {
         if draft.left.is_empty() {
             draft.repair(subject, text.as_bytes(), &findings);
         }
-        let repairs = draft.repairs.iter().map(ToString::to_string);
-        repairs
-            .chain(draft.left.iter().map(ToString::to_string))
-            .collect()
+        let repairs = draft.repairs.into_iter().map(|repair| repair.text);
+        repairs.chain(draft.left).collect()
     }
 
     #[track_caller]

@@ -7,19 +7,14 @@
 
 mod draft;
 
-use std::fmt;
-
 use self::draft::Draft;
 use super::groups::{CheckGroup, Groups};
 use super::inputs::RootInputs;
 use super::subject::CheckedLock;
 use super::{configuration, file, levels};
 use crate::addr::ProviderAddr;
-use crate::diag::{has_errors, rules};
-use crate::flavor::{Flavor, Program};
-use crate::lockfile::{self, Document, LockText, WrongForm};
-use crate::platform::{self, Platform};
-use crate::version::{Constraints, Version};
+use crate::diag::{counted, rules};
+use crate::lockfile::{self, Document, LockText};
 
 /// The parts of a lock file that repairs may drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,28 +32,36 @@ pub struct FixPlan {
     pub text: Option<String>,
     /// The repairs in that text, in report order; empty without a text.
     pub repairs: Vec<Repair>,
-    /// The reason why nothing can be repaired at all.
-    pub refusal: Option<FixRefusal>,
-    /// The findings that need a decision.
-    pub left: Vec<Unrepaired>,
+    /// The reason why nothing can be repaired at all: a clause.
+    pub refusal: Option<String>,
+    /// The findings that need a decision: a sentence about each, without a period.
+    pub left: Vec<String>,
 }
 
-/// A reason why nothing in a lock file is repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FixRefusal {
-    /// The configuration has errors, so what is required is unknown.
-    ConfigurationUnread,
-    /// The file has faults behind which something would be lost.
-    FileUnread,
-    /// The file would have more than [`lockfile::MAX_BYTES`].
-    TooLarge,
-    /// Something would be dropped that [`Extent::Safe`] keeps.
-    Drops {
-        /// The number of comments of an author.
-        comments: usize,
-        /// The file has blocks of modules.
-        modules: bool,
-    },
+/// Something that was fixed in a lock file.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Fixed"))]
+pub struct Repair {
+    /// The name of the rule whose finding was fixed.
+    pub rule: &'static str,
+    /// The address of the provider concerned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The change that was made, in words.
+    pub text: String,
+}
+
+impl Repair {
+    /// Makes a repair of an entry.
+    #[must_use]
+    pub fn of(rule: &'static str, provider: &ProviderAddr, text: String) -> Self {
+        Self {
+            rule,
+            provider: Some(provider.to_string()),
+            text,
+        }
+    }
 }
 
 /// Decides what is repaired in the lock file of a root.
@@ -67,22 +70,16 @@ pub enum FixRefusal {
 #[must_use]
 pub fn plan(root: &RootInputs<'_>, groups: &Groups, extent: Extent) -> FixPlan {
     if root.is_unread() {
-        return FixPlan::refused(FixRefusal::ConfigurationUnread);
+        return FixPlan::refused("the configuration cannot be read");
     }
     let Some(lock) = root.lock else {
         return FixPlan::default();
     };
     let Some(draft) = draft(root, lock, groups) else {
-        return FixPlan::refused(FixRefusal::FileUnread);
+        return FixPlan::refused("the file cannot be read as it is");
     };
-    // Blocks that could not be joined stay an error of the file: it is not written half repaired.
-    let is_blocked = has_errors(&lock.diagnostics)
-        && draft
-            .left
-            .iter()
-            .any(|left| matches!(left, Unrepaired::Versions { .. } | Unrepaired::Lists { .. }));
     let left = draft.left;
-    if draft.repairs.is_empty() || is_blocked {
+    if draft.repairs.is_empty() {
         return FixPlan {
             left,
             ..FixPlan::default()
@@ -132,224 +129,30 @@ fn draft(root: &RootInputs<'_>, lock: &LockText, groups: &Groups) -> Option<Draf
 }
 
 /// Returns the reason why a text must not be written, if there is one.
-fn refusal(lock: &LockText, text: &str, extent: Extent) -> Option<FixRefusal> {
+fn refusal(lock: &LockText, text: &str, extent: Extent) -> Option<String> {
     if text.len() as u64 > lockfile::MAX_BYTES {
-        return Some(FixRefusal::TooLarge);
+        let limit = lockfile::MAX_BYTES;
+        return Some(format!("the file would have more than {limit} bytes"));
     }
     // Canonical form has neither comments nor blocks of modules (`lockfile` rules 1.8).
-    let comments = lock.document.comments;
-    let modules = lock
-        .diagnostics
-        .iter()
-        .any(|fault| fault.code == rules::MODULE_LOCK);
-    let is_safe = comments == 0 && !modules;
-    (!is_safe && extent == Extent::Safe).then_some(FixRefusal::Drops { comments, modules })
+    let mut lost = Vec::new();
+    if lock.document.comments > 0 {
+        lost.push(counted(lock.document.comments, "comment"));
+    }
+    let is_module = |code| code == rules::MODULE_LOCK;
+    if lock.diagnostics.iter().any(|fault| is_module(fault.code)) {
+        lost.push("the blocks of modules".to_owned());
+    }
+    let lost = lost.join(" and ");
+    (extent == Extent::Safe && !lost.is_empty())
+        .then(|| format!("that would drop {lost}; --fix=all does it anyway"))
 }
 
 impl FixPlan {
-    fn refused(refusal: FixRefusal) -> Self {
+    fn refused(refusal: impl Into<String>) -> Self {
         Self {
-            refusal: Some(refusal),
+            refusal: Some(refusal.into()),
             ..Self::default()
         }
-    }
-}
-
-/// Something that is repaired; displayed as a sentence without a period.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Repair {
-    /// A text was brought into the only form that the programs accept.
-    Written {
-        /// The address of the entry.
-        provider: ProviderAddr,
-        /// The text before and after.
-        form: WrongForm,
-    },
-    /// Blocks of one provider became one.
-    Joined {
-        /// The address of the entry.
-        provider: ProviderAddr,
-        /// The version that all of them lock.
-        version: Version,
-        /// The number of blocks before.
-        blocks: usize,
-    },
-    /// Recorded constraints became those of the configuration.
-    Refreshed {
-        /// The address of the entry.
-        provider: ProviderAddr,
-        /// The constraints that were recorded.
-        before: Constraints,
-        /// The constraints that are recorded now.
-        after: Constraints,
-    },
-    /// An entry that nothing requires was dropped.
-    Dropped {
-        /// The address of the entry.
-        provider: ProviderAddr,
-        /// The version that was locked.
-        version: Version,
-    },
-    /// The project file states the platforms of a provider, since the release has packages for no others.
-    Stated {
-        /// The address of the provider.
-        provider: ProviderAddr,
-        /// The platforms that it has packages for.
-        platforms: Vec<Platform>,
-        /// The path of the project file.
-        file: String,
-    },
-    /// The whole file was brought into canonical form.
-    Rewritten {
-        /// The program whose form it is.
-        program: Program,
-    },
-}
-
-/// Something that needs a decision; displayed as a sentence without a period.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unrepaired {
-    /// Blocks of one provider lock different versions.
-    Versions {
-        /// The address of the entry.
-        provider: ProviderAddr,
-        /// The version of the first block.
-        first: Version,
-        /// The version of another block.
-        other: Version,
-    },
-    /// Blocks of one provider lock the same version with lists of `zh:` that contradict each other.
-    Lists {
-        /// The address of the entry.
-        provider: ProviderAddr,
-        /// The version of all blocks.
-        version: Version,
-    },
-    /// Constraints are stale, and the locked version does not meet the new ones.
-    Unmet {
-        /// The address of the entry.
-        provider: ProviderAddr,
-        /// The version that is locked.
-        version: Version,
-    },
-    /// A policy or another root of the project file wants other platforms of a provider than its packages are for.
-    Platforms {
-        /// The address of the provider.
-        provider: ProviderAddr,
-        /// The path of the project file.
-        file: String,
-    },
-    /// An entry is not required, but its version counts for another provider.
-    CarriedOver {
-        /// The provider of the entry.
-        provider: ProviderAddr,
-        /// The one that is required and not locked.
-        twin: ProviderAddr,
-    },
-}
-
-impl Repair {
-    /// Returns the name of the rule whose finding is gone.
-    #[must_use]
-    pub fn rule(&self) -> &'static str {
-        match self {
-            Self::Written { form, .. } => form.rule,
-            Self::Joined { .. } => rules::DUPLICATE_PROVIDER,
-            Self::Refreshed { .. } => rules::CONSTRAINTS_STALE,
-            Self::Dropped { .. } => rules::PROVIDER_NOT_REQUIRED,
-            Self::Stated { .. } => rules::PLATFORMS_INCOMPLETE,
-            Self::Rewritten { .. } => rules::FILE_NOT_CANONICAL,
-        }
-    }
-
-    /// Returns the provider concerned, if it is one.
-    #[must_use]
-    pub fn provider(&self) -> Option<&ProviderAddr> {
-        match self {
-            Self::Written { provider, .. }
-            | Self::Joined { provider, .. }
-            | Self::Refreshed { provider, .. }
-            | Self::Dropped { provider, .. }
-            | Self::Stated { provider, .. } => Some(provider),
-            Self::Rewritten { .. } => None,
-        }
-    }
-}
-
-impl fmt::Display for Repair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Written { provider, form } => f.write_str(&form.sentence(provider)),
-            Self::Joined {
-                provider,
-                version,
-                blocks,
-            } => write!(f, "{blocks} blocks of {provider} {version} became one"),
-            Self::Refreshed {
-                provider,
-                before,
-                after,
-            } => {
-                let (before, after) = (quoted(before), quoted(after));
-                write!(f, "the constraints of {provider} are {after}, not {before}")
-            }
-            Self::Dropped { provider, version } => {
-                write!(f, "{provider} {version} is dropped: nothing requires it")
-            }
-            Self::Stated {
-                provider,
-                platforms,
-                file,
-            } => write!(
-                f,
-                "{file} states the platforms of {provider}: {}",
-                platform::join(platforms, ", ")
-            ),
-            Self::Rewritten { program } => {
-                let command = Flavor::newest(*program).command();
-                write!(f, "the file is written as `{command}` writes it")
-            }
-        }
-    }
-}
-
-impl fmt::Display for Unrepaired {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Versions {
-                provider,
-                first,
-                other,
-            } => write!(
-                f,
-                "{provider} is locked at {first} and at {other}; it is unknown which is meant"
-            ),
-            Self::Lists { provider, version } => write!(
-                f,
-                "{provider} {version} is locked with two lists of zh: that cannot both be those of the \
-                 release"
-            ),
-            Self::Unmet { provider, version } => write!(
-                f,
-                "the constraints of {provider} stay as recorded, since the locked version {version} \
-                 does not meet those of the configuration"
-            ),
-            Self::Platforms { provider, file } => write!(
-                f,
-                "{file} cannot state the platforms of {provider}: a policy or another of its roots wants others"
-            ),
-            Self::CarriedOver { provider, twin } => write!(
-                f,
-                "{provider} is not dropped before {twin} is locked at its version"
-            ),
-        }
-    }
-}
-
-fn quoted(constraints: &Constraints) -> String {
-    if constraints.is_empty() {
-        "none".to_owned()
-    } else {
-        format!("\"{constraints}\"")
     }
 }
