@@ -34,8 +34,8 @@ use crate::run::{commands, unseen};
 use crate::upstream::{CheckError, PackageChecks, Registries, RootSources, Upstream};
 use crate::verifier::{add_overridden, inputs};
 use crate::verify::{
-    self, Advice, AskedAttestations, CallingRoot, CheckGroup, ComparedRoot, Groups, IgnoredLock,
-    LockedReleases, RootInputs, RootVerdict, WantedChecks,
+    self, Advice, AskedAttestations, CheckGroup, ComparedRoot, Groups, IgnoredLock, LockedReleases,
+    RootInputs, RootVerdict, WantedChecks,
 };
 use crate::world::{FileKind, clean};
 use crate::{platform, workspace};
@@ -188,13 +188,7 @@ impl Job for VerifyJob<'_, '_> {
     /// Compares all roots with each other, and reports each.
     fn work(&mut self, roots: Vec<(VerifiedRoot, &mut RootResult)>, _: &Texts) -> Vec<()> {
         let (mut roots, results): (Vec<VerifiedRoot>, Vec<_>) = roots.into_iter().unzip();
-        if self.groups.wants(CheckGroup::Policy) {
-            let is_whole = self.args.roots.recursive && self.args.changed.is_off();
-            compare_policies(&mut roots, self.shared.as_deref(), is_whole);
-        }
-        if self.groups.wants(CheckGroup::Configuration) {
-            self.find_locks_in_modules(&mut roots);
-        }
+        self.compare(&mut roots);
         if self.args.fix.is_some() {
             let note = stated::state(&mut roots, self.shared.as_deref(), &self.session);
             self.notes.extend(note);
@@ -400,25 +394,36 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
         clean(&current.join(dir))
     }
 
-    /// Reports lock files in directories that other roots of the run call as modules.
-    fn find_locks_in_modules(&self, verified: &mut [VerifiedRoot]) {
-        let parts: Vec<(String, PathBuf)> = verified
+    /// Compares all roots with each other; of a whole repository also the entries of its policies.
+    fn compare(&self, verified: &mut [VerifiedRoot]) {
+        let names: Vec<String> = verified
             .iter()
-            .map(|it| (it.root.project_name(), self.absolute(&it.root.dir)))
+            .map(|verified| verified.root.project_name())
             .collect();
-        let calling = verified
+        let shared = self.shared.as_deref().and_then(SharedPolicy::settings);
+        let mut compared: Vec<ComparedRoot<'_>> = verified
             .iter_mut()
-            .zip(&parts)
-            .map(|(verified, (name, dir))| CallingRoot {
-                compared: ComparedRoot {
-                    root: inputs(&verified.root, None, name, &verified.advice),
-                    verdict: &mut verified.verdict,
+            .zip(&names)
+            .map(|(verified, name)| ComparedRoot {
+                root: RootInputs {
+                    shared,
+                    ..inputs(&verified.root, None, name, &verified.advice)
                 },
+                verdict: &mut verified.verdict,
                 shown: &verified.root.dir,
-                dir,
+                dir: self.absolute(&verified.root.dir),
                 called: &verified.called,
-            });
-        verify::find_locks_in_modules(&mut calling.collect::<Vec<_>>());
+            })
+            .collect();
+        if self.groups.wants(CheckGroup::Policy) {
+            verify::compare_versions(&mut compared);
+            if self.args.roots.recursive && self.args.changed.is_off() {
+                verify::find_unused_entries(&mut compared);
+            }
+        }
+        if self.groups.wants(CheckGroup::Configuration) {
+            verify::find_locks_in_modules(&mut compared);
+        }
     }
 
     /// Finds the line that makes git ignore the lock file, if that is to be checked.
@@ -562,28 +567,5 @@ fn unplaced(scope: RootCount, verified: &[VerifiedRoot]) -> Vec<Failure> {
                 .map(advice::verify::unplaced)
                 .collect()
         }
-    }
-}
-
-/// Compares the locked versions of all roots; of a whole repository also the entries of its policies.
-fn compare_policies(verified: &mut [VerifiedRoot], shared: Option<&SharedPolicy>, is_whole: bool) {
-    let names: Vec<String> = verified
-        .iter()
-        .map(|verified| verified.root.project_name())
-        .collect();
-    let compared = verified
-        .iter_mut()
-        .zip(&names)
-        .map(|(verified, name)| ComparedRoot {
-            root: RootInputs {
-                shared: shared.and_then(SharedPolicy::settings),
-                ..inputs(&verified.root, None, name, &verified.advice)
-            },
-            verdict: &mut verified.verdict,
-        });
-    let mut compared: Vec<ComparedRoot<'_>> = compared.collect();
-    verify::compare_versions(&mut compared);
-    if is_whole {
-        verify::find_unused_entries(&mut compared);
     }
 }

@@ -11,7 +11,7 @@ mod stated;
 mod table;
 pub(crate) mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -20,7 +20,9 @@ use crate::diag::{Severity, counted, rules};
 use crate::driver::{self, RunInputs};
 use crate::packages::NamedPackages;
 use crate::report::reading::Total;
-use crate::report::{CommandResult, Failure, Look, ResultEntry, RootResult, Sentence, TextBlock};
+use crate::report::{
+    CheckDetail, CommandResult, Failure, Look, ResultEntry, RootResult, Sentence, TextBlock,
+};
 use crate::run::command::Command;
 use crate::run::formats::Format;
 use crate::run::options::{Configuration, Options, job_count};
@@ -210,28 +212,23 @@ fn name_unchecked_policy(results: &mut [RootResult]) {
 
 /// Names the settings of policies that were not checked, once for all roots.
 fn policy_not_checked(result: &CommandResult, format: Format) -> Option<String> {
-    let concerned: Vec<&[String]> = result
+    let concerned: Vec<&CheckDetail> = result
         .roots()
         .iter()
         .filter_map(RootResult::check)
-        .map(|check| &*check.policy_not_checked)
-        .filter(|settings| !settings.is_empty())
+        .filter(|check| !check.policy_not_checked.is_empty())
         .collect();
     // The verdict of a single root says so itself.
     if concerned.is_empty() || result.roots().len() == 1 && format == Format::Human {
         return None;
     }
-    let mut settings: Vec<&str> = Vec::new();
-    for setting in concerned.iter().copied().flatten() {
-        // How many providers of a root are concerned differs from root to root.
-        let setting = setting.split(" of ").next().unwrap_or(setting);
-        if !settings.contains(&setting) {
-            settings.push(setting);
-        }
-    }
+    let settings: BTreeSet<&str> = concerned
+        .iter()
+        .flat_map(|check| check.policy_not_checked.iter().copied())
+        .collect();
     Some(format!(
         "policy not checked in {}: {} (needs --upstream)",
         counted(concerned.len(), "root"),
-        settings.join(", ")
+        Vec::from_iter(settings).join(", ")
     ))
 }

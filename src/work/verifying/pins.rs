@@ -1,6 +1,6 @@
 //! Pinned modules against what is installed, and against what their sources name now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::archive::FileDigest;
 use crate::archive::dir::hash_module;
 use crate::config::{Loaded, RemoteCall};
 use crate::diag::{Diagnostic, rules};
-use crate::hash::{READ_BUFFER_BYTES, Sha256Stream};
+use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
 use crate::parallel;
 use crate::remote_module::{ModulePin, ModuleRequest, PinRequest, RemoteModules, RequestedSource};
 use crate::report::Failure;
@@ -79,7 +79,7 @@ pub(super) fn installed(
     let mut faults = Vec::new();
     let modules = data_dir(world.env).join("modules");
     // A second call of a package gets a copy, which can be compared with what the first call got.
-    let mut sound: BTreeMap<&str, PathBuf> = BTreeMap::new();
+    let mut sound: BTreeMap<&str, ExpectedFiles> = BTreeMap::new();
     let mut odd = Vec::new();
     let packages = packages(pinned(root, loaded), &modules, &mut faults);
     // Packages have thousands of files; a root may have hundreds of packages.
@@ -89,7 +89,9 @@ pub(super) fn installed(
     for ((pinned, package), hashed) in packages.into_iter().zip(hashes) {
         match hashed {
             Ok(hashed) if hashed.h1 == pinned.pin.hash => {
-                sound.insert(pinned.pin.hash.as_str(), root.dir.join(&package));
+                let named = |file: FileDigest| (file.name, Some(file.digest));
+                let files = hashed.files.into_iter().map(named).collect();
+                sound.insert(pinned.pin.hash.as_str(), files);
             }
             Ok(hashed) => odd.push((pinned, package, hashed)),
             Err(error) => {
@@ -101,23 +103,22 @@ pub(super) fn installed(
     for (pinned, package, hashed) in odd {
         // A sound copy names the files that differ, and the hash alone only says that some do.
         let beside = sound.get(pinned.pin.hash.as_str());
-        let difference = match beside {
-            Some(top) => difference(world.disk, top, &hashed.files, NamesWithDot::MayLack),
-            None => match from_cache(&pinned, root, kept) {
-                Some(files) => {
-                    difference(&*files, Path::new(""), &hashed.files, NamesWithDot::Count)
-                }
-                None => Ok(Some(format!(
+        let remark = if let Some(expected) = beside {
+            match difference(expected, &hashed.files, NamesWithDot::MayLack) {
+                Some(difference) => difference,
+                None => continue,
+            }
+        } else {
+            match from_cache(&pinned, root, kept) {
+                Some(Ok(expected)) => difference(&expected, &hashed.files, NamesWithDot::Count)
+                    .unwrap_or_else(|| "differs in a link or in a large file".to_owned()),
+                Some(Err(error)) => format!("cannot be compared: {error}"),
+                None => format!(
                     "has the hash {}, and {} is pinned",
                     hashed.h1.as_str(),
                     pinned.pin.hash.as_str()
-                ))),
-            },
-        };
-        let remark = match difference {
-            Ok(None) => continue,
-            Ok(Some(difference)) => difference,
-            Err(error) => format!("cannot be compared: {error}"),
+                ),
+            }
         };
         let remark = format!("{} {remark}", package.display());
         let help = format!(
@@ -138,18 +139,56 @@ enum NamesWithDot {
     MayLack,
 }
 
-/// Returns the files of a pinned package that the cache holds.
+/// The files of a package by name; a digest is missing where the content is not known.
+type ExpectedFiles = BTreeMap<Box<[u8]>, Option<Digest>>;
+
+/// Reads the files of a pinned package that the cache holds.
 fn from_cache(
     pinned: &PinnedCall<'_>,
     root: &Root,
     kept: &dyn RemoteModules,
-) -> Option<crate::remote_module::PackageFiles> {
+) -> Option<io::Result<ExpectedFiles>> {
     let request = ModuleRequest {
         source: requested(pinned.call, None)?,
         flavor: root.flavor,
         pin: PinRequest::Kept(pinned.pin),
     };
-    kept.find(&request).ok().map(|found| found.files)
+    let files = kept.find(&request).ok()?.files;
+    let mut expected = ExpectedFiles::new();
+    Some(collect(&*files, Path::new(""), b"", &mut expected).map(|()| expected))
+}
+
+/// Collects all files and links below a directory, whose names begin with the prefix.
+fn collect(
+    files: &dyn Files,
+    dir: &Path,
+    prefix: &[u8],
+    expected: &mut ExpectedFiles,
+) -> io::Result<()> {
+    for entry in files.list(dir)? {
+        let path = dir.join(&entry.name);
+        let mut name = [prefix, entry.name.as_encoded_bytes()].concat();
+        if entry.name == ".git" {
+            continue;
+        }
+        if entry.kind == FileKind::Directory {
+            name.push(b'/');
+            collect(files, &path, &name, expected)?;
+            continue;
+        }
+        let mut digest = None;
+        // The content of a link is its target, which the files of a package do not show; the cache keeps no large
+        // files.
+        if entry.kind != FileKind::Symlink
+            && let Ok(reader) = files.open(&path)
+        {
+            let mut stream = Sha256Stream::default();
+            stream.read_all(reader, &mut vec![0; READ_BUFFER_BYTES])?;
+            digest = Some(stream.finish());
+        }
+        expected.insert(name.into(), digest);
+    }
+    Ok(())
 }
 
 fn requested<'a>(
@@ -165,68 +204,30 @@ fn requested<'a>(
 
 /// Says what differs first between installed files and those of a package, by name.
 fn difference(
-    files: &dyn Files,
-    top: &Path,
+    expected: &ExpectedFiles,
     installed: &[FileDigest],
     with_dot: NamesWithDot,
-) -> io::Result<Option<String>> {
-    let mut expected = BTreeMap::new();
-    names(files, top, Path::new(""), &mut expected)?;
+) -> Option<String> {
+    let shown = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+    let mut lacking: BTreeSet<&[u8]> = expected.keys().map(|name| &**name).collect();
     for file in installed {
-        let name = PathBuf::from(String::from_utf8_lossy(&file.name).into_owned());
-        match expected.remove(&name) {
-            None => {
-                return Ok(Some(format!(
-                    "has {} besides the pinned files",
-                    name.display()
-                )));
+        let name = &*file.name;
+        match expected.get(name) {
+            None => return Some(format!("has {} besides the pinned files", shown(name))),
+            Some(Some(digest)) if *digest != file.digest => {
+                return Some(format!("differs in {}", shown(name)));
             }
-            // The content of a link is its target, which the files of a package do not show.
-            Some(FileKind::Symlink) => continue,
-            Some(_) => {}
-        }
-        let mut stream = Sha256Stream::default();
-        let Ok(reader) = files.open(&top.join(&name)) else {
-            // The cache keeps no large files.
-            continue;
+            Some(_) => lacking.remove(name),
         };
-        stream.read_all(reader, &mut vec![0; READ_BUFFER_BYTES])?;
-        if stream.finish() != file.digest {
-            return Ok(Some(format!("differs in {}", name.display())));
-        }
     }
-    let begins_with_dot = |name: &Path| {
-        name.iter()
-            .any(|part| part.as_encoded_bytes().starts_with(b"."))
+    let begins_with_dot = |name: &[u8]| {
+        name.split(|byte| *byte == b'/')
+            .any(|part| part.starts_with(b"."))
     };
-    let lacking = expected
-        .keys()
-        .find(|name| with_dot == NamesWithDot::Count || !begins_with_dot(name));
-    Ok(match lacking {
-        Some(name) => Some(format!("lacks {}", name.display())),
-        None if with_dot == NamesWithDot::MayLack => None,
-        None => Some("differs in a link or in a large file".to_owned()),
-    })
-}
-
-/// Collects the names of all files and links below a directory.
-fn names(
-    files: &dyn Files,
-    top: &Path,
-    dir: &Path,
-    found: &mut BTreeMap<PathBuf, FileKind>,
-) -> io::Result<()> {
-    for entry in files.list(&top.join(dir))? {
-        let name = dir.join(&entry.name);
-        match entry.kind {
-            _ if entry.name == ".git" => {}
-            FileKind::Directory => names(files, top, &name, found)?,
-            kind => {
-                found.insert(name, kind);
-            }
-        }
-    }
-    Ok(())
+    let name = lacking
+        .into_iter()
+        .find(|name| with_dot == NamesWithDot::Count || !begins_with_dot(name))?;
+    Some(format!("lacks {}", shown(name)))
 }
 
 /// Compares the pins of a root with what their sources name now.

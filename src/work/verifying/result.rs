@@ -14,7 +14,7 @@ use crate::report::{
     CheckDetail, FindingDisplay, NotSeen, ResultEntry, RootDetail, RootResult, Sentence, Tone,
 };
 use crate::run::root::LockText;
-use crate::verify::{PackageOrigin, PackagesVerdict, RootVerdict, UncheckedPolicy};
+use crate::verify::{PackageOrigin, PackagesVerdict, RootVerdict};
 
 /// Adds what was verified to the result of a root.
 pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: bool) {
@@ -36,7 +36,6 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
     }
     let failed = verdict.is_unread || !failures.is_empty();
     let proof = verdict.proof();
-    let policy_not_checked: Vec<String> = verdict.unchecked_policy.iter().map(unchecked).collect();
     let how = outcome(
         counts,
         &looked_at(root.lock.as_ref(), &verdict, verified.not_seen),
@@ -70,7 +69,7 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         turned_off: verdict.turned_off,
         proof,
         not_seen: verified.not_seen,
-        policy_not_checked,
+        policy_not_checked: verdict.unchecked_policy,
         fixed,
         matrix: verdict.matrix,
     });
@@ -135,20 +134,6 @@ fn outcome(
         parts.push(format!("{off} turned off"));
     }
     parts.join("; ")
-}
-
-/// Names a setting of a policy that was not checked, and for how many providers.
-fn unchecked(policy: &UncheckedPolicy) -> String {
-    let UncheckedPolicy {
-        setting,
-        unchecked,
-        providers,
-    } = policy;
-    if unchecked == providers {
-        (*setting).to_owned()
-    } else {
-        format!("{setting} of {unchecked} of {providers} providers")
-    }
 }
 
 /// Counts the findings of a rule, whether it is turned off or not.

@@ -27,8 +27,8 @@ use lockctl::lockfile;
 use lockctl::os::RealDisk;
 use lockctl::package::WantedPlatforms;
 use lockctl::platform::Platform;
-use lockctl::verify::matrix::{InitOutlook, ProvenPackages, ReadLock};
-use lockctl::verify::{KnownHashes, Machines, RefusedPackages};
+use lockctl::verify::matrix::InitOutlook;
+use lockctl::verify::{KnownHashes, PackageFacts};
 
 const HERE: &str = "linux_amd64";
 const LOCK: &str = ".terraform.lock.hcl";
@@ -79,24 +79,18 @@ fn foretell(
         }
     }
     let outlook = InitOutlook {
-        locked: match titles.is_empty() {
-            true => ReadLock::Sound(&document),
-            false => ReadLock::Broken {
-                document: &document,
-                titles: &titles,
-            },
-        },
+        document: &document,
+        faults: &titles,
         flavor,
         requirements: Some(&loaded.requirements),
     };
     let wanted = WantedPlatforms::every(vec![platform]);
-    let known = ProvenPackages {
-        h1: &h1,
-        zh: &zh,
-        refused: &RefusedPackages::new(),
-        machines: &Machines::new(),
+    let known = PackageFacts {
+        known: h1,
+        zips: zh,
+        ..PackageFacts::default()
     };
-    let rows = outlook.rows(&wanted, known);
+    let rows = outlook.rows(&wanted, &known);
     let of_route = rows.into_iter().map(|row| {
         let mut predictions = row.predictions.into_iter();
         predictions.find(|p| p.route == route).unwrap()

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use lockctl::config::{self, Settings};
 use lockctl::coverage::{Outcome, Prediction, Route};
-use lockctl::diag::{Severity, Texts, has_errors};
+use lockctl::diag::{Severity, Texts};
 use lockctl::hash::Hash;
 use lockctl::lockfile;
 use lockctl::os::RealDisk;
 use lockctl::package::WantedPlatforms;
 use lockctl::platform::Platform;
-use lockctl::verify::matrix::{InitOutlook, ProvenPackages, ReadLock};
-use lockctl::verify::{KnownHashes, Machines, RefusedPackages};
+use lockctl::verify::matrix::InitOutlook;
+use lockctl::verify::{KnownHashes, PackageFacts};
 use serde_json::json;
 
 use super::states::{HASHES, PROVIDER, Packages, Played, SITUATIONS};
@@ -257,15 +257,9 @@ impl Stage {
         let (document, diagnostics) = lockfile::parse(file, &lock, flavor);
         let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
         let titles: Vec<&str> = errors.map(|d| &*d.title).collect();
-        let locked = match has_errors(&diagnostics) {
-            false => ReadLock::Sound(&document),
-            true => ReadLock::Broken {
-                document: &document,
-                titles: &titles,
-            },
-        };
         let outlook = InitOutlook {
-            locked,
+            document: &document,
+            faults: &titles,
             flavor,
             requirements: Some(&loaded.requirements),
         };
@@ -277,14 +271,12 @@ impl Stage {
             let addr = lockctl::addr::ProviderAddr::parse("acme/x", flavor).unwrap();
             [(addr, of_provider)].into()
         };
-        let (h1, zh) = (known(&self.packages.h1), known(&self.packages.zh));
-        let known = ProvenPackages {
-            h1: &h1,
-            zh: &zh,
-            refused: &RefusedPackages::new(),
-            machines: &Machines::new(),
+        let known = PackageFacts {
+            known: known(&self.packages.h1),
+            zips: known(&self.packages.zh),
+            ..PackageFacts::default()
         };
-        let rows = outlook.rows(&wanted, known);
+        let rows = outlook.rows(&wanted, &known);
         let [row] = &*rows else {
             panic!("one provider, one platform: {rows:?}")
         };

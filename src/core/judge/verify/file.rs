@@ -87,85 +87,62 @@ fn rewritten_lists(subject: CheckedLock<'_>) -> impl Iterator<Item = Finding> {
         .places
         .iter()
         .filter_map(move |(provider, places)| {
-            let faults = faults(&places.listed);
+            let faults = faults(&places.listed, program);
             let mut shown = faults.iter().take(MAX_RELATED + 1);
-            let (hash, span, fault) = shown.next()?;
-            // Formats that show one place of a finding show its title, so the schemes are named there.
-            let schemes: BTreeSet<&str> = faults
+            let (span, note) = shown.next()?;
+            let unknown: BTreeSet<&Hash> = places
+                .listed
                 .iter()
-                .filter(|(.., fault)| *fault == ListFault::Unknown)
-                .map(|(hash, ..)| hash.scheme_name())
+                .map(|(hash, _)| hash)
+                .filter(|hash| hash.scheme() == Scheme::Other)
                 .collect();
+            // Formats that show one place of a finding show its title, so the schemes are named there.
+            let schemes: BTreeSet<&str> = unknown.iter().map(|hash| hash.scheme_name()).collect();
             let schemes = Vec::from_iter(schemes).join(", ");
             let mut title =
                 format!("The next `{program} init` changes the list of hashes of {provider}");
-            if !schemes.is_empty() {
+            if !unknown.is_empty() {
                 title += &format!(", and drops those of the unknown scheme {schemes}");
             }
-            let diagnostic = Diagnostic::note(rules::INIT_REWRITES, title).at(
-                subject.file,
-                *span,
-                fault.note(hash, program),
+            let diagnostic = Diagnostic::note(rules::INIT_REWRITES, title);
+            let diagnostic = shown.fold(
+                diagnostic.at(subject.file, *span, note),
+                |diagnostic, (span, note)| diagnostic.see(subject.file, *span, note),
             );
-            let diagnostic = shown.fold(diagnostic, |diagnostic, (hash, span, fault)| {
-                diagnostic.see(subject.file, *span, fault.note(hash, program))
-            });
-            let sorting = || {
-                let rest = format!(" to sort the hashes as `{program} init` does");
-                subject.advice.fmt.run(&rest)
-            };
+            let rest = format!(" to sort the hashes as `{program} init` does");
+            let sorting = subject.advice.fmt.run(&rest);
             let deletion =
                 format!("delete the hashes of the unknown scheme {schemes}: they match no package");
-            let is_unknown = |fault: &ListFault| *fault == ListFault::Unknown;
-            let help = if schemes.is_empty() {
-                sorting()
-            } else if faults.iter().all(|(.., fault)| is_unknown(fault)) {
+            let help = if unknown.is_empty() {
+                sorting
+            } else if faults.len() == unknown.len() {
                 deletion.into()
             } else {
-                sorting().and(&deletion)
+                sorting.and(&deletion)
             };
             Some(Finding::about(provider, diagnostic.help(help)))
         })
 }
 
-/// A fault of a hash in its list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ListFault {
-    Unsorted,
-    Repeated,
-    Unknown,
-}
-
-impl ListFault {
-    fn note(self, hash: &Hash, program: &str) -> String {
-        match self {
-            Self::Unsorted => "this hash belongs before the one above".to_owned(),
-            Self::Repeated => "this hash is listed above already".to_owned(),
-            Self::Unknown => {
-                let scheme = hash.scheme_name();
-                format!(
-                    "unknown scheme {scheme}: `{program} init` drops it when it installs the package"
-                )
-            }
-        }
-    }
-}
-
-/// Lists the hashes that `init` moves or drops, in the order of the file.
-fn faults(listed: &[(Hash, Span)]) -> Vec<(&Hash, Span, ListFault)> {
+/// Lists the hashes that `init` moves or drops, each with a note, in the order of the file.
+fn faults(listed: &[(Hash, Span)], program: &str) -> Vec<(Span, String)> {
     let mut faults = Vec::new();
     let mut above = BTreeSet::new();
     for (index, (hash, span)) in listed.iter().enumerate() {
-        let fault = if !above.insert(hash) {
-            Some(ListFault::Repeated)
+        let note = if !above.insert(hash) {
+            "this hash is listed above already".to_owned()
         } else if hash.scheme() == Scheme::Other {
-            Some(ListFault::Unknown)
-        } else {
+            let scheme = hash.scheme_name();
+            format!(
+                "unknown scheme {scheme}: `{program} init` drops it when it installs the package"
+            )
+        } else if index > 0 && listed[index - 1].0 > *hash {
             // Compared with its neighbour alone, so that one hash in the wrong place is one fault.
-            let is_sorted = index == 0 || listed[index - 1].0 < *hash;
-            (!is_sorted).then_some(ListFault::Unsorted)
+            "this hash belongs before the one above".to_owned()
+        } else {
+            continue;
         };
-        faults.extend(fault.map(|fault| (hash, *span, fault)));
+        faults.push((*span, note));
     }
     faults
 }

@@ -23,7 +23,6 @@ mod groups;
 mod hosts;
 mod ignored;
 mod inputs;
-mod keys;
 mod known;
 #[doc(hidden)]
 pub mod levels;
@@ -58,10 +57,8 @@ pub use known::{
     PackageFacts, PackageOrigin, PackagesVerdict, RefusedPackages, SourcePackage,
 };
 pub use memory::{KnownOrigins, steps_down};
-pub use offline_policy::UncheckedPolicy;
 pub use roots::{
-    CallingRoot, ComparedRoot, compare_versions, find_locks_in_modules, find_unused_entries,
-    unplaced_everywhere,
+    ComparedRoot, compare_versions, find_locks_in_modules, find_unused_entries, unplaced_everywhere,
 };
 pub use run::{RootVerdict, WantedChecks, run};
 pub use source_checks::{CheckedPackages, NoSources, SourceChecks};

@@ -1,14 +1,13 @@
 //! The group *policy*: the providers, keys and versions that a team allows (`project` rules 2.2).
 //!
-//! [`allowed`] judges one root by the project file that governs it. [`one_version`] compares all
-//! roots of a run; its rule is off unless a project file asks for it.
+//! [`allowed`] judges one root by the project file that governs it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::levels;
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, FileId, Finding, Span, rules};
+use crate::diag::{Diagnostic, Finding, rules};
 use crate::flavor::Flavor;
 use crate::project::{Policy, PolicyRefusal, Project, SettingPlace};
 use crate::requirement::Requirements;
@@ -234,104 +233,4 @@ fn unused_entry(list: &str, name: &str, place: SettingPlace) -> Diagnostic {
             "no root of the run has such an entry",
         )
         .help("delete it, unless it is meant for what is to come")
-}
-
-/// An entry of one of several roots.
-#[derive(Clone, Debug)]
-pub struct RootEntry<'a> {
-    /// The number that the caller gave to the root.
-    pub root: usize,
-    /// The address of the entry.
-    pub provider: &'a ProviderAddr,
-    /// The version that is locked.
-    pub version: &'a Version,
-    /// The text of the lock file.
-    pub file: FileId,
-    /// The place of the version in it.
-    pub span: Span,
-}
-
-/// Finds entries that are older than the newest one of their provider in any root; each finding
-/// comes with the number of its root, in the order of the roots.
-#[must_use]
-pub fn one_version(entries: &[RootEntry<'_>]) -> Vec<(usize, Finding)> {
-    let mut newest: BTreeMap<&ProviderAddr, &RootEntry<'_>> = BTreeMap::new();
-    for entry in entries {
-        let greatest = newest.entry(entry.provider).or_insert(entry);
-        if entry.version > greatest.version {
-            *greatest = entry;
-        }
-    }
-    let mut older = Vec::new();
-    for entry in entries {
-        let provider = entry.provider;
-        let newest = newest[provider];
-        if entry.version >= newest.version {
-            continue;
-        }
-        let title = format!(
-            "{provider} is locked at {} here and at {} elsewhere",
-            entry.version, newest.version
-        );
-        let diagnostic = Diagnostic::warning(rules::VERSIONS_DIFFER, title)
-            .at(entry.file, entry.span, "the older version")
-            .see(newest.file, newest.span, "the newest of all roots")
-            .help(
-                "delete the older entry and lock the root again; where that selects the same version, a \
-                 constraint holds it back",
-            );
-        older.push((entry.root, Finding::about(provider, diagnostic)));
-    }
-    older.sort_by_key(|(root, _)| *root);
-    older
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::diag::Texts;
-
-    #[test]
-    fn each_older_entry_is_found_in_its_root() {
-        let mut texts = Texts::default();
-        let addr = |text| ProviderAddr::parse(text, Flavor::Terraform1_16).expect("an address");
-        let version = |text: &str| text.parse::<Version>().expect("a version");
-        let (a, b) = (addr("a/a"), addr("b/b"));
-        let rows = [
-            (0, &a, version("1.0.0")),
-            (0, &b, version("1.0.0")),
-            (1, &a, version("1.2.0")),
-            (2, &a, version("1.10.0")),
-            (3, &a, version("1.10.0")),
-            (3, &b, version("1.0.0")),
-            (4, &a, version("1.10.0-beta")),
-        ];
-        let entries: Vec<RootEntry<'_>> = rows
-            .iter()
-            .map(|(root, provider, version)| RootEntry {
-                root: *root,
-                provider,
-                version,
-                file: texts.add(root.to_string(), Vec::new()),
-                span: Span::default(),
-            })
-            .collect();
-        let found = one_version(&entries);
-        let titles: Vec<(usize, &str)> = found
-            .iter()
-            .map(|(root, finding)| (*root, &*finding.diagnostic.title))
-            .collect();
-        let title = |version| {
-            format!("registry.terraform.io/a/a is locked at {version} here and at 1.10.0 elsewhere")
-        };
-        let wanted = [(0, "1.0.0"), (1, "1.2.0"), (4, "1.10.0-beta")];
-        let wanted = wanted.map(|(root, version)| (root, title(version)));
-        assert_eq!(
-            titles,
-            wanted.each_ref().map(|(root, title)| (*root, &**title))
-        );
-        // The newest is named where it stands first.
-        let newest = &found[0].1.diagnostic.related[0];
-        assert_eq!(texts.name(newest.file), "2");
-    }
 }

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use super::inputs::RootInputs;
 use super::levels;
-use super::policy::{self, RootEntry};
+use super::policy;
 use super::run::RootVerdict;
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, Span, rules};
+use crate::diag::{Diagnostic, Finding, Span, rules};
 use crate::flavor::Flavor;
+use crate::lockfile::LockText;
 use crate::project::Project;
+use crate::version::Version;
 
 /// A root whose verdict is completed by the comparison with others.
 #[derive(Debug)]
@@ -19,53 +21,87 @@ pub struct ComparedRoot<'a> {
     pub root: RootInputs<'a>,
     /// The verdict of its own checks.
     pub verdict: &'a mut RootVerdict,
+    /// The directory of the root, to show.
+    pub shown: &'a Path,
+    /// The absolute path of the directory.
+    pub dir: PathBuf,
+    /// The absolute paths of the directories of all local modules in its tree.
+    pub called: &'a BTreeSet<PathBuf>,
 }
 
-/// Compares the locked versions of all roots, and adds the findings to their verdicts, in each root with the
-/// severity that its project file states.
-pub fn compare_versions(roots: &mut [ComparedRoot<'_>]) {
-    let mut entries = Vec::new();
-    for (index, ComparedRoot { root, .. }) in roots.iter().enumerate() {
-        let Some(lock) = root.lock else { continue };
-        for (provider, entry) in &lock.document.lock.providers {
-            let places = lock.document.places.get(provider);
-            entries.push(RootEntry {
-                root: index,
-                provider,
-                version: &entry.version,
-                file: lock.file,
-                span: places.map_or_else(Span::default, |places| places.version),
-            });
-        }
+impl ComparedRoot<'_> {
+    /// Adds findings with the severity that the project file states; no fault of a file is among them, so each may
+    /// be turned off.
+    fn report(&mut self, findings: Vec<Finding>) {
+        let (project, flavor) = (self.root.project, self.root.flavor);
+        let (kept, turned_off) = levels::apply(findings, &[], project, flavor);
+        self.verdict.findings.extend(kept);
+        self.verdict.turned_off.extend(turned_off);
     }
-    for (index, finding) in policy::one_version(&entries) {
-        let ComparedRoot { root, verdict } = &mut roots[index];
-        let wants = |project: &Project, provider: &ProviderAddr| {
+
+    /// Returns true if a policy that asks for one version of a provider counts before the level of the rule.
+    fn wants_one_version(&self, provider: &ProviderAddr) -> bool {
+        let root = &self.root;
+        let wants = |project: &Project| {
             project
                 .policy
                 .iter()
                 .flat_map(|policy| &policy.one_version)
                 .any(|entry| entry.names(provider, root.flavor))
         };
-        let shared = root.shared.map(|(project, _)| project);
-        // A policy that asks for one version counts before the level of the rule.
-        let is_asked = finding.provider.as_ref().is_some_and(|provider| {
-            if shared.is_some_and(|shared| wants(shared, provider)) {
-                return true;
-            }
-            let is_stated = root
-                .project
-                .rule(rules::VERSIONS_DIFFER, Some(provider), root.flavor);
-            is_stated.is_none() && wants(root.project, provider)
-        });
-        if is_asked {
-            verdict.findings.push(finding);
-            continue;
+        let stated = root
+            .project
+            .rule(rules::VERSIONS_DIFFER, Some(provider), root.flavor);
+        root.shared.is_some_and(|(shared, _)| wants(shared))
+            || stated.is_none() && wants(root.project)
+    }
+}
+
+/// Reports entries that are older than the newest one of their provider in any root, in each root with the severity
+/// that its project file states; the rule is off unless a project file asks for it.
+pub fn compare_versions(roots: &mut [ComparedRoot<'_>]) {
+    let mut entries: BTreeMap<&ProviderAddr, Vec<(usize, &LockText, &Version)>> = BTreeMap::new();
+    for (index, ComparedRoot { root, .. }) in roots.iter().enumerate() {
+        let Some(lock) = root.lock else { continue };
+        for (provider, entry) in &lock.document.lock.providers {
+            let own = (index, lock, &entry.version);
+            entries.entry(provider).or_default().push(own);
         }
-        // No fault of a file is among them, so each may be turned off.
-        let (kept, turned_off) = levels::apply(vec![finding], &[], root.project, root.flavor);
-        verdict.findings.extend(kept);
-        verdict.turned_off.extend(turned_off);
+    }
+    let mut older: Vec<(usize, &ProviderAddr, Diagnostic)> = Vec::new();
+    for (provider, entries) in entries {
+        let place = |lock: &LockText| {
+            let places = lock.document.places.get(provider);
+            places.map_or_else(Span::default, |places| places.version)
+        };
+        // Of several roots with the newest version the first is named.
+        let Some((_, newest_lock, newest)) =
+            entries.iter().rev().max_by_key(|(.., version)| *version)
+        else {
+            continue;
+        };
+        for (index, lock, version) in &entries {
+            if version >= newest {
+                continue;
+            }
+            let title = format!("{provider} is locked at {version} here and at {newest} elsewhere");
+            let diagnostic = Diagnostic::warning(rules::VERSIONS_DIFFER, title)
+                .at(lock.file, place(lock), "the older version")
+                .see(newest_lock.file, place(newest_lock), "the newest of all roots")
+                .help(
+                    "delete the older entry and lock the root again; where that selects the same version, a \
+                     constraint holds it back",
+                );
+            older.push((*index, provider, diagnostic));
+        }
+    }
+    for (index, provider, diagnostic) in older {
+        let finding = Finding::about(provider, diagnostic);
+        if roots[index].wants_one_version(provider) {
+            roots[index].verdict.findings.push(finding);
+        } else {
+            roots[index].report(vec![finding]);
+        }
     }
 }
 
@@ -111,43 +147,27 @@ pub fn find_unused_entries(roots: &mut [ComparedRoot<'_>]) {
         // An exception is used as well if it turned a finding off, but that is known only where everything was
         // checked.
         let unused = policy::unused(project, &locked, is_checked.then_some(&*turned_off));
-        let ComparedRoot { root, verdict } = &mut roots[index];
-        let (kept, turned_off) = levels::apply(unused, &[], root.project, root.flavor);
-        verdict.findings.extend(kept);
-        verdict.turned_off.extend(turned_off);
+        roots[index].report(unused);
     }
 }
 
 /// Number of callers that a finding names.
 const MAX_CALLERS: usize = 5;
 
-/// A root with the directories of the local modules that it calls.
-#[derive(Debug)]
-pub struct CallingRoot<'a> {
-    /// The root with its verdict.
-    pub compared: ComparedRoot<'a>,
-    /// The directory of the root, to show.
-    pub shown: &'a Path,
-    /// The absolute path of the directory.
-    pub dir: &'a Path,
-    /// The absolute paths of the directories of all local modules in its tree.
-    pub called: &'a BTreeSet<PathBuf>,
-}
-
 /// Reports lock files in directories that other roots call as modules, in each root with the severity that its
 /// project file states: the programs read the lock file of the root alone.
-pub fn find_locks_in_modules(roots: &mut [CallingRoot<'_>]) {
+pub fn find_locks_in_modules(roots: &mut [ComparedRoot<'_>]) {
     let mut callers: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
     for root in &*roots {
         // A root may call itself, as a module in a circle; its lock file counts.
-        for dir in root.called.iter().filter(|dir| *dir != root.dir) {
+        for dir in root.called.iter().filter(|dir| **dir != root.dir) {
             let shown = root.shown.display().to_string();
             callers.entry(dir.clone()).or_default().push(shown);
         }
     }
-    for CallingRoot { compared, dir, .. } in roots {
-        let ComparedRoot { root, verdict } = compared;
-        let (Some(lock), Some(names)) = (root.lock, callers.get(*dir)) else {
+    for compared in roots {
+        let root = &compared.root;
+        let (Some(lock), Some(names)) = (root.lock, callers.get(&compared.dir)) else {
             continue;
         };
         let what = match names.len() {
@@ -162,9 +182,7 @@ pub fn find_locks_in_modules(roots: &mut [CallingRoot<'_>]) {
         let note = Diagnostic::note(rules::LOCK_IN_MODULE, title)
             .at(lock.file, Span::default(), format!("called by {called_by}"))
             .help("delete it, unless the directory is also a root of its own");
-        let (kept, turned_off) = levels::apply(vec![note.into()], &[], root.project, root.flavor);
-        verdict.findings.extend(kept);
-        verdict.turned_off.extend(turned_off);
+        compared.report(vec![note.into()]);
     }
 }
 

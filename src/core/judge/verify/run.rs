@@ -7,15 +7,15 @@ use super::groups::{CheckGroup, Groups};
 use super::inputs::RootInputs;
 use super::known::{CarriedHashes, LockedBuilds, LockedReleases, PackageFacts, PackagesVerdict};
 use super::levels::TurnedOff;
-use super::matrix::{InitOutlook, PredictionRow, ProvenPackages, ReadLock};
+use super::matrix::{InitOutlook, PredictionRow};
 use super::memory::KnownOrigins;
-use super::offline_policy::{self, UncheckedPolicy};
 use super::platforms::PlatformEvidence;
 use super::source_checks::SourceChecks;
 use super::subject::CheckedLock;
 use super::{
     builds, carried, configuration, core_version, expiry, file, foreign, ignored, levels,
-    look_alike, matrix, memory, missing, moved, pins, platforms, policy, signed, tracked,
+    look_alike, matrix, memory, missing, moved, offline_policy, pins, platforms, policy, signed,
+    tracked,
 };
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions, CoverageProof};
@@ -69,8 +69,8 @@ pub struct RootVerdict {
     pub signed_lists: Option<usize>,
     /// The number of recorded `h1:` that nothing compares with a package of the release, if registries were asked.
     pub h1_not_compared: usize,
-    /// The settings of the project file that need registries or facts, and had neither.
-    pub unchecked_policy: Vec<UncheckedPolicy>,
+    /// The names of the settings of policies that need registries or facts, and had neither.
+    pub unchecked_policy: Vec<&'static str>,
     /// The predictions for each provider on each platform, if they were wanted.
     pub matrix: Option<Vec<PredictionRow>>,
 }
@@ -497,27 +497,14 @@ fn predict(
         .map(|fault| &*fault.title)
         .collect();
     let outlook = InitOutlook {
-        locked: if titles.is_empty() {
-            ReadLock::Sound(document)
-        } else {
-            ReadLock::Broken {
-                document,
-                titles: &titles,
-            }
-        },
+        document,
+        faults: &titles,
         flavor: root.flavor,
         requirements: root.requirements(),
     };
     let providers = outlook.providers();
     let wanted = (checks.platforms)(&providers.iter().collect::<Vec<_>>());
-    let proven = ProvenPackages {
-        h1: &facts.known,
-        // A zip at hand may have been zipped again, so its `zh:` need not be that of the release.
-        zh: &facts.zips,
-        refused: &facts.refused,
-        machines: &facts.machines,
-    };
-    let mut rows = outlook.rows(&wanted, proven);
+    let mut rows = outlook.rows(&wanted, facts);
     if let Some(configuration) = root.configuration {
         matrix::stop(&mut rows, configuration);
     }

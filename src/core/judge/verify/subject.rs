@@ -124,24 +124,27 @@ impl Advice {
     /// Returns the same commands, with those for all roots taken from `all`.
     #[must_use]
     pub fn among(&self, all: &Self) -> Self {
-        let among = |command: &RootCommand, all: &RootCommand| RootCommand {
-            for_root: command.for_root.clone(),
-            for_all: all.for_all.clone(),
-        };
-        let mut signed = all.clone();
+        let (mut own, mut all) = (self.clone(), all.clone());
         if self.lock_signed != self.lock {
-            signed.take_from_registries();
+            all.take_from_registries();
         }
-        Self {
-            lock: among(&self.lock, &all.lock),
-            lock_signed: among(&self.lock_signed, &signed.lock_signed),
-            update: among(&self.update, &all.update),
-            verify: among(&self.verify, &all.verify),
-            resolve: among(&self.resolve, &all.resolve),
-            roots: among(&self.roots, &all.roots),
-            fmt: among(&self.fmt, &all.fmt),
-            convert: among(&self.convert, &all.convert),
+        for (own, all) in own.commands().into_iter().zip(all.commands()) {
+            own.for_all.clone_from(&all.for_all);
         }
+        own
+    }
+
+    fn commands(&mut self) -> [&mut RootCommand; 8] {
+        [
+            &mut self.lock,
+            &mut self.lock_signed,
+            &mut self.update,
+            &mut self.verify,
+            &mut self.resolve,
+            &mut self.roots,
+            &mut self.fmt,
+            &mut self.convert,
+        ]
     }
 }
 

@@ -19,7 +19,7 @@ use crate::lockfile::{Document, ProviderLock};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
 use crate::requirement::{Refusal, Requirement, RequirementOrigin, Requirements};
-use crate::verify::known::{KnownHashes, MachineFacts, Machines, RefusedPackages};
+use crate::verify::known::{MachineFacts, PackageFacts};
 use crate::verify::subject::CheckedLock;
 use crate::version::Constraints;
 
@@ -36,38 +36,13 @@ pub struct PredictionRow {
     pub here: Vec<Prediction>,
 }
 
-/// A lock file, as far as it can be read.
-#[derive(Clone, Copy, Debug)]
-pub enum ReadLock<'a> {
-    /// A file without errors; an empty document means a missing file.
-    Sound(&'a Document),
-    /// A file with errors.
-    Broken {
-        /// The entries that could be read.
-        document: &'a Document,
-        /// The titles of the errors, in the order of the file.
-        titles: &'a [&'a str],
-    },
-}
-
-/// The hashes that packages of the locked versions are proven to have; an entry may lack any of them.
-#[derive(Clone, Copy, Debug)]
-pub struct ProvenPackages<'a> {
-    /// The `h1:` of the packages.
-    pub h1: &'a KnownHashes,
-    /// The `zh:` of their zips.
-    pub zh: &'a KnownHashes,
-    /// Unpacked packages that the mirrors at hand have, and that no recorded hash accepts.
-    pub refused: &'a RefusedPackages,
-    /// The packages on this machine for its own platform.
-    pub machines: &'a Machines,
-}
-
 /// The inputs of predictions for a root.
 #[derive(Clone, Copy, Debug)]
 pub struct InitOutlook<'a> {
-    /// The lock file as it was read.
-    pub locked: ReadLock<'a>,
+    /// The lock file as it was read; an empty one stands for a missing file.
+    pub document: &'a Document,
+    /// The titles of its errors, in the order of the file.
+    pub faults: &'a [&'a str],
     /// The program whose rules apply.
     pub flavor: Flavor,
     /// The requirements of the configuration, if it could be read.
@@ -79,7 +54,8 @@ impl<'a> InitOutlook<'a> {
     #[must_use]
     pub fn of(subject: CheckedLock<'a>) -> Self {
         Self {
-            locked: ReadLock::Sound(subject.document),
+            document: subject.document,
+            faults: &[],
             flavor: subject.flavor,
             requirements: subject.requirements,
         }
@@ -89,7 +65,7 @@ impl<'a> InitOutlook<'a> {
     #[must_use]
     pub fn providers(&self) -> BTreeSet<ProviderAddr> {
         let mut providers: BTreeSet<ProviderAddr> =
-            self.document().lock.providers.keys().cloned().collect();
+            self.document.lock.providers.keys().cloned().collect();
         if let Some(requirements) = self.requirements {
             for provider in requirements.providers.keys() {
                 let constraints = requirements.constraints(provider);
@@ -107,7 +83,7 @@ impl<'a> InitOutlook<'a> {
     ///
     /// A requirement that nothing can meet has no row: a finding reports it.
     #[must_use]
-    pub fn rows(&self, wanted: &WantedPlatforms, proven: ProvenPackages<'_>) -> Vec<PredictionRow> {
+    pub fn rows(&self, wanted: &WantedPlatforms, proven: &PackageFacts) -> Vec<PredictionRow> {
         let mut rows = Vec::new();
         for provider in self.providers() {
             let wanted = wanted.known(&provider);
@@ -163,17 +139,18 @@ impl<'a> InitOutlook<'a> {
         provider: &ProviderAddr,
         platform: &Platform,
         platforms: &[Platform],
-        proven: ProvenPackages<'k>,
+        proven: &'k PackageFacts,
     ) -> KnownPackage<'k> {
         let nothing = BTreeMap::new();
-        let h1 = proven.h1.get(provider);
-        let entry = self.document().lock.providers.get(provider);
+        let h1 = proven.known.get(provider);
+        let entry = self.document.lock.providers.get(provider);
         let coverage =
             entry.map(|entry| coverage(&entry.hashes, platforms, h1.unwrap_or(&nothing)));
         KnownPackage {
             h1: h1.and_then(|hashes| hashes.get(platform)),
+            // A zip at hand may have been zipped again, so its `zh:` need not be that of the release.
             zh: proven
-                .zh
+                .zips
                 .get(provider)
                 .and_then(|hashes| hashes.get(platform)),
             counts_suffice: coverage.as_ref().is_some_and(|all| all.lacking() == 0),
@@ -188,12 +165,12 @@ impl<'a> InitOutlook<'a> {
         provider: &ProviderAddr,
         platform: &Platform,
         facts: KnownPackage<'_>,
-        proven: ProvenPackages<'_>,
+        proven: &PackageFacts,
     ) -> Vec<Prediction> {
-        if let ReadLock::Broken { titles, .. } = self.locked {
-            return coverage::predict_unreadable(titles, self.flavor, &Route::ALL);
+        if !self.faults.is_empty() {
+            return coverage::predict_unreadable(self.faults, self.flavor, &Route::ALL);
         }
-        let Some(entry) = self.document().lock.providers.get(provider) else {
+        let Some(entry) = self.document.lock.providers.get(provider) else {
             return coverage::predict_guess(&self.absent(provider), self.flavor);
         };
         let mut predictions = self.predict_entry(provider, entry, facts);
@@ -230,7 +207,7 @@ impl<'a> InitOutlook<'a> {
     ) -> Guess<LockState> {
         // `init` rewrites a list that is unsorted or has a hash twice (`coverage` rules 2.4), which only the text
         // shows.
-        let hashes: Vec<&Hash> = match self.document().places.get(provider) {
+        let hashes: Vec<&Hash> = match self.document.places.get(provider) {
             Some(places) => places.listed.iter().map(|(hash, _)| hash).collect(),
             None => entry.hashes.iter().collect(),
         };
@@ -255,17 +232,17 @@ impl<'a> InitOutlook<'a> {
         &self,
         provider: &ProviderAddr,
         platform: &Platform,
-        proven: ProvenPackages<'_>,
+        proven: &PackageFacts,
         facts: KnownPackage<'_>,
     ) -> Vec<Prediction> {
         let key = (provider.clone(), platform.clone());
-        let entry = self.document().lock.providers.get(provider);
+        let entry = self.document.lock.providers.get(provider);
         let Some(MachineFacts { machine, package }) = proven.machines.get(&key) else {
             return Vec::new();
         };
         // A file that cannot be read stops the programs before they look at any package.
-        if let ReadLock::Broken { titles, .. } = self.locked {
-            return coverage::predict_unreadable(titles, self.flavor, &Route::HERE);
+        if !self.faults.is_empty() {
+            return coverage::predict_unreadable(self.faults, self.flavor, &Route::HERE);
         }
         let Some(entry) = entry else {
             return coverage::predict_guess_here(&self.absent(provider), *machine, self.flavor);
@@ -370,7 +347,7 @@ impl<'a> InitOutlook<'a> {
     /// Returns the state of a provider that has no entry: perhaps the version of the entry that OpenTofu reads
     /// as its own.
     fn absent(&self, provider: &ProviderAddr) -> Guess<LockState> {
-        let entries = &self.document().lock.providers;
+        let entries = &self.document.lock.providers;
         let other = entries
             .iter()
             .find(|(other, _)| other.carried_over(self.flavor).as_ref() == Some(provider))
@@ -390,13 +367,7 @@ impl<'a> InitOutlook<'a> {
     fn has_twin(&self, provider: &ProviderAddr) -> bool {
         provider
             .carried_over(self.flavor)
-            .is_some_and(|twin| !self.document().lock.providers.contains_key(&twin))
-    }
-
-    fn document(&self) -> &'a Document {
-        match self.locked {
-            ReadLock::Sound(document) | ReadLock::Broken { document, .. } => document,
-        }
+            .is_some_and(|twin| !self.document.lock.providers.contains_key(&twin))
     }
 }
 
