@@ -39,24 +39,39 @@ fn known(pairs: &[(&str, &str)]) -> BTreeMap<Platform, Hash> {
         .collect()
 }
 
-#[test]
-fn hashes_are_counted_where_nothing_tells_whose_they_are() {
-    let wanted = platforms(&["linux_amd64", "darwin_arm64", "windows_amd64"]);
-    let coverage = coverage(&hashes(&["h1:a", "zh:b"]), &wanted, &BTreeMap::new());
-    assert_eq!(coverage.lacking(), 2);
-    assert_eq!(coverage.certainly_lacking(), []);
+/// Checks how many wanted platforms lack an `h1:` for sure, how many are reported, and which can be named.
+#[track_caller]
+fn check_coverage(
+    listed: &[&str],
+    wanted: &[&str],
+    pairs: &[(&str, &str)],
+    counts: [usize; 2],
+    certain: &[&str],
+) {
+    let coverage = coverage(&hashes(listed), &platforms(wanted), &known(pairs));
+    assert_eq!(
+        [coverage.lacking(), coverage.missed()],
+        counts,
+        "{listed:?}"
+    );
+    assert_eq!(coverage.certainly_lacking(), platforms(certain));
 }
 
 #[test]
-fn a_known_package_tells_which_platforms_lack_one() {
-    let wanted = platforms(&["linux_amd64", "darwin_arm64"]);
-    let coverage = coverage(
-        &hashes(&["h1:a"]),
-        &wanted,
-        &known(&[("linux_amd64", "h1:a")]),
-    );
-    assert_eq!(coverage.lacking(), 1);
-    assert_eq!(coverage.certainly_lacking(), platforms(&["darwin_arm64"]));
+fn hashes_are_counted_where_no_package_shows_whose_they_are() {
+    let (linux, arm, darwin) = ("linux_amd64", "linux_arm64", "darwin_arm64");
+    let three = [linux, darwin, "windows_amd64"];
+    check_coverage(&["h1:a", "zh:b"], &three, &[], [2, 2], &[]);
+    let two = [linux, darwin];
+    check_coverage(&["h1:a"], &two, &[(linux, "h1:a")], [1, 1], &[darwin]);
+    // A hash of an unwanted platform covers nothing.
+    check_coverage(&["h1:a"], &[darwin], &[(linux, "h1:a")], [1, 1], &[darwin]);
+    // A platform whose hash is not recorded lacks it, whatever else is there.
+    let other = [(linux, "h1:other")];
+    check_coverage(&["h1:a", "h1:b"], &two, &other, [1, 1], &[linux]);
+    // What packages show hides nothing that counting reports (rules 1.2).
+    let same = [(linux, "h1:a"), (arm, "h1:a")];
+    check_coverage(&["h1:a"], &[linux, arm], &same, [0, 1], &[]);
 }
 
 /// What can match no package covers no platform, and yet is a hash to the program.
@@ -75,15 +90,6 @@ fn a_hash_of_the_wrong_form_counts_for_nothing() {
     assert_eq!(recorded.zh, Zh::Others);
 }
 
-/// What packages show hides nothing that counting reports (rules 1.2).
-#[test]
-fn platforms_that_share_a_package_are_counted_as_without_facts() {
-    let wanted = platforms(&["linux_amd64", "linux_arm64"]);
-    let known = known(&[("linux_amd64", "h1:a"), ("linux_arm64", "h1:a")]);
-    let coverage = coverage(&hashes(&["h1:a"]), &wanted, &known);
-    assert_eq!((coverage.lacking(), coverage.missed()), (0, 1));
-}
-
 #[test]
 fn a_platform_without_a_package_lacks_it_whatever_is_recorded() {
     let wanted = platforms(&["linux_amd64", "openbsd_arm"]);
@@ -92,34 +98,6 @@ fn a_platform_without_a_package_lacks_it_whatever_is_recorded() {
     let coverage = coverage.without(|platform| platform.to_string() == "openbsd_arm");
     assert_eq!((coverage.lacking(), coverage.missed()), (1, 1));
     assert_eq!(coverage.certainly_lacking(), platforms(&["openbsd_arm"]));
-}
-
-#[test]
-fn a_hash_of_an_unwanted_platform_covers_nothing() {
-    let wanted = platforms(&["darwin_arm64"]);
-    let coverage = coverage(
-        &hashes(&["h1:a"]),
-        &wanted,
-        &known(&[("linux_amd64", "h1:a")]),
-    );
-    assert_eq!(coverage.lacking(), 1);
-}
-
-#[test]
-fn a_platform_whose_hash_is_not_recorded_lacks_it_whatever_else_is_there() {
-    let wanted = platforms(&["linux_amd64", "darwin_arm64"]);
-    let coverage = coverage(
-        &hashes(&["h1:a", "h1:b"]),
-        &wanted,
-        &known(&[("linux_amd64", "h1:other")]),
-    );
-    assert_eq!((coverage.lacking(), coverage.unexplained), (1, 2));
-    assert_eq!(coverage.certainly_lacking(), platforms(&["linux_amd64"]));
-    assert_eq!(coverage.unknown, platforms(&["darwin_arm64"]));
-    assert_eq!(
-        coverage.perhaps_lacking(),
-        platforms(&["darwin_arm64", "linux_amd64"])
-    );
 }
 
 /// The package of a platform, and the `h1:` of others.

@@ -170,13 +170,24 @@ impl Parted {
     }
 }
 
-/// Counts the comments of both sides; one that is there several times counts once.
+/// Counts the comments of both sides; one that both have counts once.
 fn distinct_comments(ours: &[u8], theirs: &[u8]) -> usize {
-    lockfile::comments(ours)
-        .into_iter()
-        .chain(lockfile::comments(theirs))
+    // A side may have the same comment in several places: these are as many comments.
+    let [ours, theirs] = [ours, theirs].map(|text| {
+        let mut counts: BTreeMap<&[u8], usize> = BTreeMap::new();
+        for comment in lockfile::comments(text) {
+            *counts.entry(comment).or_default() += 1;
+        }
+        counts
+    });
+    let count = |side: &BTreeMap<&[u8], usize>, text| side.get(text).copied().unwrap_or_default();
+    ours.keys()
+        .chain(theirs.keys())
+        .copied()
         .collect::<BTreeSet<&[u8]>>()
-        .len()
+        .into_iter()
+        .map(|text| count(&ours, text).max(count(&theirs, text)))
+        .sum()
 }
 
 #[cfg(test)]
@@ -230,7 +241,7 @@ mod tests {
         };
         check("", "", 0);
         check("# a\n", "# a\n", 1);
-        check("# a\n# a\n", "# a\n# b\n", 2);
+        check("# a\n# a\n", "# a\n# b\n", 3);
         check(FLAVOR.header(), "", 0);
     }
 }
