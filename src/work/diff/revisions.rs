@@ -13,7 +13,7 @@ use crate::lockfile;
 use crate::pins::{self, Pins};
 use crate::project::{ProjectPlace, Projects};
 use crate::report::{self, Failure, FileResult, Sentence};
-use crate::review::{FileCause, FileComparison, LockSide};
+use crate::review::{FileComparison, LockSide};
 use crate::run::World;
 use crate::run::options::Options;
 use crate::run::session::Session;
@@ -438,7 +438,7 @@ fn compared(
         (Status::Renamed, Some(old)) => {
             comparison.review = comparison.review.renamed(old.path.display().to_string());
         }
-        (Status::Unmerged, _) => comparison.review.causes.insert(0, FileCause::Unmerged),
+        (Status::Unmerged, _) => comparison.review.unmerged(),
         _ => {}
     }
     comparison

@@ -110,19 +110,19 @@ pub(crate) fn tone(risk: Risk) -> Tone {
 pub(crate) fn causes(files: &[&FileComparison]) -> Table {
     let rows = files.iter().flat_map(|file| {
         file.review.causes.iter().map(|cause| {
-            let text = match cause {
+            let text = match cause.kind {
                 // The old path and the number of comments differ from file to file.
                 FileCause::Renamed if files.len() > 1 => "the file was moved".to_owned(),
                 FileCause::CommentsLost if files.len() > 1 => {
                     "comments of an author were removed: the programs keep none".to_owned()
                 }
-                cause => file.review.clause(*cause),
+                _ => cause.text.clone(),
             };
             let row = Row {
-                tone: Some(tone(cause.risk())),
-                ..Row::new(&file.path, [cause.risk().name().into(), text.into()])
+                tone: Some(tone(cause.risk)),
+                ..Row::new(&file.path, [cause.risk.name().into(), text.into()])
             };
-            (Reverse(cause.risk()), row)
+            (Reverse(cause.risk), row)
         })
     });
     Table::sorted(&[Column::Key("RISK"), Column::Key("FILE")], rows)

@@ -20,7 +20,7 @@ fn explained(before: &Path, after: &Path) -> String {
     });
     let [old, new] = &sides;
     let found = review(Some(old), Some(new));
-    let file = found.causes.iter().map(|cause| found.clause(*cause));
+    let file = found.causes.iter().map(|cause| cause.text.clone());
     let providers = found.providers.iter().map(|one| {
         let name = one.change.addr().type_name();
         format!("{name}: {}", one.explained.sentence())

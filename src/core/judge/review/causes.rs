@@ -87,6 +87,22 @@ impl Cause {
         }
     }
 
+    pub(super) fn routine(text: impl Into<String>) -> Self {
+        Self::new(Risk::Routine, text)
+    }
+
+    pub(super) fn notice(text: impl Into<String>) -> Self {
+        Self::new(Risk::Notice, text)
+    }
+
+    pub(super) fn warning(text: impl Into<String>) -> Self {
+        Self::new(Risk::Warning, text)
+    }
+
+    pub(super) fn danger(text: impl Into<String>) -> Self {
+        Self::new(Risk::Danger, text)
+    }
+
     pub(super) fn of(self, kind: CauseKind) -> Self {
         Self { kind, ..self }
     }

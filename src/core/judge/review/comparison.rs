@@ -134,7 +134,8 @@ impl FileComparison {
     /// Returns true if some of the file could not be compared.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
-        self.review.causes.contains(&FileCause::Unmerged)
+        let causes = &self.review.causes;
+        causes.iter().any(|cause| cause.kind == FileCause::Unmerged)
             || self.old.iter().chain(&self.new).any(LockSide::is_broken)
     }
 }

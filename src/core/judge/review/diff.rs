@@ -25,17 +25,9 @@ pub struct ProviderChange {
     pub kinds: BTreeSet<ChangeKind>,
     /// The known address that the new one may be mistaken for, if the provider was not locked before.
     pub look_alike: Option<LookAlike>,
-    /// The fault that came or went, and that makes the programs refuse the file.
-    pub fault: Option<Box<FaultChange>>,
-}
-
-/// A fault of an entry that came or went.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FaultChange {
-    /// The new entry has a fault that the old one has not; its title, empty if the syntax is wrong.
-    Added(String),
-    /// The new entry has no fault, the old one has.
-    Removed,
+    /// The title of a fault that the old entry has not, and that makes the programs refuse the file; empty if the
+    /// syntax is wrong.
+    pub fault: Option<String>,
 }
 
 /// An entry on one side of a comparison, or on both.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::builds::BuildChange;
 use super::causes::{BesideList, Cause, CauseKind, Risk};
 use super::configuration::ConfigurationCause;
-use super::diff::{ChangeKind, FaultChange, ProviderChange, ProviderSide, Sides};
+use super::diff::{ChangeKind, ProviderChange, ProviderSide, Sides};
 use super::origin::StepDown;
 use crate::addr::{LookAlike, ProviderAddr, is_known_publisher};
 use crate::diag::{counted, nearest};
@@ -50,22 +50,21 @@ pub fn explain(change: &ProviderChange) -> Explained {
     let mut causes = match &change.sides {
         Sides::Added(new) => added(change, &new.lock),
         Sides::Removed(_) => {
-            let removed = Cause::new(Risk::Routine, "the provider is no longer locked");
+            let removed = Cause::routine("the provider is no longer locked");
             vec![removed.of(CauseKind::ShownByKinds)]
         }
         Sides::Both { old, new } => both(change, old, new),
     };
-    causes.extend(change.fault.as_deref().map(|fault| match fault {
-        FaultChange::Added(title) if title.is_empty() => Cause::new(
-            Risk::Warning,
-            "the entry is there, with a fault in its syntax",
-        ),
-        FaultChange::Added(title) => Cause::new(
-            Risk::Warning,
-            format!("the entry is there, with a fault: {title}"),
-        ),
-        FaultChange::Removed => Cause::new(Risk::Routine, "the fault that the entry had is gone"),
+    causes.extend(change.fault.as_deref().map(|title| {
+        Cause::warning(if title.is_empty() {
+            "the entry is there, with a fault in its syntax".to_owned()
+        } else {
+            format!("the entry is there, with a fault: {title}")
+        })
     }));
+    if change.kinds.contains(&ChangeKind::FaultRemoved) {
+        causes.push(Cause::routine("the fault that the entry had is gone"));
+    }
     Explained::of(causes)
 }
 
@@ -142,17 +141,16 @@ impl ExplainedChange {
                 1 => "1 hash belongs".to_owned(),
                 count => format!("{count} hashes belong"),
             };
-            causes.push(Cause::new(
-                Risk::Danger,
-                format!("{belong} to no package of {version}, by what this machine has proven"),
-            ));
+            causes.push(Cause::danger(format!(
+                "{belong} to no package of {version}, by what this machine has proven"
+            )));
         }
         if judged.unknown > 0 {
             let are = match judged.unknown {
                 1 => "1 h1: is not known to belong to a package".to_owned(),
                 count => format!("{count} h1: are not known to belong to packages"),
             };
-            causes.push(Cause::new(Risk::Notice, format!("{are} of {version}")));
+            causes.push(Cause::notice(format!("{are} of {version}")));
         }
         self.explained = Explained::of(causes);
     }
@@ -247,12 +245,11 @@ fn terms(old: &Constraints, new: &Constraints) -> String {
 fn added(change: &ProviderChange, lock: &ProviderLock) -> Vec<Cause> {
     let mut causes = Vec::new();
     causes.extend(change.look_alike.as_ref().map(look_alike));
-    let new = Cause::new(Risk::Notice, "the provider was not locked before");
+    let new = Cause::notice("the provider was not locked before");
     causes.push(new.of(CauseKind::ShownByKinds));
     // The twin that OpenTofu makes of an entry of Terraform's registry has none (`lockfile` rules 5.1).
     if lock.hashes.is_empty() {
-        causes.push(Cause::new(
-            Risk::Warning,
+        causes.push(Cause::warning(
             "no hash is recorded yet, so any package is accepted",
         ));
     }
@@ -261,14 +258,14 @@ fn added(change: &ProviderChange, lock: &ProviderLock) -> Vec<Cause> {
         &lock.hashes,
     ));
     if lock.version.is_prerelease() {
-        causes.push(Cause::new(Risk::Notice, PRERELEASE));
+        causes.push(Cause::notice(PRERELEASE));
     }
     causes.extend(outside(lock));
     causes
 }
 
 fn look_alike(found: &LookAlike) -> Cause {
-    Cause::new(Risk::Danger, found.to_string()).of(CauseKind::LookAlike)
+    Cause::danger(found.to_string()).of(CauseKind::LookAlike)
 }
 
 fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<Cause> {
@@ -282,7 +279,7 @@ fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<
     // 3.1).
     if now.is_empty() && !before.is_empty() {
         let text = "no hash is recorded any more, so any package is accepted";
-        causes.push(Cause::new(Risk::Warning, text));
+        causes.push(Cause::warning(text));
     } else if moved.is_some() || old.addr != new.addr {
         // Another version or address has other packages, so all its hashes are expected to differ.
         causes.extend(of_other_packages(before, now));
@@ -301,11 +298,11 @@ fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<
 fn constraints(before: &Constraints, now: &Constraints) -> Cause {
     if before.is_empty() {
         let text = "constraints are recorded for the first time";
-        return Cause::new(Risk::Routine, text).of(CauseKind::ConstraintsAdded);
+        return Cause::routine(text).of(CauseKind::ConstraintsAdded);
     }
     if now.is_empty() {
         let text = "no constraints are recorded any more";
-        return Cause::new(Risk::Notice, text).of(CauseKind::ConstraintsDropped);
+        return Cause::notice(text).of(CauseKind::ConstraintsDropped);
     }
     let scope = scope_change(before, now);
     let (risk, text) = match scope {
@@ -333,7 +330,7 @@ fn constraints(before: &Constraints, now: &Constraints) -> Cause {
 fn outside(lock: &ProviderLock) -> Option<Cause> {
     let allowed = lock.constraints.allows(&lock.version);
     let text = "the recorded constraints do not allow this version";
-    (!allowed && !lock.constraints.is_empty()).then(|| Cause::new(Risk::Notice, text))
+    (!allowed && !lock.constraints.is_empty()).then(|| Cause::notice(text))
 }
 
 fn switched(change: &ProviderChange, old: &ProviderAddr, new: &ProviderAddr) -> Vec<Cause> {
@@ -350,10 +347,10 @@ fn switched(change: &ProviderChange, old: &ProviderAddr, new: &ProviderAddr) -> 
             let text = format!(
                 "the registry is {to} now, as after a switch between Terraform and OpenTofu"
             );
-            Cause::new(Risk::Notice, text).of(CauseKind::ProgramSwitched)
+            Cause::notice(text).of(CauseKind::ProgramSwitched)
         } else {
             let text = format!("the registry changed from {from} to {to}");
-            Cause::new(Risk::Warning, text).of(CauseKind::OtherPublisher)
+            Cause::warning(text).of(CauseKind::OtherPublisher)
         });
     }
     let (from, to) = (old.namespace(), new.namespace());
@@ -361,12 +358,9 @@ fn switched(change: &ProviderChange, old: &ProviderAddr, new: &ProviderAddr) -> 
         let is_near = nearest(from, std::iter::once(to)).is_some() && !is_known_publisher(to);
         let text = format!("the publisher changed from {from} to {to}");
         let cause = if is_near {
-            Cause::new(
-                Risk::Danger,
-                format!("{text}, which is nearly the same name"),
-            )
+            Cause::danger(format!("{text}, which is nearly the same name"))
         } else {
-            Cause::new(Risk::Warning, text)
+            Cause::warning(text)
         };
         causes.push(cause.of(CauseKind::OtherPublisher));
         // A name that is near to the one before says more than one that is near to a third.
@@ -384,7 +378,7 @@ const PRERELEASE: &str = "the version is a pre-release";
 fn version(step: VersionStep, old: &ProviderLock, new: &ProviderLock) -> Vec<Cause> {
     let mut causes = Vec::new();
     if new.version.is_prerelease() && !old.version.is_prerelease() {
-        causes.push(Cause::new(Risk::Notice, PRERELEASE));
+        causes.push(Cause::notice(PRERELEASE));
     }
     let carried = |scheme| {
         old.hashes
@@ -413,7 +407,7 @@ fn version(step: VersionStep, old: &ProviderLock, new: &ProviderLock) -> Vec<Cau
         };
         let text =
             format!("{moved}, but {count} {hashes} of the version before {are} still recorded");
-        Cause::new(Risk::Warning, text).of(CauseKind::HashesCarriedOver)
+        Cause::warning(text).of(CauseKind::HashesCarriedOver)
     } else if is_same_release {
         Cause::new(risk, moved).of(CauseKind::ShownByKinds)
     } else {
@@ -429,21 +423,21 @@ fn of_other_packages(old: &Hashes, new: &Hashes) -> Vec<Cause> {
     let mut causes = Vec::new();
     let (from, to) = (count(old, Scheme::H1), count(new, Scheme::H1));
     causes.extend(match (from, to) {
-        (1.., 0) => Some(Cause::new(Risk::Warning, ALL_H1_LOST)),
+        (1.., 0) => Some(Cause::warning(ALL_H1_LOST)),
         _ if to < from => {
             let (locked, was) = (counted(to, "platform"), was(to));
             let text = format!("only {locked} of {from} {was} locked again");
-            Some(Cause::new(Risk::Warning, text))
+            Some(Cause::warning(text))
         }
         (1.., _) if from < to => {
             let text = format!("{to} platforms are locked instead of {from}");
-            Some(Cause::new(Risk::Routine, text))
+            Some(Cause::routine(text))
         }
         _ => None,
     });
     // Without `zh:` a zip whose `h1:` is not recorded is refused, on every other platform (`hash` rules 3.5).
     if count(old, Scheme::Zh) > 0 && count(new, Scheme::Zh) == 0 && !new.is_empty() {
-        causes.push(Cause::new(Risk::Warning, LIST_LOST));
+        causes.push(Cause::warning(LIST_LOST));
     }
     let added = new.of(Scheme::H1).filter(|hash| !old.contains(hash));
     causes.extend(unexplained(added.count(), new));
@@ -469,7 +463,7 @@ fn unexplained(added: usize, hashes: &Hashes) -> Option<Cause> {
             was(added)
         )
     };
-    Some(Cause::new(Risk::Warning, text))
+    Some(Cause::warning(text))
 }
 
 /// Explains `h1:` that were added, and nothing else.
@@ -480,7 +474,7 @@ fn h1_added(count: usize, beside_list: BesideList) -> Option<Cause> {
         (BesideList::No, 1) => "1 h1: was added, as for another platform".to_owned(),
         (BesideList::No, _) => format!("{count} h1: were added, as for other platforms"),
     };
-    Some(Cause::new(Risk::Routine, text).of(CauseKind::H1Added(count, beside_list)))
+    Some(Cause::routine(text).of(CauseKind::H1Added(count, beside_list)))
 }
 
 /// Explains hashes that changed while the version did not.
@@ -495,29 +489,23 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
     if packages_came && is_mirrored(old) && is_mirrored(new) {
         let (added, was) = (counted(zh.1, "package"), was(zh.1));
         let text = format!("{added} {was} added with zh: and h1:, as from a mirror");
-        return vec![Cause::new(Risk::Notice, text)];
+        return vec![Cause::notice(text)];
     }
     let mut causes = Vec::new();
     let but = "but the version did not change";
     causes.extend(match zh {
         (0, 0) => None,
         // A registry that is asked for the first time since a mirror adds its whole list (`sources` rules 9.3).
-        (0, _) if from == 0 => Some(Cause::new(Risk::Routine, "the list of zh: was added")),
-        (0, count) if !old.lists_release() && count > from => Some(Cause::new(
-            Risk::Notice,
-            format!("{to} zh: are recorded instead of {from}, as when the signed list is added"),
+        (0, _) if from == 0 => Some(Cause::routine("the list of zh: was added")),
+        (0, count) if !old.lists_release() && count > from => Some(Cause::notice(format!("{to} zh: are recorded instead of {from}, as when the signed list is added"),
         )),
-        (0, _) => Some(Cause::new(
-            Risk::Warning,
-            format!(
+        (0, _) => Some(Cause::warning(format!(
                 "the list of zh: grew from {from} to {to}, {but}: packages were added to the release, or hashes to \
                  the file by hand"
             ),
         )),
-        (_, 0) if to == 0 => Some(Cause::new(Risk::Warning, LIST_LOST)),
-        (_, 0) => Some(Cause::new(
-            Risk::Warning,
-            format!(
+        (_, 0) if to == 0 => Some(Cause::warning(LIST_LOST)),
+        (_, 0) => Some(Cause::warning(format!(
                 "the list of zh: shrank from {from} to {to}, {but}: packages were removed from the release, or \
                  hashes from the file by hand"
             ),
@@ -531,7 +519,7 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
             };
             let was = was(lost);
             let text = format!("{lost} of {from} zh: {was} replaced, {but}: {reasons}");
-            Some(Cause::new(Risk::Danger, text))
+            Some(Cause::danger(text))
         }
     });
     causes.extend(unexplained(h1.1, new));
@@ -545,27 +533,21 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
         // `unexplained` has said so, with a higher risk.
         (0, _) if new.has_unexplained_h1() => None,
         (0, _) if of(old, Scheme::H1) == 0 => {
-            Some(Cause::new(Risk::Routine, "h1: were added to the zh:"))
+            Some(Cause::routine("h1: were added to the zh:"))
         }
         (0, count) => h1_added(count, beside_list),
-        (_, 0) if of(new, Scheme::H1) == 0 => Some(Cause::new(Risk::Warning, ALL_H1_LOST)),
-        (count, 0) => Some(Cause::new(
-            Risk::Warning,
-            format!("{count} h1: {} removed, so fewer platforms are locked", was(count)),
+        (_, 0) if of(new, Scheme::H1) == 0 => Some(Cause::warning(ALL_H1_LOST)),
+        (count, 0) => Some(Cause::warning(format!("{count} h1: {} removed, so fewer platforms are locked", was(count)),
         )),
         // Other zips have other contents: a replaced list explains replaced `h1:`.
         _ if zh.0 > 0 && zh.1 > 0 => None,
-        (count, _) if zh == (0, 0) && from > 0 => Some(Cause::new(
-            Risk::Warning,
-            format!(
+        (count, _) if zh == (0, 0) && from > 0 => Some(Cause::warning(format!(
                 "{count} h1: {} replaced beside the same zh:, which say nothing about h1:: other platforms were \
                  locked, or an h1: was exchanged",
                 was(count)
             ),
         )),
-        (count, _) => Some(Cause::new(
-            Risk::Danger,
-            format!(
+        (count, _) => Some(Cause::danger(format!(
                 "{count} h1: {} replaced, {but}: another platform or another mirror, a release that was published \
                  again, or tampering",
                 was(count)
@@ -585,7 +567,7 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
         };
         let names = Vec::from_iter(unknown_schemes).join(", ");
         let text = format!("hashes of the unknown {schemes} {names} were added or removed");
-        causes.push(Cause::new(Risk::Notice, text));
+        causes.push(Cause::notice(text));
     }
     causes
 }

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::causes::Risk;
-use super::diff::{
-    ChangeKind, FaultChange, LockDiff, ProviderChange, ProviderSide, Sides, changed,
-};
+use super::diff::{ChangeKind, LockDiff, ProviderChange, ProviderSide, Sides, changed};
 use super::side::LockSide;
 use crate::addr::ProviderAddr;
 use crate::diag::rules;
@@ -161,11 +159,12 @@ pub(super) fn add(
     [before, now]: [&LockFile; 2],
 ) {
     let addresses = old.blocks.keys().chain(new.blocks.keys());
-    let mut faults: BTreeMap<&ProviderAddr, FaultChange> = BTreeMap::new();
+    // The title of a fault that came; `None` of one that went.
+    let mut faults: BTreeMap<&ProviderAddr, Option<String>> = BTreeMap::new();
     for addr in addresses.copied() {
         let fault = match (old.fault(addr), new.fault(addr)) {
-            (was, Some(is)) if was != Some(is) => FaultChange::Added(is.to_owned()),
-            (Some(_), None) => FaultChange::Removed,
+            (was, Some(is)) if was != Some(is) => Some(is.to_owned()),
+            (Some(_), None) => None,
             _ => continue,
         };
         faults.insert(addr, fault);
@@ -178,8 +177,8 @@ pub(super) fn add(
             .find_map(|side| faults.remove(&side.addr));
         // An entry that is gone took its fault along.
         if let (Some(fault), Some(_)) = (fault, change.now()) {
-            change.kinds.insert(fault.kind());
-            change.fault = Some(Box::new(fault));
+            change.kinds.insert(kind(&fault));
+            change.fault = fault;
         }
     }
     for (addr, fault) in faults {
@@ -193,20 +192,19 @@ pub(super) fn add(
             lock_diff.unchanged -= 1;
             lock_diff.providers.push(ProviderChange {
                 sides: Sides::Both { old, new },
-                kinds: [fault.kind()].into(),
+                kinds: [kind(&fault)].into(),
                 look_alike: None,
-                fault: Some(Box::new(fault)),
+                fault,
             });
         }
     }
     lock_diff.providers.sort_by(|a, b| a.addr().cmp(b.addr()));
 }
 
-impl FaultChange {
-    fn kind(&self) -> ChangeKind {
-        match self {
-            Self::Added(_) => ChangeKind::FaultAdded,
-            Self::Removed => ChangeKind::FaultRemoved,
-        }
+fn kind(fault: &Option<String>) -> ChangeKind {
+    if fault.is_some() {
+        ChangeKind::FaultAdded
+    } else {
+        ChangeKind::FaultRemoved
     }
 }

@@ -8,13 +8,13 @@ use super::explain::{ExplainedChange, explain};
 use super::faults::{self, FaultyBlocks};
 use super::pins::PinChange;
 use super::side::LockSide;
-use crate::flavor::Program;
+use crate::flavor::Flavor;
 
 /// A change of a file, explained.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileReview {
     /// The changes of the file as a whole, the highest risk first.
-    pub causes: Vec<FileCause>,
+    pub causes: Vec<FileChange>,
     /// The changes of its entries, the highest risk first, then by address.
     pub providers: Vec<ExplainedChange>,
     /// The changes of pinned modules, if it is a file of them, the highest risk first.
@@ -23,10 +23,17 @@ pub struct FileReview {
     pub unchanged: usize,
     /// The path of the file before, if it had another one.
     pub old_path: Option<String>,
-    /// The program whose header the file has now.
-    pub header: Option<Program>,
-    /// The number of comments of an author that were removed.
-    pub lost_comments: usize,
+}
+
+/// A change of a lock file as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The kind of the change.
+    pub kind: FileCause,
+    /// The risk of the change.
+    pub risk: Risk,
+    /// A clause: no capital letter, no period.
+    pub text: String,
 }
 
 /// A kind of change of a lock file as a whole.
@@ -40,11 +47,6 @@ pub enum FileCause {
     Added,
     /// The file was removed.
     Deleted,
-    /// The file was removed with the configuration beside it, or with its directory.
-    // Its name is that of `Deleted`: the difference is only in the risk.
-    #[serde(rename = "deleted")]
-    #[cfg_attr(feature = "schema", schemars(skip))]
-    RootDeleted,
     /// The file had another path.
     Renamed,
     /// A merge of it is not finished.
@@ -67,21 +69,10 @@ pub enum FileCause {
     FormatOnly,
 }
 
-impl FileCause {
-    /// Returns the risk of the change.
-    #[must_use]
-    pub fn risk(self) -> Risk {
-        match self {
-            Self::Deleted | Self::Unmerged | Self::Broken => Risk::Warning,
-            Self::WasBroken | Self::HeaderSwitched | Self::CommentsLost => Risk::Notice,
-            Self::Added
-            | Self::RootDeleted
-            | Self::Renamed
-            | Self::HeaderAdded
-            | Self::HeaderLost
-            | Self::LineEnds
-            | Self::FormatOnly => Risk::Routine,
-        }
+impl FileChange {
+    fn new(kind: FileCause, risk: Risk, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { kind, risk, text }
     }
 }
 
@@ -92,47 +83,10 @@ impl FileReview {
         self.providers
             .iter()
             .map(|change| change.explained.risk)
-            .chain(self.causes.iter().map(|cause| cause.risk()))
+            .chain(self.causes.iter().map(|cause| cause.risk))
             .chain(self.pins.iter().map(|change| change.risk))
             .max()
             .unwrap_or_default()
-    }
-
-    /// Returns a change of the file as a whole as a clause: no capital letter, no period.
-    #[must_use]
-    pub fn clause(&self, cause: FileCause) -> String {
-        let fixed = match cause {
-            FileCause::Added => "the file is new",
-            FileCause::Deleted => {
-                "the file was removed, so the next init selects versions anew and accepts any package"
-            }
-            FileCause::RootDeleted => "the file was removed with its root",
-            FileCause::Renamed => {
-                let from = self.old_path.as_deref().unwrap_or_default();
-                return format!("the file was moved from {from}");
-            }
-            FileCause::Unmerged => "a merge of the file is not finished: run `lockctl resolve`",
-            FileCause::Broken => "the file is broken: only what can be read is compared",
-            FileCause::WasBroken => "the file was broken: only what could be read is compared",
-            FileCause::HeaderSwitched if self.header == Some(Program::OpenTofu) => {
-                "the header is that of `tofu init` now"
-            }
-            FileCause::HeaderSwitched => "the header is that of `terraform init` now",
-            FileCause::HeaderAdded => "a program wrote its header above the file",
-            FileCause::HeaderLost => "the header of the program was removed",
-            FileCause::CommentsLost if self.lost_comments == 1 => {
-                "1 comment of an author was removed: the programs keep none"
-            }
-            FileCause::CommentsLost => {
-                let count = self.lost_comments;
-                return format!(
-                    "{count} comments of an author were removed: the programs keep none"
-                );
-            }
-            FileCause::LineEnds => "the line ends changed (CRLF or LF)",
-            FileCause::FormatOnly => "the same is locked, written in another form",
-        };
-        fixed.to_owned()
     }
 
     /// Returns true if nothing changed.
@@ -144,8 +98,9 @@ impl FileReview {
     /// Adds that nothing is left that the file belongs to, if the file was removed.
     pub fn without_root(&mut self) {
         for cause in &mut self.causes {
-            if *cause == FileCause::Deleted {
-                *cause = FileCause::RootDeleted;
+            if cause.kind == FileCause::Deleted {
+                let text = "the file was removed with its root";
+                *cause = FileChange::new(FileCause::Deleted, Risk::Routine, text);
             }
         }
     }
@@ -153,10 +108,20 @@ impl FileReview {
     /// Adds that the file had another path before.
     #[must_use]
     pub fn renamed(mut self, from: String) -> Self {
-        self.causes.retain(|cause| *cause != FileCause::FormatOnly);
-        self.causes.push(FileCause::Renamed);
+        self.causes
+            .retain(|cause| cause.kind != FileCause::FormatOnly);
+        let text = format!("the file was moved from {from}");
+        let renamed = FileChange::new(FileCause::Renamed, Risk::Routine, text);
+        self.causes.push(renamed);
         self.old_path = Some(from);
         self
+    }
+
+    /// Adds that a merge of the file is not finished.
+    pub fn unmerged(&mut self) {
+        let text = "a merge of the file is not finished: run `lockctl resolve`";
+        let unmerged = FileChange::new(FileCause::Unmerged, Risk::Warning, text);
+        self.causes.insert(0, unmerged);
     }
 }
 
@@ -169,7 +134,7 @@ pub fn review(old: Option<&LockSide>, new: Option<&LockSide>) -> FileReview {
     let mut lock_diff = diff(before, now);
     faults::add(&mut lock_diff, blocks, [before, now]);
     let mut causes = file_causes(old, new, &lock_diff);
-    causes.sort_by_key(|cause| Reverse(cause.risk()));
+    causes.sort_by_key(|cause| Reverse(cause.risk));
     let mut providers: Vec<ExplainedChange> = lock_diff
         .providers
         .into_iter()
@@ -183,8 +148,6 @@ pub fn review(old: Option<&LockSide>, new: Option<&LockSide>) -> FileReview {
         providers,
         unchanged: lock_diff.unchanged,
         old_path: None,
-        header: new.and_then(|side| side.document.header),
-        lost_comments: lost_comments(old, new),
     }
 }
 
@@ -192,64 +155,75 @@ fn file_causes(
     old: Option<&LockSide>,
     new: Option<&LockSide>,
     lock_diff: &LockDiff,
-) -> Vec<FileCause> {
+) -> Vec<FileChange> {
+    let (notice, warning) = (Risk::Notice, Risk::Warning);
     let mut causes = Vec::new();
+    let mut push = |kind, risk, text: &str| causes.push(FileChange::new(kind, risk, text));
     // A fault that is the same on both sides is no change.
     let is_same = old.map(|side| &side.bytes) == new.map(|side| &side.bytes);
     if old.is_some_and(LockSide::is_broken) && !is_same {
-        causes.push(FileCause::WasBroken);
+        let text = "the file was broken: only what could be read is compared";
+        push(FileCause::WasBroken, notice, text);
     }
     if new.is_some_and(LockSide::is_broken) && !is_same {
-        causes.push(FileCause::Broken);
+        let text = "the file is broken: only what can be read is compared";
+        push(FileCause::Broken, warning, text);
     }
     let (old, new) = match (old, new) {
         (None, None) => return causes,
         (None, Some(_)) => {
-            causes.push(FileCause::Added);
+            push(FileCause::Added, Risk::Routine, "the file is new");
             return causes;
         }
         (Some(_), None) => {
-            causes.push(FileCause::Deleted);
+            let text = "the file was removed, so the next init selects versions anew and accepts any package";
+            push(FileCause::Deleted, warning, text);
             return causes;
         }
         (Some(old), Some(new)) => (old, new),
     };
-    causes.extend(header(old.document.header, new.document.header));
+    // Each program writes its own header when it saves (`lockfile` rules 5.4); other tools write none
+    // (`lockfile` rules 5.5).
+    match (old.document.header, new.document.header) {
+        (Some(before), Some(now)) if before != now => {
+            let program = Flavor::newest(now).command();
+            let text = format!("the header is that of `{program} init` now");
+            push(FileCause::HeaderSwitched, notice, &text);
+        }
+        (None, Some(_)) => {
+            let text = "a program wrote its header above the file";
+            push(FileCause::HeaderAdded, Risk::Routine, text);
+        }
+        (Some(_), None) => {
+            let text = "the header of the program was removed";
+            push(FileCause::HeaderLost, Risk::Routine, text);
+        }
+        _ => {}
+    }
     // Every save drops all comments but those of the header (`lockfile` rules 1.8).
-    if lost_comments(Some(old), Some(new)) > 0 {
-        causes.push(FileCause::CommentsLost);
+    let (before, now) = (old.document.comments, new.document.comments);
+    if let lost @ 1.. = before.saturating_sub(now) {
+        let were = if lost == 1 {
+            "comment of an author was"
+        } else {
+            "comments of an author were"
+        };
+        let text = format!("{lost} {were} removed: the programs keep none");
+        push(FileCause::CommentsLost, notice, &text);
     }
     if has_carriage_returns(&old.bytes) != has_carriage_returns(&new.bytes) {
-        causes.push(FileCause::LineEnds);
+        let text = "the line ends changed (CRLF or LF)";
+        push(FileCause::LineEnds, Risk::Routine, text);
     }
     // New line ends are part of a new form: `fmt` changes both at once.
-    let is_same = causes.is_empty() || causes == [FileCause::LineEnds];
+    let is_same = causes.iter().all(|cause| cause.kind == FileCause::LineEnds);
     if is_same && lock_diff.providers.is_empty() && old.bytes != new.bytes {
-        causes.clear();
-        causes.push(FileCause::FormatOnly);
+        let text = "the same is locked, written in another form";
+        return vec![FileChange::new(FileCause::FormatOnly, Risk::Routine, text)];
     }
     causes
 }
 
-/// Counts the comments that were removed; a file that comes or goes loses none.
-fn lost_comments(old: Option<&LockSide>, new: Option<&LockSide>) -> usize {
-    match (old, new) {
-        (Some(old), Some(new)) => old.document.comments.saturating_sub(new.document.comments),
-        _ => 0,
-    }
-}
-
 fn has_carriage_returns(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair == b"\r\n")
-}
-
-fn header(old: Option<Program>, new: Option<Program>) -> Option<FileCause> {
-    // Each program writes its own header when it saves (`lockfile` rules 5.4); other tools write none
-    // (`lockfile` rules 5.5).
-    match (old, new) {
-        (Some(old), Some(new)) if old != new => Some(FileCause::HeaderSwitched),
-        (None, Some(_)) => Some(FileCause::HeaderAdded),
-        (Some(_), None) => Some(FileCause::HeaderLost),
-        _ => None,
-    }
 }

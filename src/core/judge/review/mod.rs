@@ -53,9 +53,9 @@ pub use builds::BuildChange;
 pub use causes::{BesideList, Cause, CauseKind, Risk};
 pub use comparison::FileComparison;
 pub use configuration::{ConfigurationCause, ConfigurationSides};
-pub use diff::{ChangeKind, FaultChange, LockDiff, ProviderChange, ProviderSide, Sides, diff};
+pub use diff::{ChangeKind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
 pub use explain::{Explained, ExplainedChange, JudgedHashes, explain};
-pub use file::{FileCause, FileReview, review};
+pub use file::{FileCause, FileChange, FileReview, review};
 pub use history::{HistoryChange, HistoryFilter, HistoryStep, history};
 pub use markers::{MARKER_SIZE, MarkerError, Markers, Parted, part, write_merged};
 pub use merge::{

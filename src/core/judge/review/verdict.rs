@@ -86,7 +86,7 @@ fn happened(files: &[(&str, &FileReview)]) -> String {
         .peekable();
     if causes.peek().is_none() {
         "nothing changed".to_owned()
-    } else if causes.all(|cause| *cause == FileCause::FormatOnly) {
+    } else if causes.all(|cause| cause.kind == FileCause::FormatOnly) {
         "nothing but the formatting changed".to_owned()
     } else {
         "no entry of a provider changed".to_owned()
@@ -204,7 +204,7 @@ fn alarming(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> Strin
             for name in providers.chain(modules) {
                 alarms.entry(name).or_default().push(path);
             }
-            if review.causes.iter().any(|cause| cause.risk() == risk) {
+            if review.causes.iter().any(|cause| cause.risk == risk) {
                 let of_file = if several { path } else { "the file itself" };
                 alarms.entry(of_file.to_owned()).or_default();
             }

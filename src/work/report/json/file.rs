@@ -50,13 +50,13 @@ impl FileRow {
             .iter()
             .chain(&comparison.new)
             .flat_map(|side| &side.diagnostics);
-        let clauses: Vec<String> = causes.iter().map(|cause| review.clause(*cause)).collect();
+        let clauses: Vec<&str> = causes.iter().map(|cause| &*cause.text).collect();
         Self {
             path: comparison.path.clone(),
             old_path: review.old_path.clone(),
             flavor: comparison.flavor().to_string(),
             status: file.status,
-            kinds: causes.clone(),
+            kinds: causes.iter().map(|cause| cause.kind).collect(),
             cause: clauses.join("; "),
             risk: review.risk(),
             findings: findings
