@@ -61,14 +61,6 @@ struct Resolution<'a> {
     world: World<'a>,
 }
 
-/// A lock file with conflict markers.
-struct Conflicted<'a> {
-    root: &'a Root,
-    lock: &'a LockText,
-    parted: &'a Parted,
-    flavor: Flavor,
-}
-
 impl Resolution<'_> {
     fn root(&self, root: &Root, result: &mut RootResult) -> Result<Replaced, Failure> {
         // The pins first: a merge that left both files open is not finished by the lock file alone.
@@ -89,18 +81,7 @@ impl Resolution<'_> {
             return Err(root.no_lock());
         };
         match review::part(&lock.bytes) {
-            Ok(Some(parted)) => {
-                let conflict = Conflicted {
-                    root,
-                    lock,
-                    parted: &parted,
-                    flavor: self.flavor(root, lock, &parted),
-                };
-                match conflict.read(self.world, result) {
-                    Some(sides) => self.resolve(&conflict, &sides, result),
-                    None => Ok(Replaced::Done),
-                }
-            }
+            Ok(Some(parted)) => self.resolve(root, lock, &parted, result),
             Ok(None) => {
                 result.faults(&lock.diagnostics);
                 result.changed = Some(false);
@@ -152,19 +133,33 @@ impl Resolution<'_> {
         Ok(Replaced::Done)
     }
 
+    /// Merges the sides between the markers; nothing is written if one has faults, which are reported.
     fn resolve(
         &self,
-        conflict: &Conflicted<'_>,
-        sides: &MergeSides,
+        root: &Root,
+        lock: &LockText,
+        parted: &Parted,
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
-        let Conflicted {
-            root, lock, parted, ..
-        } = conflict;
-        let place = conflict.place();
+        let flavor = self.flavor(root, lock, parted);
+        let place = root.lock_path.display().to_string();
+        let mut side = |bytes| merge::text::side(lock.file, bytes, flavor, result);
+        let (Some(ours), Some(theirs)) = (side(&parted.ours), side(&parted.theirs)) else {
+            return Ok(Replaced::Done);
+        };
+        let base = match base_of(root, parted, self.world) {
+            Some(bytes) => MergeBase::read(&bytes, flavor),
+            None => {
+                result.remark(format!(
+                    "{place}: the common base of both sides is unknown: what only one side has is kept, unless `--prefer` names a side"
+                ));
+                MergeBase::unknown()
+            }
+        };
+        let sides = MergeSides { base, ours, theirs };
         let prefer = self.args.policy.prefer;
         let texts = [&*parted.ours, &*parted.theirs];
-        let file = sides.merge(texts, prefer, conflict.flavor, &parted.markers);
+        let file = sides.merge(texts, prefer, flavor, &parted.markers);
         let new = file.text.as_bytes();
         let changed = new != &*lock.bytes;
         if changed {
@@ -215,36 +210,6 @@ impl Resolution<'_> {
         parted
             .program(lockfile::header_of(&base))
             .map_or(root.flavor, Flavor::newest)
-    }
-}
-
-impl Conflicted<'_> {
-    fn place(&self) -> String {
-        self.root.lock_path.display().to_string()
-    }
-
-    /// Reads the sides; `None` if one has faults, which are reported.
-    fn read(&self, world: World<'_>, result: &mut RootResult) -> Option<MergeSides> {
-        let Parted { ours, theirs, .. } = self.parted;
-        let mut side = |bytes| merge::text::side(self.lock.file, bytes, self.flavor, result);
-        let (ours, theirs) = (side(ours), side(theirs));
-        Some(MergeSides {
-            ours: ours?,
-            theirs: theirs?,
-            base: self.base(world, result),
-        })
-    }
-
-    /// Reads what both sides started from.
-    fn base(&self, world: World<'_>, result: &mut RootResult) -> MergeBase {
-        let Some(bytes) = base_of(self.root, self.parted, world) else {
-            result.remark(format!(
-                "{}: the common base of both sides is unknown: what only one side has is kept, unless `--prefer` names a side",
-                self.place()
-            ));
-            return MergeBase::unknown();
-        };
-        MergeBase::read(&bytes, self.flavor)
     }
 }
 
