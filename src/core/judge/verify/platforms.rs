@@ -155,32 +155,28 @@ impl EntryCoverage<'_> {
         // All entries with the same wanted platforms get the same help, so that their findings are shown
         // together and the platforms once.
         let wanted = self.wanted();
-        if let Some(left_over) = self.subject.left_over(self.provider) {
-            left_over.and(&format!("wanted: {wanted}"))
+        let help = if let Some(left_over) = self.subject.left_over(self.provider) {
+            left_over
         } else if self.statable().is_some() {
-            let verify = &self.subject.advice.verify;
-            let help = verify.named_in(|verify| {
+            self.subject.advice.verify.named_in(|verify| {
                 format!(
                     "no h1: can be added: run `{verify} --fix` to state the platforms of the release in {}",
                     self.evidence.project_file
                 )
-            });
-            help.and(&format!("wanted: {wanted}"))
+            })
         } else if coverage.absent.is_empty() && coverage.unknown.is_empty() {
             // `lock` has no hash to add for platforms without a package, or with the package of another one.
-            let lock = &self.subject.advice.lock;
-            let help = lock.named_in(|lock| {
+            self.subject.advice.lock.named_in(|lock| {
                 format!(
-                    "no h1: can be added: run `{lock}`, which prints what states this in the project \
-                     file"
+                    "no h1: can be added: run `{lock}`, which prints what states this in the project file"
                 )
-            });
-            help.and(&format!("wanted: {wanted}"))
+            })
         } else if self.evidence.wanted.are_usual {
-            fix.run(&format!(" to add what is missing for {wanted}"))
+            return fix.run(&format!(" to add what is missing for {wanted}"));
         } else {
-            fix.run(" to add what is missing (stated by --platform)")
-        }
+            return fix.run(" to add what is missing (stated by --platform)");
+        };
+        help.and(&format!("wanted: {wanted}"))
     }
 
     fn unattributed(&self) -> Finding {

@@ -1,7 +1,6 @@
 //! All checks of one root, in the order of their findings.
 
 use std::cell::LazyCell;
-use std::fmt;
 
 use super::groups::{CheckGroup, Groups};
 use super::inputs::RootInputs;
@@ -546,14 +545,5 @@ impl RootVerdict {
     fn report(&mut self, diagnostics: &[Diagnostic]) {
         self.findings
             .extend(diagnostics.iter().cloned().map(Finding::from));
-    }
-}
-
-impl fmt::Debug for WantedChecks<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Checks")
-            .field("groups", &self.groups)
-            .field("matrix", &self.matrix)
-            .finish_non_exhaustive()
     }
 }
