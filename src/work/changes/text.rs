@@ -12,11 +12,11 @@ const MAX_NAMES: usize = 8;
 /// Maximum number of lines of release notes that one screen shows.
 const MAX_NOTES: usize = 12;
 
-/// Maximum number of earlier releases whose notes one screen shows.
-const MAX_EARLIER: usize = 5;
+/// Maximum number of lines about the releases between both versions.
+const MAX_BETWEEN: usize = 20;
 
-/// Maximum number of lines of their notes.
-const MAX_EARLIER_LINES: usize = 3;
+/// Maximum number of lines of the notes of each of them.
+const MAX_EARLIER: usize = 3;
 
 /// Returns what people read of releases.
 pub(crate) fn blocks(releases: &[ReleaseChanges], look: Look) -> Vec<TextBlock> {
@@ -52,31 +52,23 @@ fn of_release(release: &ReleaseChanges, look: Look) -> Vec<TextBlock> {
 /// Lists the lines of the notes: those of the new release, then those of the releases before it, of each the first.
 fn notes(release: &ReleaseChanges, look: Look) -> Vec<String> {
     let of = |notes: &str| notes.lines().map(str::to_owned).collect();
-    let earlier = &release.between.earlier_notes;
-    let shown = if look.verbose {
-        earlier.len()
-    } else {
-        MAX_EARLIER.min(earlier.len())
-    };
+    let between = &release.between;
     let mut lines = Vec::new();
     if let Some(notes) = &release.notes {
-        if !earlier.is_empty() {
+        if !between.earlier_notes.is_empty() {
             lines.push(format!("{}:", release.new));
         }
         lines.extend(first_lines(of(notes), MAX_NOTES, look));
     }
-    for earlier in earlier.iter().take(shown) {
-        lines.push(format!("{}:", earlier.version));
-        lines.extend(first_lines(of(&earlier.notes), MAX_EARLIER_LINES, look));
+    let mut earlier_lines = Vec::new();
+    for earlier in &between.earlier_notes {
+        earlier_lines.push(format!("{}:", earlier.version));
+        earlier_lines.extend(first_lines(of(&earlier.notes), MAX_EARLIER, look));
     }
-    let hidden = earlier.len() - shown;
-    if hidden + release.between.more_releases > 0 {
-        let more = counted(hidden + release.between.more_releases, "release");
-        lines.push(if hidden > 0 {
-            format!("… and {more} between (-v shows {hidden})")
-        } else {
-            format!("… and {more} between, whose notes are not read")
-        });
+    lines.extend(first_lines(earlier_lines, MAX_BETWEEN, look));
+    if between.more_releases > 0 {
+        let more = counted(between.more_releases, "release");
+        lines.push(format!("… and {more} between, whose notes are not read"));
     }
     lines
 }
