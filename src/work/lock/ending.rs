@@ -78,12 +78,7 @@ fn changes(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root) -> S
         return String::new();
     }
     if !locked.removed.is_empty() {
-        let removed = if ending == LockEnding::Written {
-            "removed"
-        } else {
-            "to remove"
-        };
-        return format!("; {} {removed}", counted(locked.removed.len(), "provider"));
+        return format!("; {} removed", counted(locked.removed.len(), "provider"));
     }
     let stale = outcomes().filter(|outcome| {
         let new = &locked.lock.providers[&outcome.provider];

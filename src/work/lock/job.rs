@@ -491,14 +491,7 @@ impl LockJob<'_, '_> {
                 root.dir.join(UNIT_CACHE).display()
             ));
         }
-        remarks::report(
-            result,
-            locked,
-            root,
-            &opened.goals,
-            ending,
-            &mut self.evidence,
-        );
+        remarks::report(result, locked, root, &opened.goals, &mut self.evidence);
         let are_many = self.roots.recursive || self.roots.roots.len() > 1;
         remarks::kept(result, locked, root, are_many);
         let asked = self.attestations(root, locked, result);

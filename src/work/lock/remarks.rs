@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::ending::LockEnding;
 use super::rows::{self, EvidenceRows};
 use super::{dropped, provenance};
 use crate::addr::ProviderAddr;
@@ -30,7 +29,6 @@ pub(super) fn report(
     locked: &Locked,
     root: &Root,
     goals: &Goals,
-    ending: LockEnding,
     evidence: &mut EvidenceRows,
 ) {
     for outcome in &locked.providers {
@@ -56,12 +54,8 @@ pub(super) fn report(
                 removed: true,
             }));
         }
-        let removed = match ending {
-            LockEnding::UpToDate | LockEnding::Written => "removed",
-            LockEnding::WouldWrite => "would be removed",
-        };
         result.remark(format!(
-            "{removed}, since neither configuration nor state requires it: {}",
+            "removed, since neither configuration nor state requires it: {}",
             short_names(&locked.removed, root.flavor)
         ));
     }

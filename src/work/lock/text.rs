@@ -19,23 +19,6 @@ use crate::run::provider;
 use crate::run::unseen::some_of;
 use crate::version::{VersionStep, step};
 
-/// The tense of a report: some options keep a run from writing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tense {
-    Done,
-    Would,
-}
-
-impl Tense {
-    pub(super) fn of(options: &LockOptions) -> Self {
-        if options.writes() {
-            Self::Done
-        } else {
-            Self::Would
-        }
-    }
-}
-
 const COLUMNS: &[Column] = &[
     Column::Key("PROVIDER"),
     Column::Key("VERSION"),
@@ -53,14 +36,9 @@ const MAX_DETAILS: usize = 24;
 /// how all came out.
 pub(crate) fn blocks(result: &CommandResult, options: &LockOptions, look: Look) -> Vec<TextBlock> {
     let mut blocks = edit::text::blocks(result, options.writes(), look);
-    blocks.extend(of_all(result, Tense::of(options), look));
-    blocks
-}
-
-fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let is_quiet = look.quiet && roots.len() > 1 && !look.markdown;
-    let mut blocks = vec![TextBlock::Table(entries(roots, tense, is_quiet, look))];
+    blocks.push(TextBlock::Table(entries(roots, is_quiet, look)));
     let compared: Vec<&FileComparison> = roots
         .iter()
         .filter_map(|root| root.lock()?.comparison.as_deref())
@@ -75,7 +53,7 @@ fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
         blocks.push(TextBlock::Table(diff::text::table(&compared, details)));
     }
     if !is_quiet {
-        blocks.extend(added(roots, tense));
+        blocks.extend(added(roots));
     }
     let verdicts = verdicts(roots, is_quiet);
     blocks.push(TextBlock::Verdicts(RootNames::Hidden, verdicts));
@@ -102,7 +80,7 @@ fn verdicts(roots: &[RootResult], is_quiet: bool) -> Vec<(String, Sentence)> {
 }
 
 /// Shows what happened to the entries; of several roots only changes, and in quiet only replaced hashes.
-fn entries(roots: &[RootResult], tense: Tense, is_quiet: bool, look: Look) -> Table {
+fn entries(roots: &[RootResult], is_quiet: bool, look: Look) -> Table {
     let are_all_shown = roots.len() == 1 || look.verbose;
     let name = provider::naming(roots);
     // A project file may pin a key, so each is named; in every row it would only widen the table.
@@ -111,11 +89,6 @@ fn entries(roots: &[RootResult], tense: Tense, is_quiet: bool, look: Look) -> Ta
     for root in roots {
         let (Some(flavor), Some(_)) = (root.flavor, &root.verdict) else {
             continue;
-        };
-        // Where nothing would change there is nothing that would happen.
-        let tense = match root.changed {
-            Some(true) => tense,
-            _ => Tense::Done,
         };
         let converted = root.lock().and_then(|lock| lock.converted.as_deref());
         let converted = converted.unwrap_or_default();
@@ -131,7 +104,7 @@ fn entries(roots: &[RootResult], tense: Tense, is_quiet: bool, look: Look) -> Ta
             if roots.len() > 1 {
                 named_keys.clear();
             }
-            let mut cells = cells(row, name(&row.provider), became, tense).to_vec();
+            let mut cells = cells(row, name(&row.provider), became).to_vec();
             cells.push(signers(row, &mut named_keys).into());
             let shown = Row {
                 root: root.path.clone(),
@@ -210,21 +183,17 @@ fn locked(root: &RootResult) -> impl Iterator<Item = &LockedProvider> {
     })
 }
 
-fn cells(row: &LockedProvider, name: String, became: bool, tense: Tense) -> [Cell; 6] {
-    let (hash, hashes, replaced, dropped) = match tense {
-        Tense::Done => ("hash added", "hashes added", "replaced", "removed"),
-        Tense::Would => ("hash to add", "hashes to add", "to replace", "to remove"),
-    };
+fn cells(row: &LockedProvider, name: String, became: bool) -> [Cell; 6] {
     let added = row.hashes.iter().filter(|hash| hash.added).count();
     let kept = row
         .hashes
         .iter()
         .filter(|hash| !hash.added && hash.provenance == Provenance::Kept)
         .count();
-    let mut counts = vec![counted_as(added, hash, hashes)];
+    let mut counts = vec![counted_as(added, "hash added", "hashes added")];
     for (count, word) in [
-        (row.replaced.len(), replaced),
-        (row.dropped.len(), dropped),
+        (row.replaced.len(), "replaced"),
+        (row.dropped.len(), "removed"),
         (kept, "kept"),
     ] {
         if count > 0 {
@@ -236,12 +205,11 @@ fn cells(row: &LockedProvider, name: String, became: bool, tense: Tense) -> [Cel
     } else {
         row.constraints.to_string()
     };
-    let state = match (row.selected, &row.from, tense) {
-        (_, Some(_), Tense::Done) => "moved",
-        (_, Some(_), Tense::Would) => "would move",
-        _ if became => "converted",
-        (true, None, _) => "selected",
-        (false, None, _) => "kept",
+    let state = match &row.from {
+        Some(_) => "moved",
+        None if became => "converted",
+        None if row.selected => "selected",
+        None => "kept",
     };
     [
         name.into(),
@@ -331,7 +299,7 @@ fn hash(hash: &LockedHash) -> String {
 }
 
 /// Counts the hashes that were added, by how they are known.
-fn added(roots: &[RootResult], tense: Tense) -> Option<TextBlock> {
+fn added(roots: &[RootResult]) -> Option<TextBlock> {
     let mut counts: BTreeMap<Provenance, usize> = BTreeMap::new();
     for hash in roots.iter().flat_map(locked).flat_map(|row| &row.hashes) {
         if hash.added {
@@ -346,10 +314,7 @@ fn added(roots: &[RootResult], tense: Tense) -> Option<TextBlock> {
             provenance => format!("{count} {}", provenance.name()),
         })
         .collect();
-    let hashes = match tense {
-        Tense::Done => counted_as(all, "hash added", "hashes added"),
-        Tense::Would => counted_as(all, "hash to add", "hashes to add"),
-    };
+    let hashes = counted_as(all, "hash added", "hashes added");
     let text = format!("{hashes}: {}", parts.join(", "));
     (all > 0).then_some(TextBlock::Verdict(Tone::Good, text))
 }

@@ -53,7 +53,7 @@ fn it_works_offline_and_can_be_tried() {
     offline(&["--check"]).exits(1);
     assert_eq!(lab.read(LOCK), before);
     offline(&["--dry-run"]).exits(0).stdout_eq(str![[r#"
-acme/demo  1.0.0  ~> 1.0.0  kept  1 platform  0 hashes to add, 1 to remove, 3 kept
+acme/demo  1.0.0  ~> 1.0.0  kept  1 platform  0 hashes added, 1 removed, 3 kept
     of platforms that are not wanted any more:
       h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
 warning  acme/demo  1.0.0  hashes-removed  1 h1: was removed, so fewer platforms are locked

@@ -189,8 +189,8 @@ fn it_says_what_moved_and_what_holds_the_rest_back() {
     let outcome = update(&lab, &["--dry-run"]).exits(0);
     assert_eq!(versions(&lab), "1.0.9 0.2.0");
     outcome.stdout_has("would change; nothing was written");
-    outcome.stdout_has("would move");
-    outcome.stdout_has("2 hashes to add");
+    outcome.stdout_has("moved");
+    outcome.stdout_has("2 hashes added");
     update(&lab, &["--check"]).exits(1);
     assert_eq!(versions(&lab), "1.0.9 0.2.0");
     let outcome = update(&lab, &[]).exits(0);
