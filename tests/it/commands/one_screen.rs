@@ -166,7 +166,7 @@ fn what_no_source_was_asked_is_one_note() {
     let outcome = lab.run(&args).exits(0);
     outcome.stderr_has(
         "whether all wanted platforms are covered is not known, since no source was asked; enough recorded h1: are \
-         left for that (-v shows each entry)\n",
+         left for that (-v shows each entry) (in all 200 roots)\n",
     );
     assert_eq!(outcome.stderr.matches("no source was asked").count(), 1);
     let all = lab.run(&[&args[..], &["-v"]].concat());
