@@ -345,7 +345,7 @@ fn advice(error: &LockError, flavor: Flavor, commands: &Advice) -> Option<String
             announced: true, ..
         } => "try again later, or report it to the operator of the registry".to_owned(),
         LockError::NoPlatform { offered, .. } => advice::network::offered(offered),
-        LockError::Unproven { cause, .. } => advice::network::unproven(cause).to_owned(),
+        LockError::Unproven { cause, .. } => advice::network::unproven(cause, flavor).to_owned(),
         LockError::Download { cause, .. } => return advice::network::fetch(cause),
         LockError::FactsContradict {
             provider, version, ..

@@ -263,11 +263,16 @@ pub(crate) fn fetch(error: &FetchError) -> Option<String> {
 }
 
 /// Says what to do when the evidence for a package does not hold.
-pub(crate) fn unproven(error: &AuthError) -> &'static str {
+pub(crate) fn unproven(error: &AuthError, flavor: Flavor) -> &'static str {
     match error {
-        AuthError::NoKeys => {
+        AuthError::NoKeys if !flavor.is_opentofu() => {
             "nothing was written or downloaded, and `init` refuses the package, too; ask the operator of the \
              registry to add the signing key of the provider"
+        }
+        AuthError::NoKeys => {
+            "nothing was written or downloaded, and `init` refuses the package, too: OpenTofu accepts unsigned \
+             packages of its own registry unless OPENTOFU_ENFORCE_GPG_VALIDATION is true, or other packages of the \
+             release are signed; ask the operator of the registry to add the signing key of the provider"
         }
         AuthError::Untimely {
             remark: KeyRemark::KeyFromTheFuture { .. } | KeyRemark::SignatureFromTheFuture { .. },
