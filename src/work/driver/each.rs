@@ -32,7 +32,6 @@ pub(crate) fn each_loaded(
     session: &Session<'_>,
     configuration: &Configuration,
     roots: &RootArgs,
-    keeps_merged: bool,
     mut work: impl FnMut(&Root, &Loaded, &mut Texts, &mut RootResult) -> Result<(), Failure>,
 ) -> RootResults {
     let modules = UserModules::new(session, configuration, AutoModules::Cached);
@@ -47,7 +46,6 @@ pub(crate) fn each_loaded(
         }
         let reading = Reading {
             traces_values: true,
-            keeps_merged,
             ..modules.reading()
         };
         let loaded = root.load(&reading, texts);

@@ -7,7 +7,7 @@ use crate::project;
 use crate::project::roots::RootsError;
 use crate::report::Failure;
 use crate::run::unseen::some_of;
-use crate::workspace::{LockCause, SpecialDirectory, WorkspaceError};
+use crate::workspace::{SpecialDirectory, WorkspaceError};
 
 impl From<WorkspaceError> for Failure {
     fn from(error: WorkspaceError) -> Self {
@@ -89,10 +89,11 @@ fn help(error: &WorkspaceError) -> Option<String> {
         WorkspaceError::DanglingLink { .. } => {
             "remove the link, or create the file that it leads to"
         }
-        WorkspaceError::UnreadableLock {
-            cause: LockCause::Io(cause),
-            ..
-        } if cause.kind() == ErrorKind::PermissionDenied => "make it readable",
+        WorkspaceError::UnreadableLock { cause, .. }
+            if cause.kind() == ErrorKind::PermissionDenied =>
+        {
+            "make it readable"
+        }
         WorkspaceError::UnreadableLock { .. } => {
             "a lock file is a small regular file; restore it from version control"
         }

@@ -56,7 +56,6 @@ impl Command for WhyArgs {
             session,
             configuration,
             &self.roots,
-            false,
             |root, loaded, texts, result| {
                 let provider = self
                     .provider

@@ -133,10 +133,7 @@ fn the_copy_for_a_second_call_lacks_names_with_a_dot() {
         "module \"a\" {\n  source = \"acme/net/aws//.hidden\"\n}\n\
          module \"b\" {\n  source = \"acme/net/aws//.hidden\"\n}\n",
         Unreached::Unseen,
-        &[
-            "a: hashicorp/tls",
-            "main.tf:5: Unreadable module subdirectory",
-        ],
+        &["a: hashicorp/tls", "main.tf:5: Unreadable module directory"],
     );
     check_shelf(
         "module \"a\" {\n  source = \"git::https://h.test/r\"\n}\n\
@@ -145,7 +142,7 @@ fn the_copy_for_a_second_call_lacks_names_with_a_dot() {
         &[
             "a: hashicorp/aws",
             "a.in: hashicorp/null",
-            "main.tf:5: Failed to expand subdir globs",
+            "main.tf:5: Unreadable module directory",
         ],
     );
 }

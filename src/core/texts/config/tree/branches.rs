@@ -2,8 +2,6 @@
 //! the state require, as branches of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::config::computed::ComputedCall;
@@ -26,18 +24,9 @@ pub struct Branches {
 pub struct Branch {
     /// The kind of module or document.
     pub kind: BranchKind,
-    /// The path of calls from the root; empty for the root and for the state.
-    pub path: ModulePath,
-    /// Its source as written, or why there is none; the file of a state.
-    pub source: Option<String>,
-    /// The trace of a computed source and version, if they are computed.
-    pub computed: Option<Arc<ComputedCall>>,
-    /// The package that was fetched for it, because it is not installed.
-    pub fetched: Option<FetchedModule>,
-    /// Its directory from the root on; that of a fetched one is where installing would put it.
-    pub dir: Option<PathBuf>,
-    /// The reason why it is not visible, empty if there is no more to say; `None` if it is visible.
-    pub unseen: Option<&'static str>,
+    /// The module as it was loaded. A test file and the state have a path and a source only, which is the file of a
+    /// state; a state that is not visible says no more than that.
+    pub node: ModuleNode,
     /// Its own requirements, without those of the modules that it calls.
     pub providers: BTreeMap<ProviderAddr, Constraints>,
     /// The indexes of the modules that it calls, in the order of display.
@@ -104,7 +93,7 @@ impl Branches {
         let mut list: Vec<Branch> = loaded.modules.iter().map(module).collect();
         let tests = add_tests(&mut list, loaded);
         for at in 1..loaded.modules.len() {
-            let above = match list[at].path.steps() {
+            let above = match list[at].node.path.steps() {
                 [PathStep::Test(name), PathStep::Run(_)] => tests.get(name).copied(),
                 _ => loaded.modules[at].caller,
             };
@@ -114,14 +103,14 @@ impl Branches {
         let required = required(loaded);
         for (at, branch) in list.iter_mut().enumerate() {
             if Some(at) != state {
-                let own = required.get(&branch.path).cloned();
+                let own = required.get(&branch.node.path).cloned();
                 branch.providers = own.unwrap_or_default();
             }
         }
         for at in 0..list.len() {
             let mut below = std::mem::take(&mut list[at].below);
             // The programs have no order of siblings (rules 7.6); this one is the same in every run.
-            below.sort_by_key(|at| (list[*at].kind, &list[*at].path));
+            below.sort_by_key(|at| (list[*at].kind, &list[*at].node.path));
             list[at].below = below;
         }
         let classes = classes(&list);
@@ -151,7 +140,7 @@ impl Branches {
     #[must_use]
     pub fn lines(&self) -> usize {
         let lines = self.list.iter().map(|branch| {
-            let computed = branch.computed.as_ref().map_or(0, |call| call.lines());
+            let computed = branch.node.computed.as_ref().map_or(0, |call| call.lines());
             1 + computed + branch.providers.len()
         });
         lines.sum()
@@ -224,7 +213,7 @@ impl Branch {
     /// Names it among its siblings.
     #[must_use]
     pub fn name(&self) -> String {
-        match (self.kind, self.path.steps().last()) {
+        match (self.kind, self.node.path.steps().last()) {
             (BranchKind::State, _) => "state".to_owned(),
             (_, None) => "root module".to_owned(),
             (_, Some(PathStep::Call(name))) => format!("module.{name}"),
@@ -238,41 +227,27 @@ impl Branch {
     pub fn address(&self) -> String {
         match self.kind {
             BranchKind::State => "state".to_owned(),
-            _ => self.path.to_string(),
+            _ => self.node.path.to_string(),
         }
     }
 }
 
-fn module(node: &ModuleNode) -> Branch {
-    Branch {
-        source: node.source.clone(),
-        computed: node.computed.clone(),
-        fetched: node.fetched.clone(),
-        dir: node.dir.clone(),
-        unseen: node.unseen,
-        ..empty(
-            match node.path.steps().last() {
-                None => BranchKind::Root,
-                Some(PathStep::Run(_)) => BranchKind::Run,
-                Some(_) => BranchKind::Call,
-            },
-            node.path.clone(),
-        )
-    }
-}
-
-fn empty(kind: BranchKind, path: ModulePath) -> Branch {
+fn branch(kind: BranchKind, node: ModuleNode) -> Branch {
     Branch {
         kind,
-        path,
-        source: None,
-        computed: None,
-        fetched: None,
-        dir: None,
-        unseen: None,
+        node,
         providers: BTreeMap::new(),
         below: Vec::new(),
     }
+}
+
+fn module(node: &ModuleNode) -> Branch {
+    let kind = match node.path.steps().last() {
+        None => BranchKind::Root,
+        Some(PathStep::Run(_)) => BranchKind::Run,
+        Some(_) => BranchKind::Call,
+    };
+    branch(kind, node.clone())
 }
 
 /// Adds a branch for every test file that requires something or calls a module.
@@ -300,7 +275,11 @@ fn add_tests(list: &mut Vec<Branch>, loaded: &Loaded) -> BTreeMap<String, usize>
         indexes.insert(name.clone(), index);
         // The first branch is the root, which runs the tests.
         list[0].below.push(index);
-        list.push(empty(BranchKind::Test, path));
+        let node = ModuleNode {
+            path,
+            ..ModuleNode::default()
+        };
+        list.push(branch(BranchKind::Test, node));
     }
     indexes
 }
@@ -312,20 +291,20 @@ fn add_state(
     texts: &Texts,
     wanted: bool,
 ) -> Option<usize> {
-    let mut state = empty(BranchKind::State, ModulePath::default());
+    let mut state = branch(BranchKind::State, ModuleNode::default());
     for (provider, places) in &loaded.requirements.providers {
         if let Some(place) = places
             .iter()
             .find(|place| place.origin == RequirementOrigin::State)
         {
-            state.source = Some(texts.name(place.file).to_owned());
+            state.node.source = Some(texts.name(place.file).to_owned());
             state.providers.insert(provider.clone(), Default::default());
         }
     }
     if wanted && loaded.requirements.state == StateSeen::No {
-        state.unseen = Some("");
+        state.node.unseen = Some("");
     }
-    if state.providers.is_empty() && state.unseen.is_none() {
+    if state.providers.is_empty() && state.node.unseen.is_none() {
         return None;
     }
     let at = list.len();
@@ -382,13 +361,14 @@ fn classes(list: &[Branch]) -> Vec<usize> {
         let branch = &list[at];
         let look = (
             branch.kind,
-            branch.source.as_deref(),
+            branch.node.source.as_deref(),
             branch
+                .node
                 .computed
                 .as_deref()
                 .map_or_else(Vec::new, ComputedCall::texts),
-            branch.fetched.as_ref(),
-            branch.unseen,
+            branch.node.fetched.as_ref(),
+            branch.node.unseen,
             branch
                 .providers
                 .iter()

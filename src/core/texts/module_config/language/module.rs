@@ -47,18 +47,10 @@ pub(crate) static SETTINGS: Schema = strict(
     ],
 );
 
-pub(crate) static LOCAL_BACKEND: Schema = strict_later(&[any("path"), any("workspace_dir")], &[]);
-
-pub(crate) static CLOUD: Schema = strict_later(
-    &[any("hostname"), any("organization"), any("token")],
-    &[block("workspaces", &[], &WORKSPACES)],
-);
-
-pub(crate) static WORKSPACES: Schema =
-    strict_later(&[any("name"), any("project"), any("tags")], &[]);
+static CLOUD: Schema = open(&[], &[block("workspaces", &[], &ANY)]);
 
 /// OpenTofu's encryption of states and plans.
-pub(crate) static ENCRYPTION: Schema = strict_later(
+pub(crate) static ENCRYPTION: Schema = open(
     &[],
     &[
         block("key_provider", &["type", "name"], &KEY_PROVIDER).merged_by_labels(),
@@ -76,7 +68,7 @@ static TARGET: Schema = open(
     &[block("fallback", &[], &ANY)],
 );
 
-static TARGETS: Schema = strict_later(
+static TARGETS: Schema = open(
     &[],
     &[
         block("default", &[], &TARGET).merged(),
@@ -98,7 +90,7 @@ pub(crate) static PROVIDER: Schema = open(
     &[block(ESCAPE, &[], &ANY).merged()],
 );
 
-pub(crate) static VARIABLE: Schema = strict(
+pub(crate) static VARIABLE: Schema = open(
     &[
         any("description"),
         any("type"),
@@ -219,7 +211,4 @@ static ACTION: Schema = open(
 static CHECK: Schema = open(&[], &[block("data", &["type", "name"], &DATA)]);
 
 /// `language` blocks of OpenTofu.
-pub(crate) static LANGUAGE: Schema = strict(
-    &[any("edition"), any("experiments")],
-    &[block("compatible_with", &[], &ANY)],
-);
+static LANGUAGE: Schema = open(&[], &[block("compatible_with", &[], &ANY)]);

@@ -18,13 +18,7 @@ pub(crate) static TEST_FILE: Schema = strict(
     ],
 );
 
-pub(crate) static RUN: Schema = open(
+static RUN: Schema = open(
     &[],
-    &[
-        block("variables", &[], &NAMES),
-        block("module", &[], &RUN_MODULE),
-    ],
+    &[block("variables", &[], &NAMES), block("module", &[], &ANY)],
 );
-
-/// The module that a run calls.
-pub(crate) static RUN_MODULE: Schema = strict(&[any("source"), any("version")], &[]);

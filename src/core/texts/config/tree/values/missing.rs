@@ -1,11 +1,9 @@
 //! Values of the root that are not known: which of them decide on a module (rules 9.12, 9.14).
 
-use crate::config::tree::reader::Reader;
 use crate::config::tree::values::{Stop, Values};
 use crate::diag::{Diagnostic, Label};
 use crate::module_config::file::SourcePlace;
-use crate::module_config::flood;
-use crate::requirement::{MissingValues, ValueErrors};
+use crate::requirement::MissingValues;
 
 /// A variable of the root without a value.
 pub(super) struct UnsetVariable {
@@ -15,12 +13,7 @@ pub(super) struct UnsetVariable {
     pub(super) decides_module: bool,
 }
 
-impl Values {
-    /// Adds an error that the programs report because a variable of the root has no value.
-    pub(super) fn predict(&self, error: Diagnostic, reader: &mut Reader<'_>) {
-        flood::push(&mut reader.value_errors.errors, error);
-    }
-
+impl Values<'_> {
     /// Notes that the source or the version of a module depends on the variables that have no value.
     pub(super) fn note_deciding(&mut self, stop: &Stop) {
         let Stop::Uncertain(reason) = stop else {
@@ -42,7 +35,7 @@ impl Values {
     pub(in crate::texts::config) fn into_missing(
         self,
         found: &mut Vec<Diagnostic>,
-        value_errors: &mut ValueErrors,
+        value_errors: &mut Vec<Diagnostic>,
     ) -> MissingValues {
         let mut missing = MissingValues::default();
         let unset = self.unset.into_values();
@@ -56,7 +49,7 @@ impl Values {
             } else {
                 found.push(unread.note());
                 if !unread.values.is_encrypted {
-                    value_errors.errors.extend(unread.faults);
+                    value_errors.extend(unread.faults);
                 }
                 missing.files.push(unread.values);
             }
