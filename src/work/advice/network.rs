@@ -5,10 +5,9 @@ use crate::authenticate::{AuthError, KeyRemark};
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
 use crate::sources::discovery::DiscoveryError;
-use crate::sources::oci::ArtifactFault;
 use crate::sources::registry::FoundBy;
 use crate::sources::{
-    FetchError, FetchFault, Outage, Sent, SourceError, SourceFault, SourceLocation, Unauthorized,
+    FetchError, FetchFault, Sent, SourceError, SourceFault, SourceLocation, Unauthorized,
 };
 use crate::world::HttpError;
 
@@ -67,17 +66,15 @@ pub(crate) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
                 "check whether a proxy or a login page answers instead; else {operator}"
             ));
         }
-        SourceFault::BadAnswer { .. }
-        | SourceFault::BadUrl { .. }
-        | SourceFault::OtherPlatform { .. }
-        | SourceFault::Unprotected { .. } => operator,
-        SourceFault::Artifact { fault, .. } => artifact(fault),
+        SourceFault::BadAnswer { .. } => operator,
+        SourceFault::Artifact { .. } => {
+            "push the version as the documentation of OpenTofu on provider mirrors in OCI registries \
+             describes; if that was done, ask the operator of the registry what changed it"
+        }
         SourceFault::Offline => "leave out --offline",
         SourceFault::Unreadable { .. } => {
             "make it a readable directory, or correct the CLI configuration"
         }
-        // Nothing that a user does makes a document smaller.
-        SourceFault::TooLarge { .. } => return None,
     };
     Some(text.to_owned())
 }
@@ -140,26 +137,6 @@ pub(crate) fn offered(platforms: &[Platform]) -> String {
     }
 }
 
-/// Says what to do about a manifest that is not that of a provider.
-fn artifact(fault: &ArtifactFault) -> &'static str {
-    match fault {
-        ArtifactFault::NoProvider(_) => {
-            "check that the repository is that of a provider, and push it as the documentation of \
-             OpenTofu on provider mirrors in OCI registries describes"
-        }
-        ArtifactFault::Ambiguous { .. }
-        | ArtifactFault::SeveralZips { .. }
-        | ArtifactFault::OtherPlatform { .. }
-        | ArtifactFault::DigestAlgorithm { .. } => {
-            "push the version again, with one package for each platform and digests of SHA-256"
-        }
-        ArtifactFault::OtherContent { .. } | ArtifactFault::OtherLength { .. } => {
-            "nothing was written; do not install it before the operator of the registry has found out \
-             why"
-        }
-    }
-}
-
 /// Says how to give credentials for a place.
 fn unauthorized(place: &SourceLocation, refused: &Unauthorized, flavor: Flavor) -> String {
     let host = &refused.host;
@@ -196,21 +173,16 @@ fn discovery(host: &Hostname, error: &DiscoveryError) -> Option<String> {
             let fetched = fetch(cause)?;
             format!("check the host in the source address; if it is right, {fetched}")
         }
-        DiscoveryError::NoServices { .. } | DiscoveryError::NoRegistry(_) if is_code_host => {
+        DiscoveryError::NoRegistry(_) if is_code_host => {
             "github.com is no provider registry: leave the host out of the source address"
                 .to_owned()
         }
-        DiscoveryError::Hostname(_)
-        | DiscoveryError::NoServices { .. }
-        | DiscoveryError::NoRegistry(_)
-        | DiscoveryError::NoDocument { .. } => {
+        DiscoveryError::NoRegistry(_) => {
             "check the host in the source address, and whether a proxy or a login page answers \
              instead of it"
                 .to_owned()
         }
-        DiscoveryError::OtherProtocol(_)
-        | DiscoveryError::ServiceUrl(..)
-        | DiscoveryError::UserInServiceUrl(_) => {
+        DiscoveryError::BadService(_) => {
             "report it to the operator of the host, or name another URL in a host block of the CLI \
              configuration"
                 .to_owned()
@@ -221,8 +193,8 @@ fn discovery(host: &Hostname, error: &DiscoveryError) -> Option<String> {
 /// Says what to do when something could not be fetched.
 pub(crate) fn fetch(error: &FetchError) -> Option<String> {
     Some(
-        match &error.fault {
-            FetchFault::Http(cause) | FetchFault::GivenUp(Outage::Http(cause)) => match cause {
+        match &error.first().fault {
+            FetchFault::Http(cause) => match cause {
                 HttpError::Connect { proxy: None, .. } => {
                     "check the network; behind a proxy, name it in HTTPS_PROXY"
                 }
@@ -252,7 +224,7 @@ pub(crate) fn fetch(error: &FetchError) -> Option<String> {
                 }
                 _ => "report it to the operator of the registry",
             },
-            FetchFault::TooSlow { .. } | FetchFault::GivenUp(_) => "try again later",
+            FetchFault::TooSlow { .. } => "try again later",
             FetchFault::Scratch { .. } => {
                 "make the directory of temporary files usable, or name another one in TMPDIR"
             }

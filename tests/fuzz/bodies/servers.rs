@@ -40,8 +40,7 @@ pub mod registry {
         super::ask(data, |net, flavor, work| {
             let hosts = super::Hosts {
                 services: super::BTreeMap::new(),
-                credentials: Box::new(|_| None),
-                helper: Box::new(|_| None),
+                credentials: Box::new(|_| Ok(None)),
             };
             let discovery = super::Arc::new(super::Discovery::new(net.clone(), hosts));
             work(&super::Registry::new(net, flavor, discovery));
@@ -54,8 +53,7 @@ pub mod mirror {
         super::ask(data, |net, flavor, work| {
             let access = super::MirrorAccess {
                 url: "https://mirror.example/p/".parse().expect("a URL"),
-                credentials: Box::new(|_| None),
-                helper: Box::new(|_| None),
+                credentials: Box::new(|_| Ok(None)),
                 trusts_all_hashes: false,
             };
             work(&super::NetworkMirror::new(net, flavor, access));

@@ -91,15 +91,15 @@ const TABLE: [(&str, &str); 38] = [
     ("ok", ""),
     (
         "tag_is_manifest",
-        "the tag names an image manifest, not an index",
+        "its content type is \"application/vnd.oci.image.manifest.v1+json\"",
     ),
     (
         "tag_is_plain_manifest",
-        "the tag names an image manifest, not an index",
+        "its content type is \"application/vnd.oci.image.manifest.v1+json\"",
     ),
     (
         "tag_is_module",
-        "the tag names an image manifest, not an index",
+        "its content type is \"application/vnd.oci.image.manifest.v1+json\"",
     ),
     (
         "docker_list",
@@ -117,7 +117,7 @@ const TABLE: [(&str, &str); 38] = [
     ),
     (
         "entries_other_type",
-        "it lists no package of a provider, but one of the artifactType \"application/vnd.example.thing\"",
+        "it lists no package of a provider; it may be a container image",
     ),
     (
         "entry_no_platform",
@@ -151,10 +151,13 @@ const TABLE: [(&str, &str); 38] = [
     ("index_flip", "its content does not have the digest sha256:"),
     ("index_big", "sends more than 5242879 bytes"),
     ("index_4m", ""),
-    ("no_layers", "it has no layer of the type archive/zip"),
+    (
+        "no_layers",
+        "it has 0 layers of the type archive/zip, not one",
+    ),
     (
         "layer_other_media",
-        "it has no layer of the type archive/zip, but others",
+        "it has 0 layers of the type archive/zip, not one",
     ),
     ("layer_extra_other", ""),
     (
@@ -264,7 +267,7 @@ error: the repository REGISTRY/acme/demo has no package of registry.opentofu.org
     let outcome = lock(&registry, &lab, &[]).exits(2);
     steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the versions of registry.opentofu.org/acme/demo could not be fetched
-  cause: REGISTRY requires credentials: https://REGISTRY/v2/acme/demo/tags/list answered 401
+  cause: REGISTRY requires credentials: https://REGISTRY/v2/acme/demo/tags/list answered 401: no
   help: give a password for REGISTRY: in an oci_credentials block for REGISTRY in the CLI configuration, or a login of Docker
 
 "#]]);

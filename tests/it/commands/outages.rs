@@ -44,15 +44,15 @@ error: a: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 c
   help: try again later
 error: b: the package of registry.terraform.io/acme/demo 1.1.0 for linux_amd64 cannot be downloaded
   cause: https://FILES/files/acme/demo/1.1.0/terraform-provider-demo_1.1.0_linux_amd64.zip was not requested, because its host failed before in this run
-  cause: it answered 503 Service Unavailable
+  cause: https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_linux_amd64.zip answered 503 Service Unavailable after 3 attempts
   help: try again later
 error: c: the package of registry.terraform.io/acme/demo 1.2.0 for linux_amd64 cannot be downloaded
   cause: https://FILES/files/acme/demo/1.2.0/terraform-provider-demo_1.2.0_linux_amd64.zip was not requested, because its host failed before in this run
-  cause: it answered 503 Service Unavailable
+  cause: https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_linux_amd64.zip answered 503 Service Unavailable after 3 attempts
   help: try again later
 error: d: the package of registry.terraform.io/acme/other 1.0.0 for linux_amd64 cannot be downloaded
   cause: https://FILES/files/acme/other/1.0.0/terraform-provider-other_1.0.0_linux_amd64.zip was not requested, because its host failed before in this run
-  cause: it answered 503 Service Unavailable
+  cause: https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_linux_amd64.zip answered 503 Service Unavailable after 3 attempts
   help: try again later
 
 "#]]);

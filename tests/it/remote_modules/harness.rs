@@ -118,9 +118,8 @@ impl<'a> Case<'a> {
             let hosts = Hosts {
                 services: config.hosts.clone(),
                 credentials: Box::new(move |host| {
-                    config.token(host).cloned().map(Credentials::Bearer)
+                    Ok(config.token(host).cloned().map(Credentials::Bearer))
                 }),
-                helper: Box::new(|_| None),
             };
             let discovery = Arc::new(Discovery::new(net.clone(), hosts));
             Some(ModuleNet { net, discovery })

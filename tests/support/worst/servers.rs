@@ -290,8 +290,7 @@ fn mirror(input: Vec<u8>) -> Work {
     ask(input, Answered::Others, |net| {
         let access = MirrorAccess {
             url: "https://mirror.example/p/".parse().expect("a URL"),
-            credentials: Box::new(|_| None),
-            helper: Box::new(|_| None),
+            credentials: Box::new(|_| Ok(None)),
             trusts_all_hashes: false,
         };
         let source = NetworkMirror::new(net, FLAVOR, access);
@@ -327,8 +326,7 @@ fn ask_registry(net: Net<'_>, question: impl Fn(&dyn Source)) {
 fn no_hosts() -> Hosts<'static> {
     Hosts {
         services: BTreeMap::new(),
-        credentials: Box::new(|_| None),
-        helper: Box::new(|_| None),
+        credentials: Box::new(|_| Ok(None)),
     }
 }
 

@@ -166,6 +166,19 @@ impl Provenance {
 }
 
 impl PackageMeta {
+    /// Describes a package of which its source states nothing but the place.
+    #[must_use]
+    pub fn at(id: &PackageId, location: Location) -> Self {
+        Self {
+            id: id.clone(),
+            location,
+            evidence: None,
+            stated: Hashes::default(),
+            claims: None,
+            download_retries: None,
+        }
+    }
+
     /// Returns the length of the zip in bytes, if the source states it.
     #[must_use]
     pub fn stated_size(&self) -> Option<u64> {

@@ -97,7 +97,7 @@ impl NamedPackages {
             // Any flavor will do: flavors differ in the packages that they accept, not in those that are there.
             let flavor = Flavor::newest(Program::Terraform);
             let mirror = FilesystemMirror::scan(files, path, flavor).map_err(NamedError::Mirror)?;
-            if mirror.packages().next().is_none() && mirror.unreachable().is_empty() {
+            if mirror.providers().next().is_none() && mirror.unreachable().is_empty() {
                 return Err(NamedError::NoPackage {
                     path: path.to_owned(),
                 });

@@ -40,13 +40,10 @@ pub fn package_changed(net: &Net<'_>, url: &Url) -> Option<SystemTime> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::flavor::Flavor;
     use crate::package::calendar::timestamp;
-    use crate::sources::retry::RetryPolicy;
-    use crate::world::mem::{MemClock, MemEnv, MemHttp};
+    use crate::world::mem::{MemClock, MemHttp};
     use crate::world::{HttpError, HttpResponse};
 
     #[track_caller]
@@ -60,14 +57,7 @@ mod tests {
             Ok(HttpResponse::of(*status, headers, "P"))
         });
         let clock = MemClock::default();
-        let net = Net {
-            http: &http,
-            clock: &clock,
-            policy: RetryPolicy::of(&MemEnv::default(), Flavor::Terraform1_11),
-            package_credentials: Arc::new(|_| None),
-            observer: &|_| {},
-            outages: Arc::default(),
-        };
+        let net = Net::of_doubles(&http, &clock, Flavor::Terraform1_11);
         let url = "https://files.example/a.zip".parse().expect("valid");
         let found = package_changed(&net, &url).map(timestamp);
         assert_eq!(found.as_deref(), wanted);

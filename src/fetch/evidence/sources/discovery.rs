@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::net::{Answer, Ask, Net, Redirects};
-use super::{FetchError, FetchFault, Sent, SourceFault, Unauthorized, cut};
-use crate::addr::{Hostname, Origin, Url, UrlError};
+use super::{FetchError, Sent, SourceFault, cut};
+use crate::addr::{Hostname, Origin, Url};
 use crate::parallel::Memo;
 use crate::world::Credentials;
 
@@ -27,24 +27,15 @@ const MAX_DISCOVERY_BYTES: u64 = 1024 * 1024;
 /// A host whose registry cannot be found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DiscoveryError {
-    /// The host's name fits into no URL.
-    #[error(transparent)]
-    Hostname(UrlError),
     /// The document could not be fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    #[error("{url} answered 404: the host has no services")]
-    NoServices { url: Url },
-    #[error("{url} is no service discovery document: {reason}")]
-    NoDocument { url: Url, reason: String },
-    #[error("the host has no {0}")]
-    NoRegistry(Service),
-    #[error("the host's {0} does not support protocol {name}", name = .0.name())]
-    OtherProtocol(Service),
-    #[error("the URL of the host's {0} cannot be used")]
-    ServiceUrl(Service, #[source] UrlError),
-    #[error("the URL of the host's {0} holds a user name or password")]
-    UserInServiceUrl(Service),
+    /// The host has no such registry, in words.
+    #[error("{0}")]
+    NoRegistry(String),
+    /// The host states its registry in a way that cannot be used, in words.
+    #[error("{0}")]
+    BadService(String),
 }
 
 /// The hosts of the CLI configuration, and the credentials for any host.
@@ -53,15 +44,11 @@ pub struct Hosts<'a> {
     pub services: BTreeMap<Hostname, Services>,
     /// The credentials for a host.
     pub credentials: Box<HostCredentials<'a>>,
-    /// Says why the credentials helper gave no answer about a host.
-    pub helper: Box<HostHelper<'a>>,
 }
 
-/// Returns the credentials for a host, if there are some.
-pub type HostCredentials<'a> = dyn Fn(&Hostname) -> Option<Credentials> + Send + Sync + 'a;
-
-/// Says why a credentials helper gave no answer, if it was asked and gave none.
-pub type HostHelper<'a> = dyn Fn(&Hostname) -> Option<String> + Send + Sync + 'a;
+/// Returns the credentials for a host, if there are some, or why a credentials helper gave no answer.
+pub type HostCredentials<'a> =
+    dyn Fn(&Hostname) -> Result<Option<Credentials>, String> + Send + Sync + 'a;
 
 /// The registries of all hosts. The discovery document of each host is requested once in a run, for all
 /// purposes.
@@ -134,43 +121,32 @@ impl<'a> Discovery<'a> {
     /// A service URL may be plain http (rules 1.6). The programs send the token there all the same, where
     /// anything on the way can read it; here it is not sent.
     pub(super) fn credentials(&self, host: &Hostname, base: &Url) -> Option<Credentials> {
-        (self.hosts.credentials)(host).filter(|_| base.origin().encrypted)
+        (self.hosts.credentials)(host)
+            .ok()?
+            .filter(|_| base.origin().encrypted)
     }
 
     /// Makes the fault of an answer of a host's registry at `base` that is a refusal (rules 2.6).
     pub(super) fn refusal(&self, host: &Hostname, answer: Answer, base: &Url) -> Arc<SourceFault> {
-        let refused = answer.refusal();
-        Arc::new(
-            self.unauthorized(host, &refused, Some(&base.origin()))
-                .map_or(SourceFault::Fetch(refused), SourceFault::Unauthorized),
-        )
+        self.refused(host, answer.refusal(), Some(&base.origin()))
     }
 
-    /// Returns the rejection of credentials, or the demand for some, that an error is; `home` is the origin to which
-    /// they may be sent.
-    fn unauthorized(
+    /// Makes the fault of a request for a host; `home` is the origin to which its credentials may be sent.
+    fn refused(
         &self,
         host: &Hostname,
-        error: &FetchError,
+        error: FetchError,
         home: Option<&Origin>,
-    ) -> Option<Unauthorized> {
-        let FetchFault::Status {
-            status: status @ (401 | 403),
-            stated,
-            ..
-        } = &error.fault
-        else {
-            return None;
-        };
-        let has_credentials = (self.hosts.credentials)(host).is_some();
-        Some(Unauthorized {
-            host: host.to_string(),
-            url: error.url.clone(),
-            status: *status,
-            sent: Sent::to(&error.url, home, has_credentials),
-            stated: stated.clone(),
-            why_none: (self.hosts.helper)(host),
-        })
+    ) -> Arc<SourceFault> {
+        let credentials = (self.hosts.credentials)(host);
+        let sent = Sent::to(&error.url, home, matches!(credentials, Ok(Some(_))));
+        let why_none = credentials.err();
+        Arc::new(SourceFault::refused(
+            error,
+            host.to_string(),
+            sent,
+            why_none,
+        ))
     }
 
     /// Returns the URL below which a registry of a host answers, as [`registry`](Self::registry) does.
@@ -179,20 +155,16 @@ impl<'a> Discovery<'a> {
         host: &Hostname,
         service: Service,
     ) -> Result<Url, Arc<SourceFault>> {
-        self.registry(host, service).map_err(|cause| {
-            let home = Url::discovery(host).map(|url| url.origin()).ok();
-            let refused = match &cause {
-                DiscoveryError::Fetch(error) => self.unauthorized(host, error, home.as_ref()),
-                _ => None,
-            };
-            Arc::new(match refused {
-                Some(refused) => SourceFault::Unauthorized(refused),
-                None => SourceFault::Discovery {
-                    host: host.clone(),
-                    by: self.found_by(host),
-                    cause,
-                },
-            })
+        self.registry(host, service).map_err(|cause| match cause {
+            DiscoveryError::Fetch(error) if error.is_unauthorized() => {
+                let home = Url::discovery(host).map(|url| url.origin()).ok();
+                self.refused(host, error, home.as_ref())
+            }
+            cause => Arc::new(SourceFault::Discovery {
+                host: host.clone(),
+                by: self.found_by(host),
+                cause,
+            }),
         })
     }
 
@@ -208,7 +180,7 @@ impl<'a> Discovery<'a> {
                 // A `host` block of the CLI configuration replaces the document, so its relative URLs count
                 // from the usual place of the document (rules 1.9).
                 Some(services) => DiscoveryDocument {
-                    url: Url::discovery(host).map_err(DiscoveryError::Hostname)?,
+                    url: discovery_url(host)?,
                     services: services
                         .iter()
                         .map(|(name, url)| (name.clone(), Some(url.clone())))
@@ -222,8 +194,8 @@ impl<'a> Discovery<'a> {
     }
 
     fn discover(&self, host: &Hostname) -> Result<DiscoveryDocument, DiscoveryError> {
-        let url = Url::discovery(host).map_err(DiscoveryError::Hostname)?;
-        let credentials = (self.hosts.credentials)(host);
+        let url = discovery_url(host)?;
+        let credentials = (self.hosts.credentials)(host).unwrap_or_default();
         let ask = Ask {
             url: &url,
             headers: &[("accept", "application/json")],
@@ -239,7 +211,10 @@ impl<'a> Discovery<'a> {
         match answer.status {
             200 => DiscoveryDocument::parse(answer),
             // Only this status says that the host has no services at all (rules 1.2).
-            404 => Err(DiscoveryError::NoServices { url: answer.url }),
+            404 => Err(DiscoveryError::NoRegistry(format!(
+                "{} answered 404: the host has no services",
+                answer.url
+            ))),
             _ => Err(DiscoveryError::Fetch(answer.refusal())),
         }
     }
@@ -247,9 +222,10 @@ impl<'a> Discovery<'a> {
 
 impl DiscoveryDocument {
     fn parse(answer: Answer) -> Result<Self, DiscoveryError> {
-        let no_document = |reason: String| DiscoveryError::NoDocument {
-            url: answer.url.clone(),
-            reason,
+        let no_document = |reason: String| {
+            let url = &answer.url;
+            let text = format!("{url} is no service discovery document: {reason}");
+            DiscoveryError::NoRegistry(text)
         };
         // Both programs require `application/json` here, but not for the documents of a registry (rules
         // 1.1, 2.1).
@@ -277,27 +253,35 @@ impl DiscoveryDocument {
                 Service::Providers => "providers.",
                 Service::Modules => "modules.",
             };
+            let name = service.name();
             return Err(
                 if self.services.keys().any(|name| name.starts_with(family)) {
-                    DiscoveryError::OtherProtocol(service)
+                    let text = format!("the host's {service} does not support protocol {name}");
+                    DiscoveryError::BadService(text)
                 } else {
-                    DiscoveryError::NoRegistry(service)
+                    DiscoveryError::NoRegistry(format!("the host has no {service}"))
                 },
             );
         };
         // A relative URL counts from where the document was found in the end, behind all redirects
         // (rules 1.3).
-        let url = self
-            .url
-            .join(text)
-            .map_err(|cause| DiscoveryError::ServiceUrl(service, cause))?;
+        let url = self.url.join(text).map_err(|cause| {
+            let text = format!("the URL of the host's {service} cannot be used: {cause}");
+            DiscoveryError::BadService(text)
+        })?;
         // Both programs refuse a user in the URL (rules 1.6); the token of the host is the only credential
         // of a registry.
         if url.has_user() {
-            return Err(DiscoveryError::UserInServiceUrl(service));
+            let text = format!("the URL of the host's {service} holds a user name or password");
+            return Err(DiscoveryError::BadService(text));
         }
         Ok(url)
     }
+}
+
+/// Returns the usual place of the discovery document; the name of a host may fit into no URL.
+fn discovery_url(host: &Hostname) -> Result<Url, DiscoveryError> {
+    Url::discovery(host).map_err(|cause| DiscoveryError::NoRegistry(cause.to_string()))
 }
 
 #[cfg(test)]
@@ -337,17 +321,13 @@ mod tests {
             "https://o.example/x/",
         );
         check(json, "{\"modules.v1\":\"/m/\"}", "NoRegistry");
-        check(json, "{\"providers.v2\":\"/v2/\"}", "OtherProtocol");
-        check(json, "{\"providers.v1\":{\"a\":1}}", "OtherProtocol");
-        check(json, "{\"providers.v1\":\"ftp://x/\"}", "ServiceUrl");
-        check(
-            json,
-            "{\"providers.v1\":\"https://a:b@h/\"}",
-            "UserInServiceUrl",
-        );
-        check(json, "[]", "NoDocument");
-        check(json, "{", "NoDocument");
-        check("text/html", registry, "NoDocument");
-        check("", registry, "NoDocument");
+        check(json, "{\"providers.v2\":\"/v2/\"}", "BadService");
+        check(json, "{\"providers.v1\":{\"a\":1}}", "BadService");
+        check(json, "{\"providers.v1\":\"ftp://x/\"}", "BadService");
+        check(json, "{\"providers.v1\":\"https://a:b@h/\"}", "BadService");
+        check(json, "[]", "NoRegistry");
+        check(json, "{", "NoRegistry");
+        check("text/html", registry, "NoRegistry");
+        check("", registry, "NoRegistry");
     }
 }

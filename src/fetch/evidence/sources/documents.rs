@@ -1,11 +1,8 @@
 //! Single documents that are kept between runs, and fetched again only if they changed.
 
 use super::FetchError;
-use super::net::{Ask, Net, Redirects};
+use super::net::{Ask, HOPS, Net, Redirects};
 use crate::addr::Url;
-
-/// Maximum number of redirects of a document.
-const DOCUMENT_HOPS: usize = 5;
 
 /// The answer to a request for a document that may have been kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +34,7 @@ pub fn document(
         headers: header.as_slice(),
         // The documents are public.
         credentials: None,
-        hops: DOCUMENT_HOPS,
+        hops: HOPS,
         limit,
         timeout: net.policy.document_timeout,
         // Documents have no signature, so no redirect may lead to a connection that others can alter.

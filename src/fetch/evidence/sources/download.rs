@@ -11,7 +11,7 @@ use super::retry;
 use super::{FetchError, FetchFault};
 use crate::addr::Url;
 use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
-use crate::world::{Disk, HttpError, HttpRequest, HttpResponse, Scratch};
+use crate::world::{HttpError, HttpRequest, HttpResponse, Scratch};
 
 /// Maximum size of a package, in bytes; the largest real ones have some 200 million.
 const MAX_PACKAGE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
@@ -120,26 +120,14 @@ struct Partial<F> {
     received: u64,
 }
 
-/// Downloads a package into a file without a name.
+/// Downloads a package into a file that the caller makes.
 ///
 /// A package that was put together from pieces and has another SHA-256 than it should have is downloaded
 /// once more as a whole.
 ///
 /// # Errors
 /// The last failure, when all repetitions failed.
-pub fn download(
-    net: &Net<'_>,
-    disk: &dyn Disk,
-    request: PackageRequest<'_>,
-) -> Result<Downloaded, FetchError> {
-    download_into(net, &|| disk.scratch(), request)
-}
-
-/// Does what [`download`] does, into a file that the caller makes.
-///
-/// # Errors
-/// As [`download`].
-pub fn download_into<F: Scratch>(
+pub fn download<F: Scratch>(
     net: &Net<'_>,
     make: MakeFile<'_, F>,
     request: PackageRequest<'_>,

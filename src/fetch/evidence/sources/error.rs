@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::discovery::{DiscoveryError, FoundBy};
-use super::oci::ArtifactFault;
-use super::{FetchError, Unauthorized};
+use super::{FetchError, FetchFault, Sent, Unauthorized};
 use crate::addr::{
     Hostname, MirrorUrl, MirrorUrlError, ProviderAddr, RepositoryAddr, Url, UrlError,
 };
@@ -88,12 +87,6 @@ pub enum SourceFault {
         spoken: Vec<String>,
         newest: Option<Version>,
     },
-    /// The document is about another platform.
-    OtherPlatform {
-        url: Url,
-        stated: String,
-        wanted: Platform,
-    },
     Discovery {
         host: Hostname,
         by: FoundBy,
@@ -111,20 +104,10 @@ pub enum SourceFault {
         /// The fault as a predicate, as in `lists tags on more than 1000 pages`.
         fault: String,
     },
-    BadUrl {
-        url: Url,
-        field: &'static str,
-        cause: UrlError,
-    },
-    /// Neither a hash nor https protects the package.
-    Unprotected {
-        url: Url,
-        package: Url,
-    },
-    /// A manifest is not that of a provider.
+    /// A manifest is not that of a provider (rules 14.5 to 14.8).
     Artifact {
         url: Url,
-        fault: ArtifactFault,
+        reason: String,
     },
     /// The source needs the network, which must not be used.
     Offline,
@@ -133,10 +116,6 @@ pub enum SourceFault {
     Unreadable {
         path: PathBuf,
         cause: io::Error,
-    },
-    /// A mirror directory has more entries than a scan looks at.
-    TooLarge {
-        limit: usize,
     },
 }
 
@@ -150,9 +129,39 @@ impl SourceFault {
         }
     }
 
+    /// Makes the fault of a refusal by a host: one for its credentials is special.
+    pub(super) fn refused(
+        error: FetchError,
+        host: String,
+        sent: Sent,
+        why_none: Option<String>,
+    ) -> Self {
+        match error.fault {
+            FetchFault::Status {
+                status: status @ (401 | 403),
+                stated,
+                ..
+            } => Self::Unauthorized(Unauthorized {
+                host,
+                url: error.url,
+                status,
+                sent,
+                stated,
+                why_none,
+            }),
+            _ => Self::Fetch(error),
+        }
+    }
+
     pub(super) fn bad_answer(url: &Url, fault: String) -> Arc<Self> {
         let url = url.clone();
         Arc::new(Self::BadAnswer { url, fault })
+    }
+
+    /// Makes the fault of a URL that a document names in a field.
+    pub(super) fn bad_url(document: &Url, field: &str, cause: &UrlError) -> Arc<Self> {
+        let fault = format!("names a URL that cannot be used, as {field}: {cause}");
+        Self::bad_answer(document, fault)
     }
 
     /// Makes the fault of a document that is not what a source answers.
@@ -286,19 +295,16 @@ impl SourceError {
                     url: other,
                     reason: other_reason,
                 },
-            )
-            | (
-                SourceFault::BadAnswer { url, fault: reason },
+            ) => url.origin() == other.origin() && reason == other_reason,
+            (
+                SourceFault::BadAnswer { url, fault },
                 SourceFault::BadAnswer {
                     url: other,
-                    fault: other_reason,
+                    fault: other_fault,
                 },
-            ) => url.origin() == other.origin() && reason == other_reason,
+            ) => url.origin() == other.origin() && (fault == other_fault || is_same_release()),
             (SourceFault::Protocol { spoken, .. }, SourceFault::Protocol { spoken: other, .. }) => {
                 is_same_release() && spoken == other
-            }
-            (SourceFault::OtherPlatform { .. }, SourceFault::OtherPlatform { .. }) => {
-                is_same_release()
             }
             (SourceFault::NoPackage { .. }, SourceFault::NoPackage { .. }) => {
                 self.is_of_registry()
@@ -437,13 +443,6 @@ impl fmt::Display for SourceError {
                 "{about} supports plugin protocol {} only; the programs support 5 and 6",
                 spoken.join(", ")
             ),
-            SourceFault::OtherPlatform {
-                url,
-                stated,
-                wanted,
-            } => {
-                write!(f, "{url} answers for {stated}, not for {wanted}")
-            }
             SourceFault::Discovery { host, .. } => {
                 let kind = match place {
                     SourceLocation::Modules(_) => "module",
@@ -457,15 +456,8 @@ impl fmt::Display for SourceError {
                 write!(f, "{url} is not what {} answers: {reason}", place.kind())
             }
             SourceFault::BadAnswer { url, fault } => write!(f, "{url} {fault}"),
-            SourceFault::BadUrl { url, field, .. } => {
-                write!(f, "{url} names a URL that cannot be used, as {field}")
-            }
-            SourceFault::Unprotected { url, package } => write!(
-                f,
-                "{url} states no hash of {package}, which does not use https"
-            ),
-            SourceFault::Artifact { url, fault } => {
-                write!(f, "{url} is no manifest of a provider: {fault}")
+            SourceFault::Artifact { url, reason } => {
+                write!(f, "{url} is no manifest of a provider: {reason}")
             }
             SourceFault::Offline => write!(
                 f,
@@ -475,7 +467,6 @@ impl fmt::Display for SourceError {
             SourceFault::Unreadable { path, .. } => {
                 write!(f, "the mirror in {} cannot be read", path.display())
             }
-            SourceFault::TooLarge { limit } => write!(f, "{place} has more than {limit} entries"),
         }
     }
 }
@@ -484,7 +475,6 @@ impl Error for SourceError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &*self.fault {
             SourceFault::Discovery { cause, .. } => Some(cause),
-            SourceFault::BadUrl { cause, .. } => Some(cause),
             SourceFault::Unreadable { cause, .. } => Some(cause),
             SourceFault::Fetch(error) => error.source(),
             SourceFault::MirrorUrl(error) => error.source(),

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::retry;
 use crate::addr::{Url, UrlError};
 use crate::world::HttpError;
@@ -50,47 +52,13 @@ pub enum FetchFault {
         /// The least number of bytes per second.
         rate: u64,
     },
-    /// Nothing was requested, because the host failed before in this run.
-    GivenUp(Outage),
+    /// Nothing was requested, because the host failed before in this run: in this way.
+    GivenUp(Box<FetchError>),
     /// The package could not be stored.
     Scratch {
         kind: std::io::ErrorKind,
         reason: String,
     },
-}
-
-/// A failure of a host that affects all requests to it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Outage {
-    #[error(transparent)]
-    Http(HttpError),
-    #[error("it answered {}", said(*.status))]
-    Status { status: u16 },
-    #[error("it sends less than {rate} bytes per second")]
-    TooSlow {
-        /// The least number of bytes per second.
-        rate: u64,
-    },
-}
-
-impl Outage {
-    /// Returns how the host failed, if a fault has to do with the host rather than with a path.
-    ///
-    /// A connection that breaks was there before, so that it may have broken because of what was sent.
-    pub(super) fn of(fault: &FetchFault) -> Option<Self> {
-        match fault {
-            // The next request would fail in the same way, after the same wait (rules 4.8).
-            FetchFault::Http(cause @ (HttpError::Connect { .. } | HttpError::Timeout { .. })) => {
-                Some(Self::Http(cause.clone()))
-            }
-            FetchFault::Status { status, .. } if retry::is_worth_it(*status) => {
-                Some(Self::Status { status: *status })
-            }
-            FetchFault::TooSlow { rate } => Some(Self::TooSlow { rate: *rate }),
-            FetchFault::GivenUp(cause) => Some(cause.clone()),
-            _ => None,
-        }
-    }
 }
 
 impl FetchError {
@@ -112,17 +80,29 @@ impl FetchError {
         }
     }
 
+    /// Returns true if the answer requires credentials, or rejects those that were sent.
+    pub(super) fn is_unauthorized(&self) -> bool {
+        matches!(self.status(), Some(401 | 403))
+    }
+
+    /// Returns the failure of the host, if it was given up for that.
+    #[must_use]
+    pub fn first(&self) -> &Self {
+        match &self.fault {
+            FetchFault::GivenUp(first) => first,
+            _ => self,
+        }
+    }
+
     /// Returns whether another failure is the same but for the path that was asked for.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
-        if self.url.origin() != other.url.origin() {
+        // The first failure of a host and those that follow from it are one failure to the reader.
+        let (one, other) = (self.first(), other.first());
+        if one.url.origin() != other.url.origin() || one.attempts != other.attempts {
             return false;
         }
-        match (&self.fault, &other.fault) {
-            // The first failure of a host and those that follow from it are one failure to the reader.
-            (FetchFault::GivenUp(_), _) | (_, FetchFault::GivenUp(_)) => {
-                Outage::of(&self.fault) == Outage::of(&other.fault)
-            }
+        match (&one.fault, &other.fault) {
             // Servers state other reasons for other paths.
             (
                 FetchFault::Status { status, wait, .. },
@@ -131,9 +111,16 @@ impl FetchError {
                     wait: other_wait,
                     ..
                 },
-            ) => (self.attempts, status, wait) == (other.attempts, other_status, other_wait),
-            (fault, other_fault) => self.attempts == other.attempts && fault == other_fault,
+            ) => (status, wait) == (other_status, other_wait),
+            (fault, other_fault) => fault == other_fault,
         }
+    }
+
+    /// Returns whether the failure has to do with the host rather than with a path (rules 4.8).
+    ///
+    /// A connection that breaks was there before, so that it may have broken because of what was sent.
+    pub(super) fn is_of_host(&self) -> bool {
+        self.may_pass() && !matches!(self.fault, FetchFault::Http(HttpError::Broken { .. }))
     }
 
     /// Returns whether the same request may succeed later: connections, time-outs, bodies that break
@@ -204,7 +191,7 @@ impl std::error::Error for FetchError {
         match &self.fault {
             FetchFault::Http(cause) => Some(cause),
             FetchFault::BadRedirect(cause) => cause.as_ref().map(|cause| cause as _),
-            FetchFault::GivenUp(cause) => Some(cause),
+            FetchFault::GivenUp(first) => Some(first),
             _ => None,
         }
     }
@@ -226,54 +213,30 @@ pub(super) fn quoted(stated: Option<&str>) -> String {
     stated.map_or_else(String::new, |stated| format!(": {stated}"))
 }
 
-/// The errors in the answer of a registry: texts, or objects with a text.
-#[derive(serde::Deserialize)]
-struct StatedErrors {
-    errors: Vec<StatedError>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(untagged)]
-enum StatedError {
-    Text(String),
-    Object {
-        detail: Option<String>,
-        message: Option<String>,
-        title: Option<String>,
-    },
-    Other(serde::de::IgnoredAny),
-}
-
-/// Returns the texts of `{"errors": […]}` in a body, escaped and cut; `None` if there are none.
+/// Returns the texts of `{"errors": […]}` in a body, which are texts or objects with one, escaped and cut; `None` if
+/// there are none.
 pub(super) fn stated_errors(body: &[u8]) -> Option<String> {
-    let stated: StatedErrors = super::read_json(body).ok()?;
-    let texts: Vec<String> = stated
-        .errors
-        .into_iter()
+    let stated: Value = super::read_json(body).ok()?;
+    let texts: Vec<&str> = stated["errors"]
+        .as_array()?
+        .iter()
         .take(MAX_STATED)
-        .filter_map(|error| match error {
-            StatedError::Text(text) => Some(text),
-            StatedError::Object {
-                detail,
-                message,
-                title,
-            } => detail.or(message).or(title),
-            StatedError::Other(_) => None,
+        .filter_map(|error| {
+            let fields = ["detail", "message", "title"];
+            let of_object = || fields.iter().find_map(|field| error[field].as_str());
+            error.as_str().or_else(of_object)
         })
         .filter(|text| !text.trim().is_empty())
         .collect();
     // The text is that of a server: its control characters would steer the terminal.
-    let escaped: String = texts
-        .join("; ")
-        .chars()
-        .flat_map(|c| {
-            let is_escaped = c.is_control();
-            let plain = (!is_escaped).then_some(c);
-            plain
-                .into_iter()
-                .chain(c.escape_default().filter(move |_| is_escaped))
-        })
-        .collect();
+    let mut escaped = String::new();
+    for c in texts.join("; ").chars() {
+        if c.is_control() {
+            escaped.extend(c.escape_default());
+        } else {
+            escaped.push(c);
+        }
+    }
     (!texts.is_empty()).then(|| super::cut(&escaped))
 }
 

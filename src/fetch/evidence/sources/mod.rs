@@ -29,11 +29,12 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 pub use self::error::{About, SourceError, SourceFault, SourceLocation};
-pub use self::failure::{FetchError, FetchFault, Outage};
+pub use self::failure::{FetchError, FetchFault};
 pub use self::unauthorized::{Sent, Unauthorized};
 use crate::addr::ProviderAddr;
 use crate::package::{PackageId, PackageMeta};
@@ -99,6 +100,15 @@ pub struct Offer {
     pub versions: Vec<Version>,
     /// The warnings of the source about the provider.
     pub warnings: Vec<String>,
+}
+
+impl From<&BTreeSet<Version>> for Offer {
+    fn from(versions: &BTreeSet<Version>) -> Self {
+        Self {
+            versions: versions.iter().cloned().collect(),
+            warnings: Vec::new(),
+        }
+    }
 }
 
 /// An answer that many packages may share, or why there is none.

@@ -16,6 +16,9 @@ use crate::addr::{Origin, Url};
 use crate::package::calendar;
 use crate::world::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
 
+/// Maximum number of redirects of documents of registries, and of packages (rules 2.8).
+pub(super) const HOPS: usize = 9;
+
 /// Returns the credentials for the download of a package, if there are some.
 pub type PackageCredentials<'a> = Arc<dyn Fn(&Url) -> Option<Credentials> + Send + Sync + 'a>;
 
@@ -205,12 +208,6 @@ impl Net<'_> {
             };
             self.wait(ask.url, wait.unwrap_or(delay));
         }
-    }
-
-    /// Fetches a document that nothing depends on: it is not asked for again, and what is needed of the
-    /// host still is.
-    pub(super) fn optional_document(&self, ask: &Ask<'_>) -> Result<Answer, FetchError> {
-        self.answer(ask, 1).map_err(|(error, _)| error)
     }
 
     /// Makes one attempt; returns beside an error the time that the server asks to wait.
@@ -433,4 +430,23 @@ pub(super) fn http_error(error: &std::io::Error) -> HttpError {
         .unwrap_or_else(|| HttpError::Broken {
             reason: error.to_string(),
         })
+}
+
+#[cfg(test)]
+impl<'a> Net<'a> {
+    /// Makes a network of doubles that has no credentials and informs nobody.
+    pub(super) fn of_doubles(
+        http: &'a dyn Http,
+        clock: &'a dyn Clock,
+        flavor: crate::flavor::Flavor,
+    ) -> Self {
+        Self {
+            http,
+            clock,
+            policy: RetryPolicy::of(&crate::world::mem::MemEnv::default(), flavor),
+            package_credentials: Arc::new(|_| None),
+            observer: &|_| {},
+            outages: Arc::default(),
+        }
+    }
 }

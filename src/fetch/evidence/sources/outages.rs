@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{FetchError, FetchFault, Outage};
+use super::{FetchError, FetchFault};
 use crate::addr::{Origin, Url};
 
 /// The hosts that failed in a run. Further requests to them fail at once.
@@ -16,10 +16,6 @@ use crate::addr::{Origin, Url};
 pub struct Outages {
     log: Mutex<OutageLog>,
 }
-
-/// A moment of a run, as the number of answers before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct AnswerCount(u64);
 
 #[derive(Debug, Default)]
 struct OutageLog {
@@ -32,12 +28,14 @@ struct OutageLog {
 struct HostLog {
     /// The number of its last answer, counted over all hosts; 0 if there was none.
     last_answer: u64,
-    outage: Option<Outage>,
+    /// The error for which it was given up.
+    outage: Option<FetchError>,
 }
 
 impl Outages {
-    pub(super) fn now(&self) -> AnswerCount {
-        AnswerCount(self.log().answers)
+    /// Returns the present moment, as the number of answers before it.
+    pub(super) fn now(&self) -> u64 {
+        self.log().answers
     }
 
     /// Fails if the host of a URL is not to be asked again.
@@ -49,7 +47,7 @@ impl Outages {
             .and_then(|host| host.outage.clone());
         match outage {
             None => Ok(()),
-            Some(cause) => Err(FetchError::new(url, FetchFault::GivenUp(cause))),
+            Some(first) => Err(FetchError::new(url, FetchFault::GivenUp(Box::new(first)))),
         }
     }
 
@@ -67,16 +65,16 @@ impl Outages {
     }
 
     /// Notes the error of a request without attempts left; the first was made after `since`.
-    pub(super) fn gave_up(&self, since: AnswerCount, error: &FetchError) {
-        let Some(outage) = Outage::of(&error.fault) else {
+    pub(super) fn gave_up(&self, since: u64, error: &FetchError) {
+        if !error.is_of_host() {
             return;
-        };
+        }
         let mut log = self.log();
         let host = log.hosts.entry(error.url.origin()).or_default();
         // Another thread may have had an answer since the first attempt: then the path failed, not the
         // host.
-        if host.last_answer <= since.0 {
-            host.outage.get_or_insert(outage);
+        if host.last_answer <= since {
+            host.outage.get_or_insert_with(|| error.clone());
         }
     }
 

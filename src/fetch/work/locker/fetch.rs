@@ -323,7 +323,8 @@ impl Fetcher<'_> {
         request: PackageRequest<'_>,
         size: Option<u64>,
     ) -> Result<Downloaded, ContentError> {
-        let package = download(source.net, self.disk, request).map_err(ContentError::Download)?;
+        let package = download(source.net, &|| self.disk.scratch(), request)
+            .map_err(ContentError::Download)?;
         // In the order of OpenTofu, which compares the size before anything else (`authenticate` rules 4.4).
         if let Some(stated) = size.filter(|stated| *stated != package.bytes) {
             let found = package.bytes;

@@ -24,7 +24,7 @@ use crate::locker::FlavorSource;
 use crate::package::{Blob, Local, Location, PackageId, PackageMeta};
 use crate::platform::Platform;
 use crate::sources::FetchFault;
-use crate::sources::download::{Check, PackageRequest, download_into};
+use crate::sources::download::{Check, PackageRequest, download};
 
 /// A package whose bytes are wanted.
 pub(super) struct SoughtPackage<'a> {
@@ -197,7 +197,7 @@ impl<'a> ReleaseRun<'a> {
         };
         // In the directory of its place, so that giving it its name is one step of the file system.
         let make = || self.mirror.disk.draft(&dirs.provider);
-        download_into(source.net, &make, request)
+        download(source.net, &make, request)
             .map(Arrived::Zip)
             .map_err(|error| match error.fault {
                 // The error of the system is reduced to its kind and reason.

@@ -20,7 +20,7 @@ use crate::sources::discovery::Discovery;
 use crate::sources::net::Net;
 use crate::sources::network_mirror::{MirrorAccess, MirrorUrl};
 use crate::sources::oci::{OciMirror, OciRegistries};
-use crate::sources::registry::{HostCredentials, HostHelper, Hosts, Registry};
+use crate::sources::registry::{HostCredentials, Hosts, Registry};
 use crate::upstream::Registries;
 
 /// The number of the table of texts of the first flavor; modules that roots share count from zero.
@@ -68,7 +68,6 @@ impl<'a> UserConfig<'a> {
         let hosts = Hosts {
             // A `host` block replaces discovery of that host as a whole (`cliconfig` rules 3.1).
             services: cli.hosts.clone(),
-            helper: helper(&tokens),
             credentials: credentials(&tokens),
         };
         Self {
@@ -126,7 +125,6 @@ impl<'a> UserConfig<'a> {
     pub(crate) fn mirror_access(&self, url: MirrorUrl) -> MirrorAccess<'a> {
         MirrorAccess {
             url,
-            helper: helper(&self.tokens),
             credentials: credentials(&self.tokens),
             trusts_all_hashes: false,
         }
@@ -225,9 +223,4 @@ pub(crate) fn oci_mirror<'a>(
 fn credentials<'a>(tokens: &Arc<HostTokens<'a>>) -> Box<HostCredentials<'a>> {
     let tokens = Arc::clone(tokens);
     Box::new(move |host| tokens.credentials(host))
-}
-
-fn helper<'a>(tokens: &Arc<HostTokens<'a>>) -> Box<HostHelper<'a>> {
-    let tokens = Arc::clone(tokens);
-    Box::new(move |host| tokens.failure(host))
 }

@@ -37,28 +37,20 @@ impl<'a> HostTokens<'a> {
         }
     }
 
-    /// Returns what is sent to a host. Without an answer of the helper nothing is.
-    pub(crate) fn credentials(&self, host: &Hostname) -> Option<Credentials> {
-        let token = match self.config.token(host) {
-            Some(token) => Some(token.clone()),
-            None => self.answer(host)?.ok().flatten(),
+    /// Returns what is sent to a host.
+    ///
+    /// # Errors
+    /// The reason why the helper gave no answer.
+    pub(crate) fn credentials(&self, host: &Hostname) -> Result<Option<Credentials>, String> {
+        let token = match (self.config.token(host), &self.config.helper) {
+            (Some(token), _) => Some(token.clone()),
+            // Others wait here until it has answered, since it would be asked the same.
+            (None, Some(helper)) if self.config.needs_helper(host) => {
+                self.answers.get(host, || self.ask(helper, host))?
+            }
+            (None, _) => None,
         };
-        token.map(Credentials::Bearer)
-    }
-
-    /// Returns why the helper gave no answer about a host.
-    pub(crate) fn failure(&self, host: &Hostname) -> Option<String> {
-        self.answer(host)?.err()
-    }
-
-    /// Returns the answer of the helper about a host; `None` if it is not to be asked.
-    fn answer(&self, host: &Hostname) -> Option<Answer> {
-        let helper = self.config.helper.as_ref()?;
-        if !self.config.needs_helper(host) {
-            return None;
-        }
-        // Others wait here until it has answered, since it would be asked the same.
-        Some(self.answers.get(host, || self.ask(helper, host)))
+        Ok(token.map(Credentials::Bearer))
     }
 
     fn ask(&self, helper: &HelperProgram, host: &Hostname) -> Answer {
@@ -142,10 +134,11 @@ mod tests {
         let host = |text: &str| text.parse::<Hostname>().expect("valid");
         let mut found = String::new();
         for _ in 0..2 {
-            tokens.credentials(&host("b.example"));
+            tokens.credentials(&host("b.example")).ok();
             found = match tokens.credentials(&host("a.example")) {
-                Some(Credentials::Bearer(token)) => token.reveal().to_owned(),
-                _ => tokens.failure(&host("a.example")).unwrap_or_default(),
+                Ok(Some(Credentials::Bearer(token))) => token.reveal().to_owned(),
+                Ok(_) => String::new(),
+                Err(failure) => failure,
             };
         }
         let ran = run.ran().into_iter();

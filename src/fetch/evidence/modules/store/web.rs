@@ -86,7 +86,7 @@ impl ModuleStore<'_> {
             // programs (`sources` rules 13.2).
             transfer: Transfer::Encoded,
         };
-        let mut file = download(&network.net, self.world.disk, request)
+        let mut file = download(&network.net, &|| self.world.disk.scratch(), request)
             .map_err(|error| failure::download(&error))?
             .file;
         check(&mut file, checksum.as_ref(), &module.shown())?;

@@ -1,10 +1,10 @@
 //! URLs of directories: the server says where the package is (rules 13.4).
 
-use super::meta::{self, MarkupError};
+use super::meta::{self, OtherCharset};
 use crate::addr::Url;
-use crate::addr::module::{ModuleSourceError, Query, RemoteModule};
+use crate::addr::module::{Query, RemoteModule};
 use crate::sources::FetchError;
-use crate::sources::net::{Ask, Net, Redirects};
+use crate::sources::net::{Ask, HOPS, Net, Redirects};
 
 /// Maximum size of the answer, in bytes; of a web page the start is enough.
 const MAX_DIRECTORY_BYTES: u64 = 1024 * 1024;
@@ -12,31 +12,14 @@ const MAX_DIRECTORY_BYTES: u64 = 1024 * 1024;
 /// Maximum length of the named address, in bytes.
 const MAX_ADDRESS_BYTES: usize = 16 * 1024;
 
-/// Maximum number of redirects (rules 2.8).
-const DIRECTORY_HOPS: usize = 9;
-
 /// A server that does not state the address of a package.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum DirectoryError {
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    #[error("{url} is no archive, and does not say where the module is")]
-    Nothing {
-        /// The URL that answered, as it may be shown.
-        url: String,
-    },
-    #[error("{url} is no archive, and its answer cannot be read: {cause}")]
-    Markup {
-        /// The URL that answered, as it may be shown.
-        url: String,
-        cause: MarkupError,
-    },
-    #[error("{url} names no full address: {cause}")]
-    Address {
-        /// The URL that answered, as it may be shown.
-        url: String,
-        cause: ModuleSourceError,
-    },
+    /// An answer that is of no use, with the reason as a predicate.
+    #[error("{url} is no archive, and {fault}")]
+    Answer { url: Url, fault: String },
 }
 
 /// Asks a server where the package of a directory is.
@@ -55,7 +38,7 @@ pub fn directory(net: &Net<'_>, url: &Url) -> Result<RemoteModule, DirectoryErro
         url: &asked,
         headers: &[],
         credentials: credentials.as_ref(),
-        hops: DIRECTORY_HOPS,
+        hops: HOPS,
         limit: MAX_DIRECTORY_BYTES,
         timeout: net.policy.document_timeout,
         redirects: Redirects::NoDowngrade,
@@ -64,15 +47,19 @@ pub fn directory(net: &Net<'_>, url: &Url) -> Result<RemoteModule, DirectoryErro
     if !(200..300).contains(&answer.status) {
         return Err(answer.refusal().into());
     }
-    let url = || answer.url.to_string();
+    let useless = |fault: String| {
+        let url = answer.url.clone();
+        DirectoryError::Answer { url, fault }
+    };
     // The header comes before the body (rules 13.4).
     let named = match answer.location {
         Some(named) => Some(named),
         None => meta::terraform_get(&answer.body)
-            .map_err(|cause| DirectoryError::Markup { url: url(), cause })?,
+            .map_err(|OtherCharset| useless("its answer is not in UTF-8".to_owned()))?,
     };
-    let Some(named) = named.filter(|named| named.len() <= MAX_ADDRESS_BYTES) else {
-        return Err(DirectoryError::Nothing { url: url() });
-    };
-    RemoteModule::parse_full(&named).map_err(|cause| DirectoryError::Address { url: url(), cause })
+    let named = named
+        .filter(|named| named.len() <= MAX_ADDRESS_BYTES)
+        .ok_or_else(|| useless("does not say where the module is".to_owned()))?;
+    RemoteModule::parse_full(&named)
+        .map_err(|cause| useless(format!("names no full address: {cause}")))
 }

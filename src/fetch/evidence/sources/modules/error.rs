@@ -1,7 +1,6 @@
 //! Answers of a registry of modules that cannot be used.
 
-use crate::addr::module::ModuleSourceError;
-use crate::addr::{Hostname, Url, UrlError};
+use crate::addr::{Hostname, Url};
 use crate::flavor::Flavor;
 use crate::sources::SourceError;
 
@@ -20,16 +19,7 @@ pub enum ModuleRegistryError {
     #[error("{url} does not say where the package is")]
     NoLocation { url: Url },
     #[error("{url} names a location that cannot be used: {cause}")]
-    BadLocation { url: Url, cause: LocationFault },
-}
-
-/// A location that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LocationFault {
-    #[error(transparent)]
-    Source(#[from] ModuleSourceError),
-    #[error(transparent)]
-    Url(#[from] UrlError),
+    BadLocation { url: Url, cause: String },
 }
 
 impl ModuleRegistryError {

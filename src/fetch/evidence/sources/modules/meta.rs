@@ -1,19 +1,16 @@
 //! Loose markup: one element states the address of a module (rules 13.5).
 
-/// Markup that is not read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MarkupError {
-    #[error("its characters are not in UTF-8")]
-    Charset,
-}
+/// Markup that is not read, since its characters are not in UTF-8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OtherCharset;
 
 /// Finds the `content` of the first `meta` element with the name `terraform-get`; the body of a page does not
 /// count.
 ///
 /// # Errors
 /// If the text declares another charset than UTF-8 or ASCII, or is in none.
-pub(super) fn terraform_get(bytes: &[u8]) -> Result<Option<String>, MarkupError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| MarkupError::Charset)?;
+pub(super) fn terraform_get(bytes: &[u8]) -> Result<Option<String>, OtherCharset> {
+    let text = std::str::from_utf8(bytes).map_err(|_| OtherCharset)?;
     let mut rest = text;
     while let Some(at) = rest.find('<') {
         rest = &rest[at + 1..];
@@ -21,7 +18,7 @@ pub(super) fn terraform_get(bytes: &[u8]) -> Result<Option<String>, MarkupError>
             rest = behind(comment, "-->");
         } else if let Some(instruction) = rest.strip_prefix('?') {
             if !declares_utf8(instruction.split("?>").next().unwrap_or_default()) {
-                return Err(MarkupError::Charset);
+                return Err(OtherCharset);
             }
             rest = behind(instruction, "?>");
         } else if rest.starts_with('!') {
@@ -214,8 +211,8 @@ mod tests {
     #[test]
     fn other_charsets_are_refused() {
         let text = "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><meta>";
-        assert_eq!(terraform_get(text.as_bytes()), Err(MarkupError::Charset));
-        assert_eq!(terraform_get(b"PK\xff"), Err(MarkupError::Charset));
+        assert_eq!(terraform_get(text.as_bytes()), Err(OtherCharset));
+        assert_eq!(terraform_get(b"PK\xff"), Err(OtherCharset));
         check("<?xml version=\"1.0\" encoding=\"UTF-8\"?><meta>", None);
     }
 }

@@ -11,8 +11,7 @@ mod sums;
 mod versions;
 
 pub use directory::{DirectoryError, directory};
-pub use error::{LocationFault, ModuleRegistryError};
-pub use meta::MarkupError;
+pub use error::ModuleRegistryError;
 pub use registry::{DirectToken, ModuleLocation, ModuleRegistries};
 pub use sums::checksum_of;
 pub use versions::{ModuleVersions, NoSelection};

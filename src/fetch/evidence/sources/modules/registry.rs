@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::ModuleRegistryError;
 use super::versions::ModuleVersions;
-use super::{LocationFault, ModuleRegistryError};
 use crate::addr::module::{RegistryModule, RemoteModule};
 use crate::addr::{Hostname, Url};
 use crate::flavor::Flavor;
 use crate::sources::discovery::{Discovery, Service};
 use crate::sources::download::{Check, Downloaded, PackageRequest, Transfer, download};
-use crate::sources::net::{Answer, Ask, Net, Redirects};
+use crate::sources::net::{Answer, Ask, HOPS, Net, Redirects};
 use crate::sources::{About, FetchError, SourceError, SourceFault, SourceLocation, read_json};
 use crate::version::Version;
 use crate::world::Disk;
@@ -21,9 +21,6 @@ const MAX_VERSIONS_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Maximum size of the answer with a location, in bytes: one URL.
 const MAX_LOCATION_BYTES: u64 = 64 * 1024;
-
-/// Maximum number of redirects (rules 2.8, 12.3).
-const DOCUMENT_HOPS: usize = 9;
 
 /// Maximum length of a location, in bytes: signed URLs have some thousand.
 const MAX_ADDRESS_BYTES: usize = 16 * 1024;
@@ -55,28 +52,23 @@ pub enum DirectToken {
 /// A list of versions: only the first module counts.
 #[derive(Deserialize)]
 struct VersionDocument {
-    #[serde(default)]
     modules: Option<Vec<ListedModule>>,
 }
 
 #[derive(Deserialize)]
 struct ListedModule {
-    #[serde(default)]
     versions: Option<Vec<ListedVersion>>,
 }
 
 #[derive(Deserialize)]
 struct ListedVersion {
-    #[serde(default)]
     version: Option<String>,
 }
 
 /// The answer with a location, as OpenTofu reads it.
 #[derive(Deserialize)]
 struct LocationDocument {
-    #[serde(default)]
     location: Option<String>,
-    #[serde(default)]
     use_registry_credentials: Option<bool>,
 }
 
@@ -176,7 +168,7 @@ impl<'a> ModuleRegistries<'a> {
             retries: None,
             transfer: Transfer::Encoded,
         };
-        download(&net, disk, request)
+        download(&net, &|| disk.scratch(), request)
     }
 
     fn version_header(&self) -> (&'static str, &'static str) {
@@ -206,7 +198,7 @@ impl<'a> ModuleRegistries<'a> {
             url: &url,
             headers: &[self.version_header()],
             credentials: credentials.as_ref(),
-            hops: DOCUMENT_HOPS,
+            hops: HOPS,
             limit,
             timeout: self.net.policy.document_timeout,
             // Unlike a provider, a module is proved by nothing else.
@@ -244,7 +236,10 @@ fn location(
     answer: &Answer,
     flavor: Flavor,
 ) -> Result<ModuleLocation, ModuleRegistryError> {
-    let url = || answer.url.clone();
+    let bad = |cause| {
+        let url = answer.url.clone();
+        ModuleRegistryError::BadLocation { url, cause }
+    };
     let mut stated = None;
     // Only OpenTofu reads the body, and then it must be JSON (rules 12.5).
     if flavor.is_opentofu() && answer.status == 200 {
@@ -256,10 +251,7 @@ fn location(
             } else {
                 DirectToken::Withheld
             };
-            let package = asked.join(text).map_err(|cause| {
-                let (url, cause) = (url(), cause.into());
-                ModuleRegistryError::BadLocation { url, cause }
-            })?;
+            let package = asked.join(text).map_err(|cause| bad(cause.to_string()))?;
             return Ok(ModuleLocation::Direct {
                 url: package,
                 token,
@@ -268,23 +260,27 @@ fn location(
     }
     let stated = stated.or_else(|| answer.location.clone());
     let Some(text) = stated.filter(|text| text.len() <= MAX_ADDRESS_BYTES) else {
-        return Err(ModuleRegistryError::NoLocation { url: url() });
+        let url = answer.url.clone();
+        return Err(ModuleRegistryError::NoLocation { url });
     };
     source(asked, &text)
         .map(ModuleLocation::Source)
-        .map_err(|cause| ModuleRegistryError::BadLocation { url: url(), cause })
+        .map_err(bad)
 }
 
 /// Reads a location as a source that may be a reference as well; it never is a path of this machine.
-fn source(asked: &Url, text: &str) -> Result<RemoteModule, LocationFault> {
+fn source(asked: &Url, text: &str) -> Result<RemoteModule, String> {
     let is_reference = ["/", "./", "../"]
         .iter()
         .any(|start| text.starts_with(start));
     // A bare word, such as `p.zip`, is no reference but an address without a scheme (rules 12.6, 12.7).
-    if !is_reference {
-        return Ok(RemoteModule::parse(text)?);
-    }
-    Ok(RemoteModule::parse(asked.join(text)?.secret_text())?)
+    let parsed = if is_reference {
+        let url = asked.join(text).map_err(|error| error.to_string())?;
+        RemoteModule::parse(url.secret_text())
+    } else {
+        RemoteModule::parse(text)
+    };
+    parsed.map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

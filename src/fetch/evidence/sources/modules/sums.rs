@@ -3,13 +3,10 @@
 use crate::addr::Url;
 use crate::hash::Checksum;
 use crate::sources::FetchError;
-use crate::sources::net::{Ask, Net, Redirects};
+use crate::sources::net::{Ask, HOPS, Net, Redirects};
 
 /// Maximum size of a checksum file, in bytes.
 const MAX_SUMS_BYTES: u64 = 1024 * 1024;
-
-/// Maximum number of redirects (rules 2.8).
-const SUMS_HOPS: usize = 9;
 
 /// Fetches a checksum file and returns the checksum of a file by its name; `None` if it has none for it.
 ///
@@ -21,7 +18,7 @@ pub fn checksum_of(net: &Net<'_>, url: &Url, name: &str) -> Result<Option<Checks
         url,
         headers: &[],
         credentials: credentials.as_ref(),
-        hops: SUMS_HOPS,
+        hops: HOPS,
         limit: MAX_SUMS_BYTES,
         timeout: net.policy.document_timeout,
         redirects: Redirects::NoDowngrade,

@@ -9,16 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use self::documents::{Archive, Archives, Index};
-use super::discovery::{HostCredentials, HostHelper};
-use super::failure::stated_errors;
+use super::discovery::HostCredentials;
 use super::net::{Answer, Ask, Net, Redirects};
 use super::{
-    About, Offer, Sent, Shared, Source, SourceError, SourceFault, SourceLocation, Unauthorized,
-    cut, read, read_json,
+    About, Offer, Sent, Shared, Source, SourceError, SourceFault, SourceLocation, cut, read,
+    read_json,
 };
 use crate::addr::{ProviderAddr, Url};
 use crate::flavor::Flavor;
-use crate::hash::{Hash, Hashes, Scheme};
+use crate::hash::{Hash, Hashes};
 use crate::package::{ClaimedPackage, Claims, Location, PackageId, PackageMeta};
 use crate::parallel::Memo;
 use crate::platform::Platform;
@@ -48,8 +47,6 @@ pub struct MirrorAccess<'a> {
     pub url: MirrorUrl,
     /// The credentials for a host: only that of the mirror is asked about.
     pub credentials: Box<HostCredentials<'a>>,
-    /// Returns why the credentials helper gave no answer about a host.
-    pub helper: Box<HostHelper<'a>>,
     /// Hashes that it states for all platforms count as its claims (rules 8.5).
     pub trusts_all_hashes: bool,
 }
@@ -94,7 +91,7 @@ impl<'a> NetworkMirror<'a> {
         let ask = Ask {
             url: &url,
             headers: &[("x-terraform-version", self.flavor.observed_version())],
-            credentials: credentials.as_ref(),
+            credentials: credentials.as_ref().ok().and_then(Option::as_ref),
             hops: DOCUMENT_HOPS,
             limit,
             timeout: self.net.policy.document_timeout,
@@ -112,15 +109,14 @@ impl<'a> NetworkMirror<'a> {
                 None => Ok(answer),
                 Some(reason) => Err(SourceFault::bad_document(&answer.url, reason)),
             },
-            status @ (401 | 403) => Err(Arc::new(SourceFault::Unauthorized(Unauthorized {
-                host: mirror.host().to_string(),
-                sent: Sent::to(&answer.url, Some(&url.origin()), credentials.is_some()),
-                stated: stated_errors(&answer.body),
-                url: answer.url,
-                status,
-                why_none: (self.access.helper)(mirror.host()),
-            }))),
-            _ => Err(Arc::new(answer.refusal().into())),
+            _ => {
+                let host = mirror.host();
+                let has_credentials = matches!(credentials, Ok(Some(_)));
+                let sent = Sent::to(&answer.url, Some(&url.origin()), has_credentials);
+                let (refusal, why_none) = (answer.refusal(), credentials.err());
+                let fault = SourceFault::refused(refusal, host.to_string(), sent, why_none);
+                Err(Arc::new(fault))
+            }
         }
     }
 
@@ -148,15 +144,7 @@ impl<'a> NetworkMirror<'a> {
         }
         let mut packages = BTreeMap::new();
         for (platform, archive) in archives.iter().take(MAX_PLATFORMS) {
-            let hashes = archive
-                .hashes
-                .iter()
-                .flatten()
-                .take(MAX_HASHES)
-                // A text that is no hash is a fault only of the package at hand.
-                .filter_map(|text| text.parse::<Hash>().ok())
-                .filter(|hash| hash.scheme() != Scheme::Other)
-                .collect();
+            let hashes = readable(archive).known().cloned().collect();
             packages.insert(platform, ClaimedPackage { hashes, size: None });
         }
         let by = self.access.url.to_string();
@@ -184,25 +172,19 @@ impl<'a> NetworkMirror<'a> {
             let reason = format!("it states no url for {}", id.platform);
             return Err(SourceFault::bad_document(url, reason));
         }
-        let place = url.join(place).map_err(|cause| {
-            let (url, field) = (url.clone(), "url");
-            Arc::new(SourceFault::BadUrl { url, field, cause })
-        })?;
+        let place = url
+            .join(place)
+            .map_err(|cause| SourceFault::bad_url(url, "url", &cause))?;
         // Without a hash only the connection protects the package; the programs fetch it over plain http
         // (rules 8.3).
         if stated.is_empty() && !place.origin().encrypted {
-            return Err(Arc::new(SourceFault::Unprotected {
-                url: url.clone(),
-                package: place,
-            }));
+            let fault = format!("states no hash of {place}, which does not use https");
+            return Err(SourceFault::bad_answer(url, fault));
         }
         Ok(PackageMeta {
-            id: id.clone(),
-            location: Location::Remote(place),
-            evidence: None,
             stated,
             claims: listing.claims.clone(),
-            download_retries: None,
+            ..PackageMeta::at(id, Location::Remote(place))
         })
     }
 }
@@ -231,11 +213,9 @@ impl Source for NetworkMirror<'_> {
             }
             Ok(Arc::new(versions))
         });
-        let versions = versions.map_err(|fault| self.error(About::versions(provider), fault))?;
-        Ok(Offer {
-            versions: versions.iter().cloned().collect(),
-            warnings: Vec::new(),
-        })
+        versions
+            .map(|versions| Offer::from(&*versions))
+            .map_err(|fault| self.error(About::versions(provider), fault))
     }
 
     /// Returns what the document of the version lists; nothing where it could not be fetched.
@@ -277,16 +257,18 @@ pub fn stated_hashes(document: &[u8]) -> BTreeMap<Platform, Hashes> {
     let archives: Archives = read_json(document).unwrap_or_default();
     archives
         .iter()
-        .map(|(platform, archive)| {
-            let hashes = archive
-                .hashes
-                .iter()
-                .flatten()
-                .take(MAX_HASHES)
-                .filter_map(|text| text.parse().ok())
-                .collect();
-            (platform, hashes)
-        })
+        .map(|(platform, archive)| (platform, readable(archive)))
+        .collect()
+}
+
+/// Returns the hashes that are stated for a package; a text that is no hash is a fault of the package at hand only.
+fn readable(archive: &Archive) -> Hashes {
+    archive
+        .hashes
+        .iter()
+        .flatten()
+        .take(MAX_HASHES)
+        .filter_map(|text| text.parse().ok())
         .collect()
 }
 

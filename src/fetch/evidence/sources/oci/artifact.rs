@@ -2,15 +2,14 @@
 
 use serde::Deserialize;
 
-use super::error::{ArtifactFault, no_provider};
-use super::media::{INDEX, MANIFEST, PROVIDER, SHA256, TARGET, ZIP};
+use super::media::{MANIFEST, SHA256, TARGET, ZIP};
 use crate::hash::{Digest, digest_of_hex, sha256};
 use crate::platform::Platform;
 use crate::sources::cut;
 
 /// A manifest of either kind. A field that is missing or `null` is empty.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct OciManifest {
     media_type: Option<String>,
     artifact_type: Option<String>,
@@ -20,8 +19,8 @@ pub(super) struct OciManifest {
 }
 
 /// A reference to an object in a registry.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Descriptor {
     media_type: Option<String>,
     artifact_type: Option<String>,
@@ -31,8 +30,7 @@ pub(super) struct Descriptor {
 }
 
 /// The platform of a manifest.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Deserialize)]
 struct StatedPlatform {
     os: Option<String>,
     architecture: Option<String>,
@@ -40,26 +38,16 @@ struct StatedPlatform {
     os_version: Option<String>,
 }
 
-type Checked<T> = Result<T, ArtifactFault>;
+/// The value of a sound manifest, or in words how it differs from that of a provider.
+type Checked<T> = Result<T, String>;
 
-/// Checks what a tag leads to, by its content type.
-pub(super) fn check_tagged(content_type: &str) -> Checked<()> {
-    match content_type {
-        INDEX => Ok(()),
-        MANIFEST => Err(ArtifactFault::NoProvider(
-            "the tag names an image manifest, not an index of the packages of all platforms"
-                .to_owned(),
-        )),
-        other => Err(no_provider("its content type is", other, INDEX)),
+/// Checks that something has the value of a manifest of a provider.
+pub(super) fn check(what: &str, found: &str, expected: &str) -> Checked<()> {
+    if found == expected {
+        return Ok(());
     }
-}
-
-/// Checks the content type of an image manifest.
-pub(super) fn check_image(content_type: &str) -> Checked<()> {
-    match content_type {
-        MANIFEST => Ok(()),
-        other => Err(no_provider("its content type is", other, MANIFEST)),
-    }
+    let found = cut(found);
+    Err(format!("{what} {found:?}, not {expected}"))
 }
 
 /// Checks that a document has the digest that names it.
@@ -67,9 +55,8 @@ pub(super) fn check_content(body: &[u8], stated: &str) -> Checked<()> {
     if digest(stated)? == sha256(body) {
         return Ok(());
     }
-    Err(ArtifactFault::OtherContent {
-        stated: cut(stated),
-    })
+    let stated = cut(stated);
+    Err(format!("its content does not have the digest {stated}"))
 }
 
 /// Reads the digest that names something.
@@ -79,57 +66,36 @@ pub(super) fn digest(stated: &str) -> Checked<Digest> {
         .strip_prefix(SHA256)
         .filter(|digits| !digits.contains(|c: char| c.is_ascii_uppercase()))
         .and_then(digest_of_hex)
-        .ok_or_else(|| ArtifactFault::DigestAlgorithm {
-            digest: cut(stated),
+        .ok_or_else(|| {
+            let digest = cut(stated);
+            format!("it names something by {digest:?}, which is no SHA-256 digest")
         })
 }
 
 impl OciManifest {
-    /// Checks that it is the index of the packages of a version.
-    pub(super) fn check_index(&self) -> Checked<()> {
-        self.check(INDEX, PROVIDER)
-    }
-
-    /// Checks that it is the manifest of one package.
-    pub(super) fn check_target(&self) -> Checked<()> {
-        self.check(MANIFEST, TARGET)
-    }
-
-    fn check(&self, media_type: &str, artifact_type: &str) -> Checked<()> {
-        for (field, value, expected) in [
-            ("mediaType", &self.media_type, media_type),
-            ("artifactType", &self.artifact_type, artifact_type),
-        ] {
-            let value = value.as_deref().unwrap_or_default();
-            if value != expected {
-                return Err(no_provider(&format!("its {field} is"), value, expected));
-            }
-        }
-        Ok(())
+    /// Checks that the document is of these types.
+    pub(super) fn check(&self, media_type: &str, artifact_type: &str) -> Checked<()> {
+        check("its mediaType is", text(&self.media_type), media_type)?;
+        check(
+            "its artifactType is",
+            text(&self.artifact_type),
+            artifact_type,
+        )
     }
 
     /// Finds the manifest for a platform; `None` if there are only some for others.
     pub(super) fn entry(&self, platform: &Platform) -> Checked<Option<&Descriptor>> {
         let mut matching = Vec::new();
         let mut for_others = 0;
-        let mut foreign = None;
-        for entry in self.manifests.iter().flatten() {
-            let artifact_type = entry.artifact_type.as_deref().unwrap_or_default();
-            // An index may hold other artifacts, such as signatures, beside the packages (rules 14.6).
-            if artifact_type != TARGET {
-                if !artifact_type.is_empty() {
-                    foreign = Some(artifact_type);
-                }
-                continue;
-            }
-            let media_type = entry.media_type.as_deref().unwrap_or_default();
-            if media_type != MANIFEST {
-                let what = "it lists a package with the mediaType";
-                return Err(no_provider(what, media_type, MANIFEST));
-            }
-            let target = entry.platform.as_ref().ok_or_else(|| {
-                ArtifactFault::NoProvider("it lists a package without its platform".to_owned())
-            })?;
+        // An index may hold other artifacts, such as signatures, beside the packages (rules 14.6).
+        let is_package = |entry: &&Descriptor| text(&entry.artifact_type) == TARGET;
+        for entry in self.manifests.iter().flatten().filter(is_package) {
+            let what = "it lists a package with the mediaType";
+            check(what, text(&entry.media_type), MANIFEST)?;
+            let target = entry
+                .platform
+                .as_ref()
+                .ok_or("it lists a package without its platform")?;
             if target.is_any_version() && target.is(platform) {
                 matching.push(entry);
             } else {
@@ -138,18 +104,12 @@ impl OciManifest {
         }
         match *matching {
             [] if for_others > 0 => Ok(None),
-            [] => Err(ArtifactFault::NoProvider(match foreign {
-                Some(found) => format!(
-                    "it lists no package of a provider, but one of the artifactType {:?}",
-                    cut(found)
-                ),
-                None => "it lists no package of a provider; it may be a container image".to_owned(),
-            })),
+            [] => Err("it lists no package of a provider; it may be a container image".to_owned()),
             [only] => Ok(Some(only)),
-            _ => Err(ArtifactFault::Ambiguous {
-                count: matching.len(),
-                platform: platform.clone(),
-            }),
+            _ => Err(format!(
+                "it lists {} packages for {platform}",
+                matching.len()
+            )),
         }
     }
 
@@ -172,31 +132,24 @@ impl OciManifest {
 
     /// Finds the only zip, which must not be for another platform.
     pub(super) fn zip(&self, platform: &Platform) -> Checked<&Descriptor> {
-        let layers = self.layers.as_deref().unwrap_or_default();
-        let zips: Vec<&Descriptor> = layers
+        let zips: Vec<&Descriptor> = self
+            .layers
             .iter()
+            .flatten()
             .filter(|layer| layer.media_type.as_deref() == Some(ZIP))
             .collect();
         // Exactly one layer must be a zip; layers of other types are ignored (rules 14.7).
-        let only = match *zips {
-            [only] => only,
-            [] => {
-                let others = if layers.is_empty() {
-                    ""
-                } else {
-                    ", but others"
-                };
-                return Err(ArtifactFault::NoProvider(format!(
-                    "it has no layer of the type archive/zip{others}"
-                )));
-            }
-            _ => return Err(ArtifactFault::SeveralZips { count: zips.len() }),
+        let [only] = *zips else {
+            let count = zips.len();
+            return Err(format!(
+                "it has {count} layers of the type archive/zip, not one"
+            ));
         };
         match &only.platform {
-            Some(target) if !target.is(platform) => Err(ArtifactFault::OtherPlatform {
-                found: cut(&target.name()),
-                wanted: platform.clone(),
-            }),
+            Some(target) if !target.is(platform) => {
+                let found = cut(&target.name());
+                Err(format!("its zip is for {found}, not for {platform}"))
+            }
             _ => Ok(only),
         }
     }
@@ -213,7 +166,10 @@ impl StatedPlatform {
     }
 
     fn name(&self) -> String {
-        let part = |part: &Option<String>| part.clone().unwrap_or_default();
-        format!("{}_{}", part(&self.os), part(&self.architecture))
+        format!("{}_{}", text(&self.os), text(&self.architecture))
     }
+}
+
+fn text(field: &Option<String>) -> &str {
+    field.as_deref().unwrap_or_default()
 }

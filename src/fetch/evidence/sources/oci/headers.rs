@@ -93,36 +93,18 @@ fn value_of(text: &str) -> (String, &str) {
 }
 
 /// Finds the next page in fields `Link`: what is marked as next, or the first link without any mark.
-pub(super) fn next_page<'a>(fields: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    fields
-        .flat_map(links)
-        .find(|(_, relation)| match relation {
-            Some(relation) => relation
-                .split_whitespace()
-                .any(|word| word.eq_ignore_ascii_case("next")),
-            None => true,
-        })
-        .map(|(target, _)| target)
-}
-
-/// Splits a field into targets, each with the relation that is stated for it.
-fn links(field: &str) -> Vec<(&str, Option<String>)> {
-    let mut links = Vec::new();
-    let mut rest = field;
-    while let Some((_, behind)) = rest.split_once('<') {
-        let Some((target, behind)) = behind.split_once('>') else {
-            return links;
-        };
-        let end = behind.find('<').unwrap_or(behind.len());
-        let relation = behind[..end].split([';', ',']).find_map(|parameter| {
-            let (name, value) = parameter.split_once('=')?;
-            let is_relation = name.trim().eq_ignore_ascii_case("rel");
-            is_relation.then(|| value_of(value.trim()).0)
-        });
-        links.push((target, relation));
-        rest = &behind[end..];
-    }
-    links
+pub(super) fn next_page<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    fields.find_map(|field| {
+        field
+            .split('<')
+            .skip(1)
+            .filter_map(|link| link.split_once('>'))
+            .find(|(_, parameters)| {
+                let parameters = parameters.to_ascii_lowercase();
+                !parameters.contains("rel=") || parameters.contains("next")
+            })
+            .map(|(target, _)| target)
+    })
 }
 
 #[cfg(test)]

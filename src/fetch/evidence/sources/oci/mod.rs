@@ -5,7 +5,6 @@
 //! checked; nothing is signed.
 
 mod artifact;
-mod error;
 mod headers;
 pub(crate) mod media;
 mod session;
@@ -29,7 +28,6 @@ use crate::parallel::Memo;
 use crate::platform::Platform;
 use crate::version::Version;
 
-pub use self::error::ArtifactFault;
 pub use self::session::{OciRegistries, RepositoryCredentials};
 
 /// Maximum size of a page of tags, in bytes.
@@ -78,7 +76,6 @@ struct VersionIndex {
 /// A page of tags.
 #[derive(Deserialize)]
 struct TagPage {
-    #[serde(default)]
     tags: Option<Vec<String>>,
 }
 
@@ -163,15 +160,18 @@ impl<'a> OciMirror<'a> {
             }
             let answer = success(answer)?;
             let url = answer.url.clone();
-            let fault = |fault| of_manifest(&url, fault);
-            artifact::check_tagged(answer.media_type()).map_err(fault)?;
+            let fault = |reason| of_manifest(&url, reason);
+            artifact::check("its content type is", answer.media_type(), media::INDEX)
+                .map_err(fault)?;
             let stated = answer.header("docker-content-digest").next();
             // Registries may state digests of other kinds here, which say nothing that could be compared.
             if let Some(stated) = stated.filter(|stated| artifact::digest(stated).is_ok()) {
                 artifact::check_content(&answer.body, stated).map_err(fault)?;
             }
             let manifest: OciManifest = read(&answer)?;
-            manifest.check_index().map_err(fault)?;
+            manifest
+                .check(media::INDEX, media::PROVIDER)
+                .map_err(fault)?;
             Ok(Arc::new(VersionIndex {
                 repository,
                 url,
@@ -191,7 +191,7 @@ impl<'a> OciMirror<'a> {
 
     fn find(&self, id: &PackageId) -> Shared<PackageMeta> {
         let index = self.index(&id.provider, &id.version)?;
-        let in_index = |fault| of_manifest(&index.url, fault);
+        let in_index = |reason| of_manifest(&index.url, reason);
         let Some(entry) = index.manifest.entry(&id.platform).map_err(in_index)? else {
             return Err(Arc::new(SourceFault::NoPackage {
                 offered: index.manifest.platforms(MAX_PLATFORMS),
@@ -202,34 +202,31 @@ impl<'a> OciMirror<'a> {
         artifact::digest(stated).map_err(in_index)?;
         let url = below(&index.repository, &["manifests", stated]);
         let answer = success(self.manifest(&index.repository, &url)?)?;
-        let in_manifest = |fault| of_manifest(&answer.url, fault);
-        artifact::check_image(answer.media_type()).map_err(in_manifest)?;
+        let in_manifest = |reason| of_manifest(&answer.url, reason);
+        artifact::check("its content type is", answer.media_type(), media::MANIFEST)
+            .map_err(in_manifest)?;
         artifact::check_content(&answer.body, stated).map_err(in_manifest)?;
         let length = answer.body.len() as u64;
         if let Some(stated) = entry.size.filter(|stated| *stated != length) {
-            return Err(in_manifest(ArtifactFault::OtherLength {
-                stated,
-                found: length,
-            }));
+            return Err(in_manifest(format!("it has {length} bytes, not {stated}")));
         }
         let manifest: OciManifest = read(&answer)?;
-        manifest.check_target().map_err(in_manifest)?;
+        manifest
+            .check(media::MANIFEST, media::TARGET)
+            .map_err(in_manifest)?;
         let zip = manifest.zip(&id.platform).map_err(in_manifest)?;
         let stated = zip.digest.as_deref().unwrap_or_default();
         let digest = artifact::digest(stated).map_err(in_manifest)?;
+        let blob = Blob {
+            url: below(&index.repository, &["blobs", stated]),
+            digest,
+            // Without a stated size only an empty zip would do: the length must be the stated one
+            // (rules 14.8).
+            bytes: zip.size.unwrap_or_default(),
+        };
         Ok(PackageMeta {
-            id: id.clone(),
-            location: Location::Blob(Blob {
-                url: below(&index.repository, &["blobs", stated]),
-                digest,
-                // Without a stated size only an empty zip would do: the length must be the stated one
-                // (rules 14.8).
-                bytes: zip.size.unwrap_or_default(),
-            }),
-            evidence: None,
             stated: Hashes::from_iter([zh_of_digest(&digest)]),
-            claims: None,
-            download_retries: None,
+            ..PackageMeta::at(id, Location::Blob(blob))
         })
     }
 }
@@ -256,11 +253,9 @@ impl Source for OciMirror<'_> {
             }
             Ok(Arc::new(versions))
         });
-        let versions = versions.map_err(|fault| self.error(About::versions(provider), fault))?;
-        Ok(Offer {
-            versions: versions.iter().cloned().collect(),
-            warnings: Vec::new(),
-        })
+        versions
+            .map(|versions| Offer::from(&*versions))
+            .map_err(|fault| self.error(About::versions(provider), fault))
     }
 
     /// Returns what the index of the version lists; nothing where it could not be fetched.
@@ -320,9 +315,9 @@ fn bad_link(answer: &Answer, reason: &str) -> Arc<SourceFault> {
     SourceFault::bad_answer(&answer.url, fault)
 }
 
-fn of_manifest(url: &Url, fault: ArtifactFault) -> Arc<SourceFault> {
+fn of_manifest(url: &Url, reason: String) -> Arc<SourceFault> {
     let url = url.clone();
-    Arc::new(SourceFault::Artifact { url, fault })
+    Arc::new(SourceFault::Artifact { url, reason })
 }
 
 fn success(answer: Answer) -> Shared<Answer> {

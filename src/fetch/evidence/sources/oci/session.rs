@@ -9,21 +9,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::headers::{self, Challenge};
 use crate::addr::{RepositoryAddr, Url, module::Query};
 use crate::parallel::Memo;
-use crate::sources::net::{Answer, Ask, Net, PackageCredentials, Redirects};
-use crate::sources::{Sent, Shared, SourceFault, Unauthorized, read_json};
+use crate::sources::net::{Answer, Ask, HOPS, Net, PackageCredentials, Redirects};
+use crate::sources::{Sent, Shared, SourceFault, read_json};
 use crate::world::{Credentials, Secret};
 
 /// Returns the credentials for a repository, or why there are none though there should be some.
 /// A token among them is sent as it is.
 pub type RepositoryCredentials<'a> =
     dyn Fn(&RepositoryAddr) -> Result<Option<Credentials>, String> + Send + Sync + 'a;
-
-/// Maximum number of redirects of a document.
-const DOCUMENT_HOPS: usize = 9;
 
 /// Maximum size of the answer to a request for a token, in bytes.
 const MAX_TOKEN_BYTES: u64 = 1024 * 1024;
@@ -46,15 +44,10 @@ pub struct OciRegistries<'a> {
     credentials: Box<RepositoryCredentials<'a>>,
     /// The challenge of each registry, by its URL.
     pings: Memo<String, Shared<Option<Challenge>>>,
-    sessions: Mutex<BTreeMap<RepositoryAddr, Arc<RepositorySession>>>,
+    sessions: Mutex<BTreeMap<RepositoryAddr, Arc<Mutex<SessionState>>>>,
 }
 
 /// The authentication for requests about one repository.
-#[derive(Default)]
-struct RepositorySession {
-    state: Mutex<SessionState>,
-}
-
 #[derive(Default)]
 struct SessionState {
     /// The credentials to send, once the registry has asked for them.
@@ -124,7 +117,7 @@ impl<'a> OciRegistries<'a> {
         let challenge = self.ping(&registry, repository)?;
         let session = self.session(repository);
         let mut sent = {
-            let mut state = session.lock();
+            let mut state = locked(&session);
             if let (None, Some(challenge)) = (&state.login, &challenge) {
                 state.login = self.answer(&mut state, repository, challenge)?;
             }
@@ -138,20 +131,17 @@ impl<'a> OciRegistries<'a> {
             sent = Some(other);
             answer = self.ask(request, sent.as_ref())?;
         }
-        match answer.status {
-            401 | 403 if !is_unknown_name(&answer) => {
-                let state = session.lock();
-                let home = registry.origin();
-                let sent = if state.is_withheld {
-                    Sent::Withheld
-                } else {
-                    Sent::to(&answer.url, Some(&home), sent.is_some())
-                };
-                let why_none = state.reason.clone();
-                Err(unauthorized(repository, answer, sent, why_none))
-            }
-            _ => Ok(answer),
+        if !matches!(answer.status, 401 | 403) || is_unknown_name(&answer) {
+            return Ok(answer);
         }
+        let state = locked(&session);
+        let sent = if state.is_withheld {
+            Sent::Withheld
+        } else {
+            Sent::to(&answer.url, Some(&registry.origin()), sent.is_some())
+        };
+        let why_none = state.reason.clone();
+        Err(refused(repository, answer, sent, why_none))
     }
 
     /// Asks a registry whether it is one, and what it asks for; the answer is the same for all
@@ -183,7 +173,7 @@ impl<'a> OciRegistries<'a> {
             url: request.url,
             headers: &[("accept", request.accept)],
             credentials,
-            hops: DOCUMENT_HOPS,
+            hops: HOPS,
             limit: request.limit,
             timeout: self.net.policy.document_timeout,
             // Nothing signs what a registry states, so it must not be changed on the way.
@@ -194,14 +184,14 @@ impl<'a> OciRegistries<'a> {
             .map_err(|error| Arc::new(error.into()))
     }
 
-    fn session(&self, repository: &RepositoryAddr) -> Arc<RepositorySession> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+    fn session(&self, repository: &RepositoryAddr) -> Arc<Mutex<SessionState>> {
+        let mut sessions = locked(&self.sessions);
         Arc::clone(sessions.entry(repository.clone()).or_default())
     }
 
     /// Finds the repository that a zip is in.
-    fn owner(&self, url: &Url) -> Option<(RepositoryAddr, Arc<RepositorySession>)> {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+    fn owner(&self, url: &Url) -> Option<(RepositoryAddr, Arc<Mutex<SessionState>>)> {
+        let sessions = locked(&self.sessions);
         sessions
             .iter()
             .find(|(repository, _)| {
@@ -217,13 +207,13 @@ impl<'a> OciRegistries<'a> {
     /// are no others.
     fn renewed(
         &self,
-        session: &RepositorySession,
+        session: &Mutex<SessionState>,
         repository: &RepositoryAddr,
         answer: &Answer,
         rejected: Option<&Credentials>,
     ) -> Shared<Option<Credentials>> {
         let challenge = challenge_of(answer, &repository.registry())?;
-        let mut state = session.lock();
+        let mut state = locked(session);
         let login = state.login.as_ref().map(|login| &login.credentials);
         // Another thread may have renewed it meanwhile.
         if login == rejected {
@@ -237,9 +227,9 @@ impl<'a> OciRegistries<'a> {
     fn current(
         &self,
         repository: &RepositoryAddr,
-        session: &RepositorySession,
+        session: &Mutex<SessionState>,
     ) -> Option<Credentials> {
-        let mut state = session.lock();
+        let mut state = locked(session);
         let login = state.login.clone()?;
         let now = self.net.clock.now();
         if let Some((challenge, until)) = &login.token
@@ -321,13 +311,9 @@ impl<'a> OciRegistries<'a> {
             limit: MAX_TOKEN_BYTES,
         };
         let answer = self.ask(request, login)?;
-        match answer.status {
-            200 => {}
-            401 | 403 => {
-                let sent = Sent::to(&answer.url, Some(&url.origin()), login.is_some());
-                return Err(unauthorized(repository, answer, sent, None));
-            }
-            _ => return Err(Arc::new(answer.refusal().into())),
+        if answer.status != 200 {
+            let sent = Sent::to(&answer.url, Some(&url.origin()), login.is_some());
+            return Err(refused(repository, answer, sent, None));
         }
         let bad = |reason: &str| SourceFault::bad_document(&answer.url, reason.to_owned());
         // The message of the parser is not repeated, since it may quote a piece of a token.
@@ -347,26 +333,19 @@ impl<'a> OciRegistries<'a> {
     }
 }
 
-impl RepositorySession {
-    fn lock(&self) -> MutexGuard<'_, SessionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn unauthorized(
+fn refused(
     repository: &RepositoryAddr,
     answer: Answer,
     sent: Sent,
     why_none: Option<String>,
 ) -> Arc<SourceFault> {
-    Arc::new(SourceFault::Unauthorized(Unauthorized {
-        host: repository.domain().to_owned(),
-        url: answer.url,
-        status: answer.status,
-        sent,
-        stated: None,
-        why_none,
-    }))
+    let host = repository.domain().to_owned();
+    let fault = SourceFault::refused(answer.refusal(), host, sent, why_none);
+    Arc::new(fault)
 }
 
 fn bad_challenge(url: &Url, reason: &str) -> Arc<SourceFault> {
@@ -420,30 +399,18 @@ fn belongs(place: &Url, registry: &Url) -> bool {
         })
 }
 
-/// The errors that a registry states in its answer.
-#[derive(Deserialize)]
-struct StatedErrors {
-    #[serde(default)]
-    errors: Vec<StatedError>,
-}
-
-#[derive(Deserialize)]
-struct StatedError {
-    #[serde(default)]
-    code: String,
-}
-
 /// Returns true if an answer states that there is no such repository (rules 14.4).
 pub(super) fn is_unknown_name(answer: &Answer) -> bool {
-    let errors = serde_json::from_slice::<StatedErrors>(&answer.body)
-        .map(|stated| stated.errors)
-        .unwrap_or_default();
-    if errors.is_empty() {
-        return answer.status == 404;
+    let stated: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    match stated["errors"].as_array() {
+        Some(errors) if !errors.is_empty() => errors.iter().any(|error| {
+            matches!(
+                error["code"].as_str(),
+                Some("NAME_UNKNOWN" | "NAME_INVALID")
+            )
+        }),
+        _ => answer.status == 404,
     }
-    errors
-        .iter()
-        .any(|error| matches!(&*error.code, "NAME_UNKNOWN" | "NAME_INVALID"))
 }
 
 #[cfg(test)]

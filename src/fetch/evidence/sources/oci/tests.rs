@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::flavor::Flavor;
 use crate::sources::net::Net;
-use crate::sources::retry::RetryPolicy;
-use crate::world::mem::{MemClock, MemEnv, MemHttp, MemRequest};
+use crate::world::mem::{MemClock, MemHttp, MemRequest};
 use crate::world::{Clock as _, Credentials, HttpRequest, HttpResponse, Secret};
 
 const FLAVOR: Flavor = Flavor::OpenTofu1_12;
@@ -68,14 +67,7 @@ fn with<T>(
     login: impl Fn() -> Result<Option<Credentials>, String> + Send + Sync,
     work: impl FnOnce(&OciMirror<'_>, &Net<'_>) -> T,
 ) -> T {
-    let mut net = Net {
-        http,
-        clock,
-        policy: RetryPolicy::of(&MemEnv::default(), FLAVOR),
-        package_credentials: Arc::new(|_| None),
-        observer: &|_| {},
-        outages: Arc::default(),
-    };
+    let mut net = Net::of_doubles(http, clock, FLAVOR);
     let registries = Arc::new(OciRegistries::new(net.clone(), Box::new(move |_| login())));
     net.package_credentials = registries.package_credentials(Arc::clone(&net.package_credentials));
     let repository = |provider: &ProviderAddr| {
@@ -132,67 +124,6 @@ fn listed(tags: &str) -> BTreeMap<String, Page> {
         .into_iter()
         .map(|(target, page)| (target.to_owned(), page))
         .collect()
-}
-
-#[test]
-fn tags_that_are_versions_count() {
-    let clock = MemClock::default();
-    let check = |tags: &str, want: &str| {
-        let http = serve(listed(tags), None, "");
-        with(&http, &clock, nothing, |mirror, _| {
-            assert_eq!(versions(mirror), want, "{tags}")
-        });
-    };
-    check(
-        "{\"tags\":[\"1.0.0\",\"latest\",\"v2.0.0\",\"1.0.0_b1\",\"1.0.1-rc1\"]}",
-        "1.0.0 1.0.0+b1 1.0.1-rc1",
-    );
-    let untagged = "the repository r.example/acme/demo has no package of \
-                    registry.opentofu.org/acme/demo: none of its tags is a version";
-    check("{\"tags\":[\"latest\"]}", untagged);
-    check("{\"tags\":null}", untagged);
-    check("{}", untagged);
-    check(
-        "<html>",
-        "https://r.example/v2/acme/demo/tags/list is not what a registry of OCI artifacts answers: it is \
-         a web page, not a JSON document",
-    );
-}
-
-#[test]
-fn what_is_no_repository_is_unknown() {
-    let clock = MemClock::default();
-    let unknown =
-        "the repository r.example/acme/demo has no package of registry.opentofu.org/acme/demo";
-    let check = |status: u16, body: &str, want: &str| {
-        let mut pages = listed("{}");
-        pages.insert(TAGS.to_owned(), page(status, &[], body));
-        let http = serve(pages, None, "");
-        with(&http, &clock, nothing, |mirror, _| {
-            assert_eq!(versions(mirror), want, "{body}");
-            let error = mirror.versions(&demo()).expect_err("none");
-            assert_eq!(error.is_unknown_provider(), want == unknown, "{body}");
-        });
-    };
-    check(404, "", unknown);
-    check(404, "{\"errors\":[{\"code\":\"NAME_UNKNOWN\"}]}", unknown);
-    check(400, "{\"errors\":[{\"code\":\"NAME_INVALID\"}]}", unknown);
-    check(
-        404,
-        "{\"errors\":[{\"code\":\"DENIED\"}]}",
-        "https://r.example/v2/acme/demo/tags/list answered 404 Not Found",
-    );
-    check(
-        403,
-        "{\"errors\":[{\"code\":\"DENIED\"}]}",
-        "r.example requires credentials: https://r.example/v2/acme/demo/tags/list answered 403",
-    );
-    // A server without the protocol is not asked further.
-    let http = serve(BTreeMap::new(), None, "");
-    with(&http, &clock, nothing, |mirror, _| {
-        assert_eq!(versions(mirror), unknown)
-    });
-    assert_eq!(requests(&http), ["r.example/v2/ -"]);
 }
 
 #[test]
@@ -260,28 +191,10 @@ fn all_pages_of_tags_together_have_a_limit() {
 }
 
 #[test]
-fn credentials_are_sent_when_they_are_asked_for() {
+fn the_reason_for_missing_credentials_is_kept() {
     let clock = MemClock::default();
-    let tags = "{\"tags\":[\"1.0.0\"]}";
-    let http = serve(listed(tags), None, "");
-    with(&http, &clock, password, |mirror, _| {
-        assert_eq!(versions(mirror), "1.0.0")
-    });
-    assert_eq!(requests(&http), ["r.example/v2/ -", &format!("{TAGS} -")]);
-    let http = serve(listed(tags), Some("Basic u:p"), "Basic realm=\"x\"");
-    with(&http, &clock, password, |mirror, _| {
-        assert_eq!(versions(mirror), "1.0.0")
-    });
-    assert_eq!(
-        requests(&http),
-        ["r.example/v2/ -", &format!("{TAGS} Basic u:p")]
-    );
-    let http = serve(listed(tags), Some("Basic u:x"), "Basic realm=\"x\"");
-    with(&http, &clock, password, |mirror, _| {
-        let want = format!("r.example rejected the credentials: https://{TAGS} answered 401");
-        assert_eq!(versions(mirror), want);
-    });
-    let http = serve(listed(tags), Some("Basic u:p"), "Basic realm=\"x\"");
+    let tags = listed("{\"tags\":[\"1.0.0\"]}");
+    let http = serve(tags, Some("Basic u:p"), "Basic realm=\"x\"");
     let failing = || Err("the vault is closed".to_owned());
     with(&http, &clock, failing, |mirror, _| {
         let error = mirror.versions(&demo()).expect_err("no credentials");

@@ -120,32 +120,6 @@ mod tests {
     }
 
     #[test]
-    fn what_opentofu_cannot_read_is_a_fault() {
-        let array = "packages: invalid type: sequence, expected a map";
-        check("[]", array);
-        check(
-            "{\"banana\":{}}",
-            "packages holds \"banana\", which is no platform",
-        );
-        check(
-            "{\"a_b_c\":{}}",
-            "packages holds \"a_b_c\", which is no platform",
-        );
-        check(
-            "{\"a_b\":{\"hashes\":[\"abc\"]}}",
-            "packages holds \"abc\", which is no hash",
-        );
-        check(
-            "{\"a_b\":{\"hashes\":[null]}}",
-            "packages holds \"\", which is no hash",
-        );
-        check(
-            "{\"a_b\":{\"package_size\":1.5}}",
-            "packages: invalid type: floating point `1.5`, expected i64",
-        );
-    }
-
-    #[test]
     fn a_flood_is_refused() {
         let hashes = vec!["\"h1:x\""; MAX_HASHES + 1].join(",");
         let field = format!("{{\"a_b\":{{\"hashes\":[{hashes}]}}}}");

@@ -5,45 +5,28 @@ use serde::Deserialize;
 /// The list of versions; other fields are not read, and there are no further pages.
 #[derive(Debug, Deserialize)]
 pub(super) struct VersionList {
-    #[serde(default)]
     pub(super) versions: Option<Vec<ListedVersion>>,
-    #[serde(default)]
     pub(super) warnings: Option<Vec<String>>,
-}
-
-/// The answer about a provider by its type alone.
-#[derive(Debug, Deserialize)]
-pub(super) struct LegacyProvider {
-    #[serde(default)]
-    pub(super) id: Option<String>,
-    #[serde(default)]
-    pub(super) moved_to: Option<String>,
 }
 
 /// One element of the list.
 #[derive(Debug, Deserialize)]
 pub(super) struct ListedVersion {
-    #[serde(default)]
     pub(super) version: Option<String>,
-    #[serde(default)]
     pub(super) protocols: Option<Vec<String>>,
     /// Neither program reads it; here it only answers which platforms `all` means.
-    #[serde(default)]
     pub(super) platforms: Option<Vec<ListedPlatform>>,
 }
 
 /// A platform, as the list of versions states it.
 #[derive(Debug, Deserialize)]
 pub(super) struct ListedPlatform {
-    #[serde(default)]
     pub(super) os: Option<String>,
-    #[serde(default)]
     pub(super) arch: Option<String>,
 }
 
 /// The document of one package. A field that is missing or `null` is empty.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Deserialize)]
 pub(super) struct PackageDocument {
     pub(super) protocols: Option<Vec<String>>,
     pub(super) os: Option<String>,
@@ -59,44 +42,16 @@ pub(super) struct PackageDocument {
 }
 
 /// The keys that the registry vouches for.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Deserialize)]
 pub(super) struct SigningKeys {
     pub(super) gpg_public_keys: Option<Vec<PublicKey>>,
 }
 
 /// One of them; its stated id, source and source URL are not read.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Deserialize)]
 pub(super) struct PublicKey {
     pub(super) ascii_armor: Option<String>,
     pub(super) trust_signature: Option<String>,
-}
-
-/// A release, as the registry of Terraform describes it beside its protocol.
-#[derive(Debug, Deserialize)]
-pub(super) struct ReleaseDocument {
-    #[serde(default)]
-    pub(super) version: Option<String>,
-    #[serde(default)]
-    pub(super) published_at: Option<String>,
-}
-
-/// A provider, as the documentation API of OpenTofu describes it.
-#[derive(Debug, Deserialize)]
-pub(super) struct DocumentedProvider {
-    #[serde(default)]
-    pub(super) versions: Option<Vec<DocumentedVersion>>,
-}
-
-/// One of its versions.
-#[derive(Debug, Deserialize)]
-pub(super) struct DocumentedVersion {
-    /// The version, with a `v` before it.
-    #[serde(default)]
-    pub(super) id: Option<String>,
-    #[serde(default)]
-    pub(super) published: Option<String>,
 }
 
 #[cfg(test)]

@@ -14,19 +14,18 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use self::documents::{LegacyProvider, PackageDocument, VersionList};
+use self::documents::{PackageDocument, VersionList};
 pub use self::listing::VersionListing;
 use self::listing::{ProviderListing, listing, supported};
 use self::published::PublishedDates;
 use super::discovery::{Discovery, Service};
-use super::net::{Answer, Ask, Net, Redirects};
+use super::net::{Answer, Ask, HOPS, Net, Redirects};
 use super::{
-    About, FetchError, Offer, Shared, Source, SourceError, SourceFault, SourceLocation, cut, read,
-    read_json,
+    About, Offer, Shared, Source, SourceError, SourceFault, SourceLocation, cut, read, read_json,
 };
 use crate::addr::{Hostname, ProviderAddr, Url};
 use crate::flavor::Flavor;
-use crate::hash::{self, Hashes};
+use crate::hash;
 use crate::package::{
     ChecksumList, Claims, Evidence, Location, PackageId, PackageMeta, SigningKey,
 };
@@ -34,7 +33,7 @@ use crate::parallel::Memo;
 use crate::platform::Platform;
 use crate::version::Version;
 
-pub use super::discovery::{FoundBy, HostCredentials, HostHelper, Hosts};
+pub use super::discovery::{FoundBy, HostCredentials, Hosts};
 
 /// Maximum size of a list of versions, in bytes: the longest real ones have about one million.
 const MAX_VERSIONS_BYTES: u64 = 16 * 1024 * 1024;
@@ -54,9 +53,6 @@ const MAX_FILENAME_BYTES: usize = 255;
 /// Maximum number of the protocols of a package in a message.
 const MAX_PROTOCOLS: usize = 5;
 
-/// Maximum number of redirects (rules 2.8).
-const DOCUMENT_HOPS: usize = 9;
-
 /// A checksum document, with the time of its last change as its server states it.
 type DatedList = (Arc<ChecksumList>, Option<SystemTime>);
 
@@ -68,9 +64,7 @@ pub struct Registry<'a> {
     versions: Memo<ProviderAddr, Shared<Arc<ProviderListing>>>,
     checksum_lists: Memo<Url, Shared<DatedList>>,
     signatures: Memo<Url, Shared<Arc<[u8]>>>,
-    /// The claims of the first document of a release, which those of other platforms repeat.
-    claims: Memo<(ProviderAddr, Version), Arc<Claims>>,
-    published: PublishedDates,
+    published: PublishedDates<'a>,
 }
 
 impl<'a> Registry<'a> {
@@ -78,14 +72,13 @@ impl<'a> Registry<'a> {
     #[must_use]
     pub fn new(net: Net<'a>, flavor: Flavor, discovery: Arc<Discovery<'a>>) -> Self {
         Self {
+            published: PublishedDates::new(&net),
             net,
             flavor,
             discovery,
             versions: Memo::default(),
             checksum_lists: Memo::default(),
             signatures: Memo::default(),
-            claims: Memo::default(),
-            published: PublishedDates::default(),
         }
     }
 
@@ -95,19 +88,7 @@ impl<'a> Registry<'a> {
     }
 
     /// Requests a document from the registry of a host; the status of the answer is 200 or 404.
-    fn ask(&self, host: &Hostname, path: &[&str], limit: u64) -> Shared<Answer> {
-        let delays = self.net.policy.documents();
-        self.ask_by(host, path, limit, |ask| self.net.document(ask, delays))
-    }
-
-    /// Requests a document as [`Registry::ask`] does, with the repetitions of `fetch`.
-    fn ask_by(
-        &self,
-        host: &Hostname,
-        path: &[&str],
-        limit: u64,
-        fetch: impl FnOnce(&Ask<'_>) -> Result<Answer, FetchError>,
-    ) -> Shared<Answer> {
+    fn ask(&self, net: &Net<'_>, host: &Hostname, path: &[&str], limit: u64) -> Shared<Answer> {
         let base = self.service(host)?;
         let url = base.below(path.iter().copied());
         let credentials = self.discovery.credentials(host, &base);
@@ -117,13 +98,15 @@ impl<'a> Registry<'a> {
             headers: &[("x-terraform-version", self.flavor.observed_version())],
             // The host's own documents are all that its token is for (rules 5.1, 5.3).
             credentials: credentials.as_ref(),
-            hops: DOCUMENT_HOPS,
+            hops: HOPS,
             limit,
-            timeout: self.net.policy.document_timeout,
+            timeout: net.policy.document_timeout,
             // The documents need no protection of their own: the signature proves the package.
             redirects: Redirects::Any,
         };
-        let answer = fetch(&ask).map_err(SourceFault::from)?;
+        let answer = net
+            .document(&ask, net.policy.documents())
+            .map_err(SourceFault::from)?;
         match answer.status {
             200 | 404 => Ok(answer),
             _ => Err(self.discovery.refusal(host, answer, &base)),
@@ -146,7 +129,7 @@ impl<'a> Registry<'a> {
     fn listing(&self, provider: &ProviderAddr) -> Shared<Arc<ProviderListing>> {
         self.versions.get(provider, || {
             let path = [provider.namespace(), provider.type_name(), "versions"];
-            let answer = self.ask(provider.hostname(), &path, MAX_VERSIONS_BYTES)?;
+            let answer = self.ask(&self.net, provider.hostname(), &path, MAX_VERSIONS_BYTES)?;
             if answer.status == 404 {
                 // A service URL without its last slash leads to such an answer, too (rules 1.8); then the
                 // message says so rather than that there is no such provider.
@@ -179,12 +162,13 @@ impl<'a> Registry<'a> {
         // an error already.
         let path = ["-", provider.type_name(), "versions"];
         let answer = self
-            .ask(provider.hostname(), &path, MAX_VERSIONS_BYTES)
+            .ask(&self.net, provider.hostname(), &path, MAX_VERSIONS_BYTES)
             .ok()
             .filter(|answer| answer.status == 200)?;
-        let legacy: LegacyProvider = read_json(&answer.body).ok()?;
-        let moved_to = legacy.moved_to.filter(|text| !text.is_empty());
-        let successor = ProviderAddr::parse(&moved_to.or(legacy.id)?, self.flavor).ok()?;
+        let legacy: Value = read_json(&answer.body).ok()?;
+        let moved_to = legacy["moved_to"].as_str().filter(|text| !text.is_empty());
+        let successor = moved_to.or(legacy["id"].as_str())?;
+        let successor = ProviderAddr::parse(successor, self.flavor).ok()?;
         (successor != *provider && !successor.is_legacy()).then_some(successor)
     }
 
@@ -194,7 +178,8 @@ impl<'a> Registry<'a> {
         let (provider, version) = (&id.provider, id.version.to_string());
         let (namespace, type_name) = (provider.namespace(), provider.type_name());
         let path = [namespace, type_name, &version, "download", os, arch];
-        let answer = self.ask(provider.hostname(), &path, MAX_PACKAGE_DOCUMENT_BYTES)?;
+        let host = provider.hostname();
+        let answer = self.ask(&self.net, host, &path, MAX_PACKAGE_DOCUMENT_BYTES)?;
         // The version is there and lacks the platform: no other version is tried (rules 3.1, `resolve` rules
         // 2.3).
         if answer.status == 404 {
@@ -208,11 +193,8 @@ impl<'a> Registry<'a> {
         self.check_protocols(id, &document, &answer.url)?;
         if document.os.as_deref() != Some(os) || document.arch.as_deref() != Some(arch) {
             let stated = format!("{}_{}", text(&document.os), text(&document.arch));
-            return Err(Arc::new(SourceFault::OtherPlatform {
-                url: answer.url,
-                stated: cut(&stated),
-                wanted: id.platform.clone(),
-            }));
+            let fault = format!("answers for {}, not for {}", cut(&stated), id.platform);
+            return Err(SourceFault::bad_answer(&answer.url, fault));
         }
         Ok((answer.url, document))
     }
@@ -243,8 +225,6 @@ impl<'a> Registry<'a> {
             .and_then(|keys| keys.gpg_public_keys)
             .unwrap_or_default();
         Ok(PackageMeta {
-            id: id.clone(),
-            location: Location::Remote(zip),
             evidence: Some(Evidence {
                 filename: document.filename.unwrap_or_default(),
                 shasum,
@@ -261,9 +241,8 @@ impl<'a> Registry<'a> {
                     })
                     .collect(),
             }),
-            stated: Hashes::default(),
             claims,
-            download_retries: None,
+            ..PackageMeta::at(id, Location::Remote(zip))
         })
     }
 
@@ -292,12 +271,7 @@ impl<'a> Registry<'a> {
                 package.size = None;
             }
         }
-        let claims = Arc::new(claims);
-        let release = (id.provider.clone(), id.version.clone());
-        // The documents of all platforms of a release state the same hashes as a rule; they share one
-        // value.
-        let first = self.claims.get(&release, || Arc::clone(&claims));
-        Ok(Some(if first == claims { first } else { claims }))
+        Ok(Some(Arc::new(claims)))
     }
 
     /// Refuses a package that no current program supports.
@@ -358,7 +332,7 @@ impl<'a> Registry<'a> {
             headers: &[],
             // Not even on the registry's own host (rules 5.3): these URLs are the registry's choice.
             credentials: None,
-            hops: DOCUMENT_HOPS,
+            hops: HOPS,
             limit,
             timeout: self.net.policy.document_timeout,
             redirects: Redirects::Any,
@@ -420,10 +394,9 @@ fn link(document: &Url, field: &'static str, value: &Option<String>) -> Shared<U
             format!("it states no {field}"),
         ));
     }
-    document.join(value).map_err(|cause| {
-        let url = document.clone();
-        Arc::new(SourceFault::BadUrl { url, field, cause })
-    })
+    document
+        .join(value)
+        .map_err(|cause| SourceFault::bad_url(document, field, &cause))
 }
 
 fn text(field: &Option<String>) -> &str {

@@ -3,19 +3,21 @@
 //! This is no part of the protocol, and nothing depends on it: any failure means that there is no
 //! date, nothing is repeated, and a host that gave no answer is not asked again.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::documents::{DocumentedProvider, ReleaseDocument};
-use super::{DOCUMENT_HOPS, Registry, text};
+use serde_json::Value;
+
+use super::Registry;
 use crate::addr::{ProviderAddr, Url};
 use crate::flavor::Flavor;
 use crate::package::calendar::read_timestamp;
 use crate::parallel::Memo;
 use crate::sources::discovery::FoundBy;
-use crate::sources::net::{Ask, Redirects};
+use crate::sources::net::{Ask, HOPS, Net, Redirects};
 use crate::sources::read_json;
+use crate::sources::retry::RetryPolicy;
 use crate::version::Version;
 
 /// Documentation of the providers in OpenTofu's registry.
@@ -25,27 +27,31 @@ const OPENTOFU_DOCUMENTATION: &str = "https://api.opentofu.org/registry/docs/pro
 /// pages of documentation, which it lists, has some 300,000.
 const MAX_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The dates of the versions that a registry documents.
-type Documented = Option<Arc<BTreeMap<Version, SystemTime>>>;
-
 /// The dates that were found so far.
-#[derive(Default)]
-pub(super) struct PublishedDates {
+pub(super) struct PublishedDates<'a> {
+    /// Repeats no request; a host that fails is given up for dates alone.
+    net: Net<'a>,
     releases: Memo<(ProviderAddr, Version), Option<SystemTime>>,
-    providers: Memo<ProviderAddr, Documented>,
-    /// Hosts that gave no answer to a question about a date, as their URLs spell them.
-    silent: Mutex<BTreeSet<String>>,
+    /// The dates of all versions that OpenTofu's registry documents.
+    providers: Memo<ProviderAddr, Arc<BTreeMap<Version, SystemTime>>>,
 }
 
-impl PublishedDates {
-    fn is_silent(&self, host: &str) -> bool {
-        let silent = self.silent.lock().unwrap_or_else(PoisonError::into_inner);
-        silent.contains(host)
-    }
-
-    fn give_up(&self, host: &str) {
-        let mut silent = self.silent.lock().unwrap_or_else(PoisonError::into_inner);
-        silent.insert(host.to_owned());
+impl<'a> PublishedDates<'a> {
+    pub(super) fn new(net: &Net<'a>) -> Self {
+        Self {
+            net: Net {
+                policy: RetryPolicy {
+                    document_retries: 0,
+                    ..net.policy
+                },
+                // Nothing depends on a date, so a host that is slow or broken costs one wait in a run (rules
+                // 11.3), and is asked for everything else all the same.
+                outages: Arc::default(),
+                ..net.clone()
+            },
+            releases: Memo::default(),
+            providers: Memo::default(),
+        }
     }
 }
 
@@ -61,11 +67,10 @@ impl Registry<'_> {
         if host.ascii() == Flavor::OpenTofu1_12.default_host()
             && self.discovery.found_by(host) == FoundBy::Host
         {
-            let documented = self
-                .published
-                .providers
-                .get(provider, || self.documented(provider).map(Arc::new));
-            return documented?.get(version).copied();
+            let documented = self.published.providers.get(provider, || {
+                self.documented(provider).unwrap_or_default().into()
+            });
+            return documented.get(version).copied();
         }
         let question = (provider.clone(), version.clone());
         self.published
@@ -75,77 +80,60 @@ impl Registry<'_> {
 
     /// Asks a registry about a release as the one of Terraform answers.
     fn release(&self, provider: &ProviderAddr, version: &Version) -> Option<SystemTime> {
-        let host = provider.hostname();
-        if self.published.is_silent(host.ascii()) {
-            return None;
-        }
         let asked = version.to_string();
         let path = [provider.namespace(), provider.type_name(), &asked];
+        let net = &self.published.net;
         let answer = self
-            .ask_by(host, &path, MAX_DOCUMENT_BYTES, |ask| {
-                self.net.optional_document(ask)
-            })
-            // Nothing depends on a date, so a host that is slow or broken costs one wait in a run (rules
-            // 11.3).
-            .inspect_err(|_| self.published.give_up(host.ascii()))
+            .ask(net, provider.hostname(), &path, MAX_DOCUMENT_BYTES)
             .ok()
             .filter(|answer| answer.status == 200)?;
-        let document: ReleaseDocument = read_json(&answer.body).ok()?;
+        let document: Value = read_json(&answer.body).ok()?;
         // The date of another version says nothing of this one.
-        let is_other = document.version.is_some_and(|stated| stated != asked);
-        read_timestamp(text(&document.published_at)).filter(|_| !is_other)
+        let is_other = document["version"]
+            .as_str()
+            .is_some_and(|stated| stated != asked);
+        read_timestamp(document["published_at"].as_str()?).filter(|_| !is_other)
     }
 
     /// Asks the documentation API of OpenTofu about all versions of a provider.
     fn documented(&self, provider: &ProviderAddr) -> Option<BTreeMap<Version, SystemTime>> {
         let base: Url = OPENTOFU_DOCUMENTATION.parse().ok()?;
-        let host = base.origin().host;
-        if self.published.is_silent(&host) {
-            return None;
-        }
+        let net = &self.published.net;
         let path = [provider.namespace(), provider.type_name(), "index.json"];
         let ask = Ask {
             url: &base.below(path),
             headers: &[],
             credentials: None,
-            hops: DOCUMENT_HOPS,
+            hops: HOPS,
             limit: MAX_DOCUMENT_BYTES,
-            timeout: self.net.policy.document_timeout,
+            timeout: net.policy.document_timeout,
             // Nothing signs a date, so it must not be changed on the way.
             redirects: Redirects::Encrypted,
         };
-        let answer = self
-            .net
-            .optional_document(&ask)
-            .inspect_err(|_| self.published.give_up(&host))
+        let answer = net
+            .document(&ask, net.policy.documents())
             .ok()
             .filter(|answer| answer.status == 200)?;
-        let document: DocumentedProvider = read_json(&answer.body).ok()?;
-        let dates = document
-            .versions
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|release| {
-                let id = text(&release.id);
-                let version = id.strip_prefix('v').unwrap_or(id).parse().ok()?;
-                Some((version, read_timestamp(text(&release.published))?))
-            })
-            .collect();
-        Some(dates)
+        let document: Value = read_json(&answer.body).ok()?;
+        let versions = document["versions"].as_array().into_iter().flatten();
+        let dates = versions.filter_map(|release| {
+            let id = release["id"].as_str()?;
+            let version = id.strip_prefix('v').unwrap_or(id).parse().ok()?;
+            Some((version, read_timestamp(release["published"].as_str()?)?))
+        });
+        Some(dates.collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::time::Duration;
 
     use super::*;
     use crate::package::calendar::day;
     use crate::sources::discovery::Discovery;
-    use crate::sources::net::Net;
     use crate::sources::registry::Hosts;
-    use crate::sources::retry::RetryPolicy;
-    use crate::world::mem::{MemClock, MemEnv, MemHttp};
+    use crate::world::mem::{MemClock, MemHttp};
     use crate::world::{Credentials, HttpError, HttpResponse, Secret};
 
     const FLAVOR: Flavor = Flavor::OpenTofu1_12;
@@ -162,25 +150,17 @@ mod tests {
                     let json = [("content-type", "application/json")];
                     Ok(HttpResponse::of(200, &json, *text))
                 }
-                Some((_, reason)) => Err(HttpError::Broken {
-                    reason: (*reason).to_owned(),
+                Some(_) => Err(HttpError::Timeout {
+                    limit: Duration::from_secs(1),
                 }),
                 None => Ok(HttpResponse::of(404, &[], "")),
             }
         });
         let clock = MemClock::default();
-        let net = Net {
-            http: &http,
-            clock: &clock,
-            policy: RetryPolicy::of(&MemEnv::default(), FLAVOR),
-            package_credentials: Arc::new(|_| None),
-            observer: &|_| {},
-            outages: Arc::default(),
-        };
+        let net = Net::of_doubles(&http, &clock, FLAVOR);
         let hosts = Hosts {
             services: BTreeMap::new(),
-            credentials: Box::new(|_| Some(Credentials::Bearer(Secret::new("word")))),
-            helper: Box::new(|_| None),
+            credentials: Box::new(|_| Ok(Some(Credentials::Bearer(Secret::new("word"))))),
         };
         let discovery = Arc::new(Discovery::new(net.clone(), hosts));
         let registry = Registry::new(net, FLAVOR, discovery);
@@ -253,7 +233,7 @@ mod tests {
         const DOCUMENT: &str =
             "https://api.opentofu.org/registry/docs/providers/acme/demo/index.json";
         let releases = ["acme/demo 1.2.0", "acme/other 1.2.0"];
-        let (days, asked) = ask(&[(DOCUMENT, "reset")], &releases);
+        let (days, asked) = ask(&[(DOCUMENT, "nothing")], &releases);
         assert_eq!(days, ["unknown"; 2]);
         assert_eq!(asked, [DOCUMENT]);
         // A document that is not there is an answer.
@@ -262,7 +242,7 @@ mod tests {
 
         const HOST: &str = "https://registry.example.com/.well-known/terraform.json";
         const RELEASE: &str = "https://registry.example.com/v1/providers/acme/demo/1.2.0";
-        let documents = [(HOST, DISCOVERED), (RELEASE, "reset")];
+        let documents = [(HOST, DISCOVERED), (RELEASE, "nothing")];
         let releases = ["1.2.0", "1.1.0"].map(|v| format!("registry.example.com/acme/demo {v}"));
         let (days, asked) = ask(&documents, &releases.each_ref().map(|text| &**text));
         assert_eq!(days, ["unknown"; 2]);

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::sources::retry::RetryPolicy;
 use crate::world::HttpResponse;
-use crate::world::mem::{MemClock, MemEnv, MemHttp};
+use crate::world::mem::{MemClock, MemHttp};
 
 /// Asks a registry, by the rules of a flavor, for the packages of two platforms, of which it states these
 /// fields `packages`.
@@ -28,14 +27,7 @@ fn ask(flavor: Flavor, fields: [&'static str; 2]) -> [Result<PackageMeta, String
         Ok(HttpResponse::of(200, &[], body))
     });
     let clock = MemClock::default();
-    let net = Net {
-        http: &http,
-        clock: &clock,
-        policy: RetryPolicy::of(&MemEnv::default(), flavor),
-        package_credentials: Arc::new(|_| None),
-        observer: &|_| {},
-        outages: Arc::default(),
-    };
+    let net = Net::of_doubles(&http, &clock, flavor);
     let host: Hostname = "example.com".parse().expect("valid");
     let services = [(
         "providers.v1".to_owned(),
@@ -43,8 +35,7 @@ fn ask(flavor: Flavor, fields: [&'static str; 2]) -> [Result<PackageMeta, String
     )];
     let hosts = Hosts {
         services: BTreeMap::from([(host, BTreeMap::from(services))]),
-        credentials: Box::new(|_| None),
-        helper: Box::new(|_| None),
+        credentials: Box::new(|_| Ok(None)),
     };
     let discovery = Arc::new(Discovery::new(net.clone(), hosts));
     let registry = Registry::new(net, flavor, discovery);
@@ -62,14 +53,14 @@ fn ask(flavor: Flavor, fields: [&'static str; 2]) -> [Result<PackageMeta, String
 const ONE: &str = "{\"linux_amd64\":{\"hashes\":[\"h1:x\"],\"package_size\":5}}";
 
 #[test]
-fn packages_of_a_release_share_what_is_stated_alike() {
+fn each_document_of_a_release_has_its_claims() {
     let [first, second] = ask(Flavor::OpenTofu1_12, [ONE, ONE]).map(|one| one.expect("found"));
     let (first, second) = (
         first.claims.expect("stated"),
         second.claims.expect("stated"),
     );
     assert_eq!(first.by, "example.com");
-    assert!(Arc::ptr_eq(&first, &second));
+    assert_eq!(first, second);
     let other = "{\"linux_amd64\":{\"hashes\":[\"h1:y\"]}}";
     let [first, second] = ask(Flavor::OpenTofu1_12, [ONE, other]).map(|one| one.expect("found"));
     assert_ne!(first.claims, second.claims);
