@@ -253,11 +253,8 @@ pub(crate) fn unproven(error: &AuthError, flavor: Flavor) -> &'static str {
             "nothing was written or downloaded; check the clock of this machine, and if it is right, report \
              it to the publisher of the provider"
         }
-        AuthError::UnknownSchemes { .. }
-        | AuthError::StatedHashesDiffer { .. }
-        | AuthError::ClaimsLackPackage { .. }
-        | AuthError::ClaimsLackSize { .. }
-        | AuthError::ClaimsLackHash { .. }
+        AuthError::StatedHashes { .. }
+        | AuthError::ClaimsLack { .. }
         | AuthError::ClaimedHashDiffers { .. } => {
             "nothing was written; ask the operator of the registry or mirror to correct the package or its \
              hashes, and do not install it until then"

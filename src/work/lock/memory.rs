@@ -1,7 +1,6 @@
 //! Locked releases, compared with the memory of the project file.
 
 use super::job::LockJob;
-use crate::authenticate::Signer;
 use crate::changes;
 use crate::locker::{Locked, ProviderOutcome};
 use crate::report::RootResult;
@@ -70,7 +69,10 @@ impl LockJob<'_, '_> {
                 |ProviderOutcome {
                      provider, signers, ..
                  }| {
-                    (provider.clone(), signers.iter().map(Signer::key).collect())
+                    (
+                        provider.clone(),
+                        signers.iter().map(|signer| signer.key.clone()).collect(),
+                    )
                 },
             )
             .collect();

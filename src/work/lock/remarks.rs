@@ -179,7 +179,11 @@ impl ProviderRemarks<'_> {
     fn signers(&self, result: &mut RootResult) {
         for signer in &self.outcome.signers {
             for remark in &signer.remarks {
-                let text = format!("{} is signed by key {}: {remark}", self.name, signer.key_id);
+                let text = format!(
+                    "{} is signed by key {}: {remark}",
+                    self.name,
+                    signer.key.key_id()
+                );
                 self.rule(result, rules::SIGNATURE_ODD, text);
             }
         }

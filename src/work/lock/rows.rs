@@ -54,7 +54,7 @@ pub(super) fn entry(
     }
     let signers = outcome.signers.iter().map(|signer| SignerRow {
         class: signer.class,
-        key_id: signer.key_id.clone(),
+        key_id: signer.key.key_id().to_owned(),
     });
     let age = outcome.age.as_ref();
     let dates = age.and_then(|search| search.dates.as_ref());
@@ -127,7 +127,10 @@ fn replaced(outcome: &ProviderOutcome) -> Vec<ReplacedHash> {
             platform: platform.to_string(),
             hash: hash.clone(),
         });
-    let key_ids = outcome.signers.iter().map(|signer| signer.key_id.clone());
+    let key_ids = outcome
+        .signers
+        .iter()
+        .map(|signer| signer.key.key_id().to_owned());
     outcome
         .replaced
         .iter()

@@ -123,3 +123,35 @@ impl ReleaseFact {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{KeyId, SignerKey};
+
+    const PRIMARY: &str = "C874011F0AB405110D02105534365D9472D7468F";
+    const SUBKEY: &str = "B36CBA91A2C0730C435FC280B0B441097685B676";
+
+    #[track_caller]
+    fn check(pin: &str, subkey: Option<&str>, wanted: bool) {
+        let signer = SignerKey {
+            fingerprint: PRIMARY.to_owned(),
+            subkey: subkey.map(str::to_owned),
+        };
+        let key = KeyId::parse(pin).expect("a key");
+        assert_eq!(signer.is(&key), wanted, "{pin}");
+    }
+
+    #[test]
+    fn a_primary_key_stands_for_its_subkeys() {
+        for by in [None, Some(SUBKEY)] {
+            check(PRIMARY, by, true);
+            check(&PRIMARY[24..], by, true);
+            check(&PRIMARY[24..].to_lowercase(), by, true);
+            // The beginning of a fingerprint is no ID.
+            check(&PRIMARY[..16], by, false);
+            let is_subkey = by.is_some();
+            check(SUBKEY, by, is_subkey);
+            check(&SUBKEY[24..], by, is_subkey);
+        }
+    }
+}

@@ -20,11 +20,13 @@ pub fn check_claims(
 ) -> Result<(), AuthError> {
     let platform = platform.clone();
     let Some(package) = claims.packages.get(&platform) else {
-        return Err(AuthError::ClaimsLackPackage { platform });
+        let lacking = "none of";
+        return Err(AuthError::ClaimsLack { lacking, platform });
     };
     // OpenTofu requires a size above 0 (rules 4.4).
     if package.size.is_none() {
-        return Err(AuthError::ClaimsLackSize { platform });
+        let lacking = "no size of that for";
+        return Err(AuthError::ClaimsLack { lacking, platform });
     }
     let mut any = false;
     for claimed in package.hashes.of(Scheme::Zh) {
@@ -38,7 +40,8 @@ pub fn check_claims(
         any = true;
     }
     if !any {
-        return Err(AuthError::ClaimsLackHash { platform });
+        let lacking = "no zh: of that for";
+        return Err(AuthError::ClaimsLack { lacking, platform });
     }
     Ok(())
 }

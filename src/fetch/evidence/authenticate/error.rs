@@ -19,25 +19,18 @@ pub enum AuthError {
         listed: Hash,
         stated: Hash,
     },
-    #[error("the mirror states only hashes of unknown schemes: {}", listed(stated))]
-    UnknownSchemes {
+    #[error("{fault}: {}", listed(stated))]
+    StatedHashes {
+        fault: &'static str,
         /// The hashes, as the mirror spells them.
         stated: Hashes,
     },
-    #[error(
-        "the package has none of the hashes that the mirror states: {}",
-        listed(stated)
-    )]
-    StatedHashesDiffer {
-        /// The hashes, as the mirror spells them.
-        stated: Hashes,
+    #[error("the registry states hashes of packages, but {lacking} {platform}")]
+    ClaimsLack {
+        /// What is not stated, as in `no size of that for`.
+        lacking: &'static str,
+        platform: Platform,
     },
-    #[error("the registry states hashes of packages, but none of {platform}")]
-    ClaimsLackPackage { platform: Platform },
-    #[error("the registry states hashes of packages, but no size of that for {platform}")]
-    ClaimsLackSize { platform: Platform },
-    #[error("the registry states hashes of packages, but no zh: of that for {platform}")]
-    ClaimsLackHash { platform: Platform },
     #[error(
         "the registry states {} of {platform}, but {stated} as its shasum",
         shown(claimed)
@@ -56,10 +49,10 @@ pub enum AuthError {
     KeyUnreadable {
         /// The number of the key, counted from 1.
         number: usize,
-        fault: KeyFault,
+        fault: Fault,
     },
     #[error("the signature is not readable: {fault}")]
-    SignatureUnreadable { fault: SignatureFault },
+    SignatureUnreadable { fault: Fault },
     #[error("{}", unknown_issuer(.tried, .issuer.as_deref()))]
     UnknownIssuer {
         /// The IDs of the primary keys that were tried, in the registry's order.
@@ -82,77 +75,24 @@ pub enum AuthError {
     TrustSignature { key_id: String, reason: Box<Self> },
 }
 
-/// A key that is refused before anything is checked with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum KeyFault {
-    #[error("it is no text with ASCII armor")]
-    NotArmored,
-    #[error("its armor holds no public key")]
-    NotPublicKey,
-    #[error("it is longer than {} KiB", super::limits::MAX_ARMOR_BYTES / 1024)]
-    TooLong,
-    #[error("it has more than {} packets", super::limits::MAX_PACKETS)]
-    TooManyPackets,
-    #[error(
-        "it has more than {} signatures over itself",
-        super::limits::MAX_SELF_SIGNATURES
-    )]
-    TooManySignatures,
-    #[error("it is damaged")]
-    Damaged,
-    #[error("it holds no complete key of a known kind")]
-    NoCompleteKey,
-}
-
-/// A signature file that is refused before anything is checked with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SignatureFault {
-    #[error("it is empty")]
-    Empty,
-    #[error("it has ASCII armor, which neither Terraform nor OpenTofu reads")]
-    Armored,
-    #[error("it is no text with ASCII armor")]
-    NotArmored,
-    #[error("it is longer than {} KiB", super::limits::MAX_SIGNATURE_BYTES / 1024)]
-    TooLong,
-    #[error("it has more than {} packets", super::limits::MAX_SIGNATURE_PACKETS)]
-    TooManyPackets,
-    #[error("it is no OpenPGP signature, or a damaged one")]
-    Damaged,
-    #[error("it holds something else than signatures")]
-    NotSignature,
-    #[error("it is no signature over a file")]
-    NotOverFile,
-    #[error("it does not say when it was made")]
-    NoTime,
-    #[error("it does not say which key made it")]
-    NoIssuer,
-}
+/// The reason why a key block or a signature file is refused before anything is checked with it, as a sentence about it.
+pub(super) type Fault = &'static str;
 
 /// Maximum number of hashes in a message.
 const MAX_SHOWN_HASHES: usize = 3;
 
-/// Maximum length of a stated hash in a message, in bytes; a hash of a known scheme is shorter.
-const MAX_SHOWN_HASH_BYTES: usize = 100;
+/// Maximum number of characters of a stated hash in a message; a hash of a known scheme is shorter.
+const MAX_SHOWN_HASH_CHARS: usize = 100;
 
-fn shown(hash: &Hash) -> &str {
-    match hash.as_str() {
-        text if text.len() <= MAX_SHOWN_HASH_BYTES => text,
-        _ => "a long text",
-    }
+fn shown(hash: &Hash) -> String {
+    hash.as_str().chars().take(MAX_SHOWN_HASH_CHARS).collect()
 }
 
 fn listed(stated: &Hashes) -> String {
-    let shown: Vec<&str> = stated
-        .iter()
-        .map(Hash::as_str)
-        .filter(|text| text.len() <= MAX_SHOWN_HASH_BYTES)
-        .take(MAX_SHOWN_HASHES)
-        .collect();
-    match stated.len() - shown.len() {
-        0 => shown.join(", "),
-        more if shown.is_empty() => format!("{more} long texts"),
-        more => format!("{} and {more} more", shown.join(", ")),
+    let hashes: Vec<String> = stated.iter().take(MAX_SHOWN_HASHES).map(shown).collect();
+    match stated.len() - hashes.len() {
+        0 => hashes.join(", "),
+        more => format!("{} and {more} more", hashes.join(", ")),
     }
 }
 

@@ -4,7 +4,7 @@ use pgp::crypto::public_key::PublicKeyAlgorithm;
 use pgp::packet::{Packet, PublicKey, PublicSubkey, Signature, SignatureType, UserId};
 use pgp::types::{EcdsaPublicParams, KeyDetails, KeyVersion, PublicParams, Tag};
 
-use super::error::KeyFault;
+use super::error::Fault;
 use super::limits::{MAX_PACKETS, MAX_SELF_SIGNATURES};
 use super::packets::{PacketFault, packets};
 use super::signature_info::{KeyId, SignatureInfo, UnusableSignature, can_sign, id_of, spell};
@@ -37,9 +37,8 @@ pub(super) struct User {
 #[derive(Debug)]
 pub(super) struct Subkey {
     pub(super) key: PublicSubkey,
-    /// The newest signature that binds it.
-    pub(super) binding: SignatureInfo,
-    pub(super) agreement: Option<SignatureInfo>,
+    /// The newest signature that binds it, with its agreement. Invariant: there in a key that is complete.
+    binding: Option<(SignatureInfo, Option<SignatureInfo>)>,
     pub(super) revocations: Vec<SignatureInfo>,
 }
 
@@ -70,17 +69,17 @@ struct Spoiled;
 impl Keyring {
     /// Reads the keys of a block. As in the programs' library, a key with a damaged or badly
     /// signed part is left out as a whole, and only a block without any other key is an error.
-    pub(super) fn read(block: &[u8]) -> Result<Self, KeyFault> {
+    pub(super) fn read(block: &[u8]) -> Result<Self, Fault> {
         Self::read_with(block, OwnSignatures::Checked)
     }
 
     /// Reads the keys of a block that this program carries with it. A test has checked their signatures over
     /// themselves; to check them in each run would cost more than everything else.
-    pub(super) fn read_known(block: &[u8]) -> Result<Self, KeyFault> {
+    pub(super) fn read_known(block: &[u8]) -> Result<Self, Fault> {
         Self::read_with(block, OwnSignatures::Known)
     }
 
-    fn read_with(block: &[u8], own_signatures: OwnSignatures) -> Result<Self, KeyFault> {
+    fn read_with(block: &[u8], own_signatures: OwnSignatures) -> Result<Self, Fault> {
         let parts = parts(block)?;
         let is_empty = parts.is_empty();
         let mut allowance = MAX_SELF_SIGNATURES;
@@ -99,12 +98,12 @@ impl Keyring {
             // Each check of a signature takes up to some milliseconds, and a registry may repeat them as it
             // likes.
             if allowance == 0 {
-                return Err(KeyFault::TooManySignatures);
+                return Err("it has more than 128 signatures over itself");
             }
             keys.extend(key.ok());
         }
         if keys.is_empty() && !is_empty {
-            return Err(KeyFault::NoCompleteKey);
+            return Err("it holds no complete key of a known kind");
         }
         Ok(Self { keys })
     }
@@ -123,7 +122,7 @@ impl Keyring {
                 candidates.push(SignerCandidate { key, subkey: None });
             }
             for subkey in &key.subkeys {
-                if id_of(&subkey.key) == id && subkey.binding.may_sign == Some(true) {
+                if id_of(&subkey.key) == id && subkey.binding().may_sign == Some(true) {
                     candidates.push(SignerCandidate {
                         key,
                         subkey: Some(subkey),
@@ -162,13 +161,30 @@ impl BoundKey {
     }
 }
 
+impl Subkey {
+    /// Returns the newest signature that binds it.
+    pub(super) fn binding(&self) -> &SignatureInfo {
+        &self.bound().0
+    }
+
+    /// Returns its signature that it belongs to the primary key, if it may sign.
+    pub(super) fn agreement(&self) -> Option<&SignatureInfo> {
+        self.bound().1.as_ref()
+    }
+
+    fn bound(&self) -> &(SignatureInfo, Option<SignatureInfo>) {
+        let binding = self.binding.as_ref();
+        binding.expect("a key with a subkey that is not bound is left out")
+    }
+}
+
 /// Cuts a key block into packets.
-fn parts(block: &[u8]) -> Result<Vec<KeyPart>, KeyFault> {
+fn parts(block: &[u8]) -> Result<Vec<KeyPart>, Fault> {
     let mut parts = Vec::new();
     for packet in packets(block) {
         // A key server hands out keys with thousands of signatures by strangers; millions are an attack.
         if parts.len() == MAX_PACKETS {
-            return Err(KeyFault::TooManyPackets);
+            return Err("it has more than 8192 packets");
         }
         parts.push(match packet {
             Ok(Packet::PublicKey(key)) if is_known(&key) && can_sign(key.algorithm()) => {
@@ -182,14 +198,14 @@ fn parts(block: &[u8]) -> Result<Vec<KeyPart>, KeyFault> {
             Ok(Packet::Signature(signature)) => match SignatureInfo::read(&signature) {
                 Ok(info) => KeyPart::Signature(Box::new(signature), info),
                 Err(UnusableSignature::Skipped) => continue,
-                Err(UnusableSignature::Broken(_)) => KeyPart::Broken,
+                Err(UnusableSignature::Broken) => KeyPart::Broken,
             },
             // Neither belongs to what a key states (RFC 4880, 5.8 and 5.10).
             Ok(Packet::Marker(_) | Packet::Trust(_)) => continue,
             Ok(_) => KeyPart::Ignored,
             Err(PacketFault::Unsupported) => continue,
             Err(PacketFault::Broken) => KeyPart::Broken,
-            Err(PacketFault::Damaged) => return Err(KeyFault::Damaged),
+            Err(PacketFault::Damaged) => return Err("it is damaged"),
         });
     }
     Ok(parts)
@@ -221,13 +237,6 @@ enum SignatureSubject {
     Subkey,
 }
 
-/// A subkey, perhaps not bound yet.
-struct Unbound {
-    key: PublicSubkey,
-    binding: Option<(SignatureInfo, Option<SignatureInfo>)>,
-    revocations: Vec<SignatureInfo>,
-}
-
 /// The treatment of the signatures of a key over its own parts.
 #[derive(Clone, Copy)]
 enum OwnSignatures {
@@ -247,25 +256,24 @@ impl OwnSignatures {
 
 /// Collects the parts of one key.
 struct Builder<'a> {
-    primary: PublicKey,
+    key: BoundKey,
     own_signatures: OwnSignatures,
     allowance: &'a mut usize,
     about: SignatureSubject,
-    users: Vec<User>,
-    subkeys: Vec<Unbound>,
-    revocations: Vec<SignatureInfo>,
 }
 
 impl<'a> Builder<'a> {
     fn new(primary: PublicKey, own_signatures: OwnSignatures, allowance: &'a mut usize) -> Self {
         Self {
-            primary,
+            key: BoundKey {
+                primary,
+                revocations: Vec::new(),
+                users: Vec::new(),
+                subkeys: Vec::new(),
+            },
             own_signatures,
             allowance,
             about: SignatureSubject::Key,
-            users: Vec::new(),
-            subkeys: Vec::new(),
-            revocations: Vec::new(),
         }
     }
 
@@ -273,36 +281,23 @@ impl<'a> Builder<'a> {
         for part in parts {
             self.add(part)?;
         }
-        self.users
+        self.key
+            .users
             .retain(|user| user.confirmation.is_some() || !user.revocations.is_empty());
+        let is_bound = |subkey: &Subkey| subkey.binding.is_some();
         // A key that no user is bound to counts for nothing in that library.
-        if self.users.is_empty() {
+        if self.key.users.is_empty() || !self.key.subkeys.iter().all(is_bound) {
             return Err(Spoiled);
         }
-        let mut subkeys = Vec::new();
-        for subkey in self.subkeys {
-            let (binding, agreement) = subkey.binding.ok_or(Spoiled)?;
-            subkeys.push(Subkey {
-                key: subkey.key,
-                binding,
-                agreement,
-                revocations: subkey.revocations,
-            });
-        }
-        Ok(BoundKey {
-            subkeys,
-            primary: self.primary,
-            revocations: self.revocations,
-            users: self.users,
-        })
+        Ok(self.key)
     }
 
     fn add(&mut self, part: KeyPart) -> Result<(), Spoiled> {
         match part {
             KeyPart::User(id) => {
                 // Of two users of the same name, the library keeps the later.
-                self.users.retain(|user| user.id.id() != id.id());
-                self.users.push(User {
+                self.key.users.retain(|user| user.id.id() != id.id());
+                self.key.users.push(User {
                     id,
                     confirmation: None,
                     revocations: Vec::new(),
@@ -310,7 +305,7 @@ impl<'a> Builder<'a> {
                 self.about = SignatureSubject::User;
             }
             KeyPart::Subkey(key) => {
-                self.subkeys.push(Unbound {
+                self.key.subkeys.push(Subkey {
                     key,
                     binding: None,
                     revocations: Vec::new(),
@@ -322,8 +317,8 @@ impl<'a> Builder<'a> {
                 SignatureSubject::Key if info.kind == SignatureType::KeyRevocation => {
                     self.spend(&info)?;
                     self.own_signatures
-                        .ensure(|| signature.verify_key(&self.primary))?;
-                    self.revocations.push(info);
+                        .ensure(|| signature.verify_key(&self.key.primary))?;
+                    self.key.revocations.push(info);
                 }
                 SignatureSubject::Key => {}
                 SignatureSubject::User => self.add_to_user(&signature, info)?,
@@ -348,13 +343,13 @@ impl<'a> Builder<'a> {
         if !is_confirmation && info.kind != SignatureType::CertRevocation {
             return Err(Spoiled);
         }
-        if !info.is_by(&self.primary) {
+        if !info.is_by(&self.key.primary) {
             return Ok(());
         }
         self.spend(&info)?;
-        let user = self.users.last_mut().ok_or(Spoiled)?;
+        let user = self.key.users.last_mut().ok_or(Spoiled)?;
         self.own_signatures
-            .ensure(|| signature.verify_certification(&self.primary, Tag::UserId, &user.id))?;
+            .ensure(|| signature.verify_certification(&self.key.primary, Tag::UserId, &user.id))?;
         let older = |old: &SignatureInfo| old.created < info.created;
         if !is_confirmation {
             user.revocations.push(info);
@@ -371,16 +366,16 @@ impl<'a> Builder<'a> {
             return Err(Spoiled);
         }
         self.spend(&info)?;
-        let subkey = self.subkeys.last_mut().ok_or(Spoiled)?;
+        let subkey = self.key.subkeys.last_mut().ok_or(Spoiled)?;
         self.own_signatures
-            .ensure(|| signature.verify_subkey_binding(&self.primary, &subkey.key))?;
+            .ensure(|| signature.verify_subkey_binding(&self.key.primary, &subkey.key))?;
         // A subkey that only encrypts signs nothing that others could claim, so it need not agree (RFC 4880,
         // 5.2.1, type 0x19).
         let agreement = if info.may_sign == Some(true) {
             Some(agreement(
                 signature,
                 &subkey.key,
-                &self.primary,
+                &self.key.primary,
                 self.own_signatures,
             )?)
         } else {
@@ -400,7 +395,7 @@ impl<'a> Builder<'a> {
     fn spend(&mut self, info: &SignatureInfo) -> Result<(), Spoiled> {
         *self.allowance = self.allowance.saturating_sub(1);
         // A signature by another kind of key cannot be by this one, and to check it costs time.
-        let fits = *self.allowance > 0 && info.algorithm == self.primary.algorithm();
+        let fits = *self.allowance > 0 && info.algorithm == self.key.primary.algorithm();
         fits.then_some(()).ok_or(Spoiled)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use super::armor;
-use super::error::KeyFault;
+use super::error::Fault;
 use super::keyring::Keyring;
 
 /// Maximum number of key blocks that are remembered.
@@ -15,7 +15,7 @@ const MAX_REMEMBERED: usize = 64;
 const MAX_REMEMBERED_BYTES: usize = 64 * 1024;
 
 /// The keys of a block, or the reason why it is refused.
-type KeyringResult = Result<Arc<Keyring>, KeyFault>;
+type KeyringResult = Result<Arc<Keyring>, Fault>;
 
 /// The blocks that were read so far; one that is being read is waited for.
 static REMEMBERED: Mutex<BTreeMap<Vec<u8>, Arc<OnceLock<KeyringResult>>>> =

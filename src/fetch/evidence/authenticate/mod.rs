@@ -23,7 +23,7 @@ use crate::addr::ProviderAddr;
 use crate::flavor::{Flavor, Program};
 use crate::hash::{CheckedPackage, Hash, Hashes, zh_of_digest};
 use crate::package::calendar::span;
-use crate::package::{ChecksumList, Evidence, KeyId, SignerKey, SigningKey};
+use crate::package::{ChecksumList, Evidence, SignerKey, SigningKey};
 
 mod armor;
 mod attestation;
@@ -47,7 +47,7 @@ pub use attestation::{
     AttestationError, AttestationRoots, AttestedPackages, MAX_ROOTS_BYTES, TrustedRootError,
 };
 pub use claims::check_claims;
-pub use error::{AuthError, KeyFault, SignatureFault};
+pub use error::AuthError;
 pub use note::{FactSigner, Note, SignerError};
 
 use openpgp::{Detached, Verified};
@@ -106,34 +106,12 @@ impl Rules {
 pub struct Signer {
     /// The name of the signature's class in the program.
     pub class: Class,
-    /// The 64-bit ID of the primary key, 16 upper-case hexadecimal digits.
-    pub key_id: String,
-    /// The fingerprint of the primary key, 40 upper-case hexadecimal digits.
-    pub fingerprint: String,
-    /// The fingerprint of the subkey that signed, if it was one.
-    pub subkey: Option<String>,
+    /// The key that made the signature.
+    pub key: SignerKey,
     /// The time when the key expires, if it does.
     pub expires: Option<SystemTime>,
     /// The oddities that do not stop the program.
     pub remarks: Vec<KeyRemark>,
-}
-
-impl Signer {
-    /// Returns true if `key` names a key that made the signature: the primary key, which also names its
-    /// subkeys, or the subkey itself.
-    #[must_use]
-    pub fn is(&self, key: &KeyId) -> bool {
-        self.key().is(key)
-    }
-
-    /// Returns the key that made the signature.
-    #[must_use]
-    pub fn key(&self) -> SignerKey {
-        SignerKey {
-            fingerprint: self.fingerprint.clone(),
-            subkey: self.subkey.clone(),
-        }
-    }
 }
 
 /// A valid signature over a checksum document.
@@ -165,38 +143,25 @@ pub enum Class {
 pub enum KeyRemark {
     /// The key, or the subkey that signed, has expired.
     #[error("the key has expired")]
-    KeyExpired {
-        /// The time of its expiry.
-        at: SystemTime,
-    },
+    KeyExpired,
     /// The key, or the subkey that signed, was made after this moment.
     #[error("the key was made {} in the future", span(*ahead))]
     KeyFromTheFuture {
-        /// The stated time of its creation.
-        created: SystemTime,
         /// The time from now until then.
         ahead: Duration,
     },
     /// The signature, or one that binds the key, has expired.
     #[error("the signature has expired")]
-    SignatureExpired {
-        /// The time of its expiry.
-        at: SystemTime,
-    },
+    SignatureExpired,
     /// The signature, or one that binds the key, was made after this moment.
     #[error("the signature was made {} in the future", span(*ahead))]
     SignatureFromTheFuture {
-        /// The stated time of its creation.
-        created: SystemTime,
         /// The time from now until then.
         ahead: Duration,
     },
     /// The signature is over a digest that can be forged.
-    #[error("the signature is over a {name} digest")]
-    WeakDigest {
-        /// The name of the digest, as `OpenPGP` spells it.
-        name: &'static str,
-    },
+    #[error("the signature is over a SHA1 digest")]
+    WeakDigest,
 }
 
 /// Returns the checksum document, if it lists the package as the registry states it. The signer of the
@@ -234,7 +199,8 @@ pub fn checkable(stated: &Hashes) -> Result<(), AuthError> {
     if stated.is_empty() || stated.known().next().is_some() {
         return Ok(());
     }
-    Err(AuthError::UnknownSchemes {
+    Err(AuthError::StatedHashes {
+        fault: "the mirror states only hashes of unknown schemes",
         stated: stated.clone(),
     })
 }
@@ -252,7 +218,8 @@ pub fn confirmed(stated: &Hashes, package: &CheckedPackage<'_>) -> Result<Hashes
     };
     let matching = Hashes::from_iter(stated.iter().filter(is_of_package).cloned());
     if matching.is_empty() && !stated.is_empty() {
-        return Err(AuthError::StatedHashesDiffer {
+        return Err(AuthError::StatedHashes {
+            fault: "the package has none of the hashes that the mirror states",
             stated: stated.clone(),
         });
     }
@@ -345,9 +312,7 @@ fn finish(
         expires: matched.verified.expires,
         remarks: matched.verified.remarks(),
         // The `key_id` that the registry states counts for nothing (rules 3.6).
-        key_id: matched.verified.key_id,
-        fingerprint: matched.verified.fingerprint,
-        subkey: matched.verified.subkey,
+        key: matched.verified.signer,
     };
     let made = matched.verified.made;
     Ok(GoodSignature { signer, made })
@@ -365,7 +330,7 @@ fn class(matched: &MatchedKey<'_>, signature: &Detached<'_>) -> Result<Class, Au
         return Ok(Class::SelfSigned);
     }
     let wrap = |reason| AuthError::TrustSignature {
-        key_id: matched.verified.key_id.clone(),
+        key_id: matched.verified.signer.key_id().to_owned(),
         reason: Box::new(reason),
     };
     trusted_by_partners_key(matched, signature.now()).map_err(wrap)?;
@@ -411,53 +376,12 @@ fn moment(seconds: u64) -> SystemTime {
 
 impl fmt::Display for Signer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key_id = self.key.key_id();
         match self.class {
             Class::HashiCorp => f.write_str("signed by HashiCorp"),
-            Class::Partner => write!(f, "signed by a HashiCorp partner, key ID {}", self.key_id),
-            Class::SelfSigned => write!(f, "self-signed, key ID {}", self.key_id),
-            Class::Signed => write!(f, "signed, key ID {}", self.key_id),
-        }
-    }
-}
-
-#[cfg(test)]
-mod signer_tests {
-    use super::{Class, Signer};
-    use crate::diag::Texts;
-    use crate::project;
-
-    const PRIMARY: &str = "C874011F0AB405110D02105534365D9472D7468F";
-    const SUBKEY: &str = "B36CBA91A2C0730C435FC280B0B441097685B676";
-
-    #[track_caller]
-    fn check(pin: &str, subkey: Option<&str>, wanted: bool) {
-        let text = format!("policy {{\n  provider \"a/b\" {{ key_id = \"{pin}\" }}\n}}\n");
-        let file = Texts::default().add("", text.clone().into_bytes());
-        let (project, problems) = project::parse(file, text.as_bytes());
-        assert!(problems.is_empty(), "{problems:?}");
-        let key = &project.policy.expect("a policy").keys[0].key;
-        let signer = Signer {
-            class: Class::HashiCorp,
-            key_id: PRIMARY[24..].to_owned(),
-            fingerprint: PRIMARY.to_owned(),
-            subkey: subkey.map(str::to_owned),
-            expires: None,
-            remarks: Vec::new(),
-        };
-        assert_eq!(signer.is(key), wanted, "{pin}");
-    }
-
-    #[test]
-    fn a_primary_key_stands_for_its_subkeys() {
-        for by in [None, Some(SUBKEY)] {
-            check(PRIMARY, by, true);
-            check(&PRIMARY[24..], by, true);
-            check(&PRIMARY[24..].to_lowercase(), by, true);
-            // The beginning of a fingerprint is no ID.
-            check(&PRIMARY[..16], by, false);
-            let is_subkey = by.is_some();
-            check(SUBKEY, by, is_subkey);
-            check(&SUBKEY[24..], by, is_subkey);
+            Class::Partner => write!(f, "signed by a HashiCorp partner, key ID {key_id}"),
+            Class::SelfSigned => write!(f, "self-signed, key ID {key_id}"),
+            Class::Signed => write!(f, "signed, key ID {key_id}"),
         }
     }
 }

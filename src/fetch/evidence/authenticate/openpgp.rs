@@ -7,12 +7,13 @@ use pgp::crypto::public_key::PublicKeyAlgorithm;
 use pgp::packet::{Packet, Signature, SignatureType};
 use pgp::types::KeyDetails as _;
 
-use super::error::{AuthError, SignatureFault};
+use super::error::{AuthError, Fault};
 use super::keyring::{Keyring, SignerCandidate};
 use super::limits::{MAX_SIGNATURE_BYTES, MAX_SIGNATURE_PACKETS};
 use super::packets::{PacketFault, packets};
 use super::signature_info::{SignatureInfo, UnusableSignature, spell, spell_fingerprint};
 use super::{KeyRemark, moment};
+use crate::package::SignerKey;
 
 /// Maximum difference between the clock of this machine and that of a signer: a signature or a key that is dated no
 /// further in the future counts as made now (rules 6.1).
@@ -24,16 +25,14 @@ pub(super) struct Detached<'a> {
     now: u64,
     signatures: Vec<(Signature, SignatureInfo)>,
     /// The reason why the rest of the file cannot be read.
-    fault: Option<SignatureFault>,
+    fault: Option<Fault>,
 }
 
 /// A signature that is good, though perhaps not now.
 #[derive(Debug)]
 pub(super) struct Verified {
-    pub(super) key_id: String,
-    pub(super) fingerprint: String,
-    /// The fingerprint of the subkey that made the signature, if it was one.
-    pub(super) subkey: Option<String>,
+    /// The key that made it.
+    pub(super) signer: SignerKey,
     /// When it was made.
     pub(super) made: SystemTime,
     /// The time when the key expires, or the subkey that signed.
@@ -86,7 +85,7 @@ impl<'a> Detached<'a> {
     pub(super) fn check(&self, keyring: &Keyring) -> Result<Option<Verified>, AuthError> {
         for (signature, info) in &self.signatures {
             let Some(issuer) = info.issuer else {
-                let fault = SignatureFault::NoIssuer;
+                let fault = "it does not say which key made it";
                 return Err(AuthError::SignatureUnreadable { fault });
             };
             let candidates = keyring.candidates(issuer);
@@ -96,7 +95,7 @@ impl<'a> Detached<'a> {
             }
             // A signature over a key or a user is valid as such, but says nothing about a file.
             if !matches!(info.kind, SignatureType::Binary | SignatureType::Text) {
-                let fault = SignatureFault::NotOverFile;
+                let fault = "it is no signature over a file";
                 return Err(AuthError::SignatureUnreadable { fault });
             }
             let signer = candidates.iter().find(|signer| {
@@ -131,8 +130,8 @@ impl<'a> Detached<'a> {
         let mut involved = vec![info];
         involved.extend(signer.key.primary_info());
         if let Some(subkey) = signer.subkey {
-            involved.push(&subkey.binding);
-            involved.extend(&subkey.agreement);
+            involved.push(subkey.binding());
+            involved.extend(subkey.agreement());
         }
         if let Some(name) = involved.iter().find_map(|info| info.condition.clone()) {
             return Err(AuthError::UnknownCondition { key_id, name });
@@ -141,9 +140,10 @@ impl<'a> Detached<'a> {
             return Err(AuthError::Revoked { key_id });
         }
         Ok(Verified {
-            key_id,
-            fingerprint: spell_fingerprint(&signer.key.primary),
-            subkey: signer.subkey.map(|subkey| spell_fingerprint(&subkey.key)),
+            signer: SignerKey {
+                fingerprint: spell_fingerprint(&signer.key.primary),
+                subkey: signer.subkey.map(|subkey| spell_fingerprint(&subkey.key)),
+            },
             made: moment(info.created),
             expires: signer.end_of_key().map(moment),
             key: signer.time_of_key(self.now),
@@ -151,8 +151,7 @@ impl<'a> Detached<'a> {
                 .iter()
                 .find_map(|info| time_of_signature(info, self.now)),
             // Both programs accept SHA-1 here, although collisions have been made since 2017.
-            weak_digest: (info.digest == HashAlgorithm::Sha1)
-                .then_some(KeyRemark::WeakDigest { name: "SHA1" }),
+            weak_digest: (info.digest == HashAlgorithm::Sha1).then_some(KeyRemark::WeakDigest),
         })
     }
 }
@@ -172,7 +171,7 @@ impl Verified {
 
     pub(super) fn untimely(&self, remark: KeyRemark) -> AuthError {
         AuthError::Untimely {
-            key_id: self.key_id.clone(),
+            key_id: self.signer.key_id().to_owned(),
             remark,
         }
     }
@@ -201,28 +200,26 @@ impl<'a> SignerCandidate<'a> {
 
     /// Returns the time when the primary key expires, or the subkey before it.
     fn end_of_key(&self) -> Option<u64> {
-        let end =
-            |created: u32, lifetime: u64| (lifetime > 0).then(|| u64::from(created) + lifetime);
-        let primary = self.key.primary.created_at().as_secs();
-        let lifetime = self.key.primary_info().map_or(0, |info| info.key_lifetime);
-        let of_subkey = self.subkey.and_then(|subkey| {
-            end(
-                subkey.key.created_at().as_secs(),
-                subkey.binding.key_lifetime,
-            )
-        });
-        end(primary, lifetime).into_iter().chain(of_subkey).min()
+        self.lives()
+            .filter(|(_, lifetime)| *lifetime > 0)
+            .map(|(created, lifetime)| created + lifetime)
+            .min()
     }
 
     fn time_of_key(&self, now: u64) -> Option<KeyRemark> {
-        let primary = self.key.primary.created_at().as_secs();
-        let lifetime = |info: &SignatureInfo| info.key_lifetime;
-        let of_primary = time_of_key(primary, self.key.primary_info().map_or(0, lifetime), now);
-        let of_subkey = self.subkey.and_then(|subkey| {
+        self.lives()
+            .find_map(|(created, lifetime)| time_of_key(created, lifetime, now))
+    }
+
+    /// Returns the creation and the lifetime of the primary key, then of the subkey; 0 is for ever.
+    fn lives(&self) -> impl Iterator<Item = (u64, u64)> {
+        let lifetime = self.key.primary_info().map_or(0, |info| info.key_lifetime);
+        let primary = (self.key.primary.created_at().as_secs().into(), lifetime);
+        let subkey = self.subkey.map(|subkey| {
             let created = subkey.key.created_at().as_secs();
-            time_of_key(created, subkey.binding.key_lifetime, now)
+            (created.into(), subkey.binding().key_lifetime)
         });
-        of_primary.or(of_subkey)
+        [primary].into_iter().chain(subkey)
     }
 }
 
@@ -232,52 +229,49 @@ fn ahead(created: u64, now: u64) -> Option<Duration> {
     (ahead > CLOCK_SKEW).then_some(ahead)
 }
 
-fn time_of_key(created: u32, lifetime: u64, now: u64) -> Option<KeyRemark> {
-    let created = u64::from(created);
-    let end = created + lifetime;
+fn time_of_key(created: u64, lifetime: u64, now: u64) -> Option<KeyRemark> {
     if let Some(ahead) = ahead(created, now) {
-        let created = moment(created);
-        return Some(KeyRemark::KeyFromTheFuture { created, ahead });
+        return Some(KeyRemark::KeyFromTheFuture { ahead });
     }
-    (lifetime > 0 && now > end).then(|| KeyRemark::KeyExpired { at: moment(end) })
+    (lifetime > 0 && now > created + lifetime).then_some(KeyRemark::KeyExpired)
 }
 
 fn time_of_signature(info: &SignatureInfo, now: u64) -> Option<KeyRemark> {
-    let end = info.created + info.lifetime;
     if let Some(ahead) = ahead(info.created, now) {
-        let created = moment(info.created);
-        return Some(KeyRemark::SignatureFromTheFuture { created, ahead });
+        return Some(KeyRemark::SignatureFromTheFuture { ahead });
     }
-    (info.lifetime > 0 && now > end).then(|| KeyRemark::SignatureExpired { at: moment(end) })
+    let is_over = info.lifetime > 0 && now > info.created + info.lifetime;
+    is_over.then_some(KeyRemark::SignatureExpired)
 }
 
 /// Reads packets up to the first that the programs would stop at.
-fn collect(
-    bytes: &[u8],
-    signatures: &mut Vec<(Signature, SignatureInfo)>,
-) -> Result<(), SignatureFault> {
+fn collect(bytes: &[u8], signatures: &mut Vec<(Signature, SignatureInfo)>) -> Result<(), Fault> {
     match bytes {
-        [] => return Err(SignatureFault::Empty),
-        _ if bytes.len() > MAX_SIGNATURE_BYTES => return Err(SignatureFault::TooLong),
+        [] => return Err("it is empty"),
+        _ if bytes.len() > MAX_SIGNATURE_BYTES => return Err("it is longer than 64 KiB"),
         // Both programs refuse the text form (rules 3.1).
-        _ if bytes.starts_with(b"-----BEGIN ") => return Err(SignatureFault::Armored),
+        _ if bytes.starts_with(b"-----BEGIN ") => {
+            return Err("it has ASCII armor, which neither Terraform nor OpenTofu reads");
+        }
         _ => {}
     }
     for (index, packet) in packets(bytes).enumerate() {
         // Each packet may cost a check with each key.
         if index == MAX_SIGNATURE_PACKETS {
-            return Err(SignatureFault::TooManyPackets);
+            return Err("it has more than 64 packets");
         }
         match packet {
             Ok(Packet::Signature(signature)) => match SignatureInfo::read(&signature) {
                 Ok(info) => signatures.push((signature, info)),
                 Err(UnusableSignature::Skipped) => {}
-                Err(UnusableSignature::Broken(fault)) => return Err(fault),
+                Err(UnusableSignature::Broken) => return Err("it does not say when it was made"),
             },
             Ok(Packet::Marker(_) | Packet::Trust(_)) => {}
-            Ok(_) => return Err(SignatureFault::NotSignature),
+            Ok(_) => return Err("it holds something else than signatures"),
             Err(PacketFault::Unsupported) => {}
-            Err(PacketFault::Broken | PacketFault::Damaged) => return Err(SignatureFault::Damaged),
+            Err(PacketFault::Broken | PacketFault::Damaged) => {
+                return Err("it is no OpenPGP signature, or a damaged one");
+            }
         }
     }
     Ok(())
@@ -289,7 +283,6 @@ mod tests {
 
     use super::*;
     use crate::authenticate::armor;
-    use crate::authenticate::error::KeyFault;
     use crate::authenticate::limits::{MAX_PACKETS, MAX_SELF_SIGNATURES};
 
     const NOW: u64 = 1_704_067_200;
@@ -323,7 +316,9 @@ mod tests {
     fn good(block: &[u8], signature: &[u8], document: &[u8]) -> Option<String> {
         let keyring = Keyring::read(block).ok()?;
         let verified = Detached::read(signature, document, NOW).check(&keyring);
-        verified.ok()?.map(|verified| verified.key_id)
+        verified
+            .ok()?
+            .map(|verified| verified.signer.key_id().to_owned())
     }
 
     /// Every way to change one byte a little, and every way to cut the end off.
@@ -448,10 +443,10 @@ mod tests {
         let keyring = Keyring::read(&block).expect("a key");
         let marker = *b"\xca\x03PGP";
         for (signature, fault) in [
-            (vec![0; MAX_SIGNATURE_BYTES + 1], SignatureFault::TooLong),
+            (vec![0; MAX_SIGNATURE_BYTES + 1], "it is longer than 64 KiB"),
             (
                 marker.repeat(MAX_SIGNATURE_PACKETS + 1),
-                SignatureFault::TooManyPackets,
+                "it has more than 64 packets",
             ),
         ] {
             let checked = Detached::read(&signature, SUMS, NOW).check(&keyring);
@@ -462,12 +457,12 @@ mod tests {
         let many = [&block[..], &user.repeat(MAX_PACKETS)].concat();
         assert_eq!(
             Keyring::read(&many).expect_err("too much"),
-            KeyFault::TooManyPackets
+            "it has more than 8192 packets"
         );
         let many = block.repeat(MAX_SELF_SIGNATURES);
         assert_eq!(
             Keyring::read(&many).expect_err("too much"),
-            KeyFault::TooManySignatures
+            "it has more than 128 signatures over itself"
         );
     }
 

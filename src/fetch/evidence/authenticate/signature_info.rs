@@ -7,8 +7,6 @@ use pgp::packet::{
 };
 use pgp::types::{Fingerprint, KeyDetails};
 
-use super::error::SignatureFault;
-
 /// A 64-bit key ID.
 pub(super) type KeyId = [u8; 8];
 
@@ -41,8 +39,8 @@ pub(super) struct SignatureInfo {
 pub(super) enum UnusableSignature {
     /// The programs pass over such a packet, as if it were not there.
     Skipped,
-    /// The programs stop at such a packet.
-    Broken(SignatureFault),
+    /// The programs stop at such a packet: it does not say when it was made.
+    Broken,
 }
 
 impl SignatureInfo {
@@ -75,7 +73,7 @@ impl SignatureInfo {
                     _ => None,
                 })
                 .last()
-                .ok_or(UnusableSignature::Broken(SignatureFault::NoTime))?,
+                .ok_or(UnusableSignature::Broken)?,
             lifetime: 0,
             key_lifetime: 0,
             may_sign: None,

@@ -217,7 +217,7 @@ pub enum LockError {
     /// A release is signed by another key than the root demands.
     #[error(
         "{provider} {version} is signed by key {}, which the policy does not pin",
-        signer.key_id
+        signer.key.key_id()
     )]
     OtherKey {
         provider: Box<ProviderAddr>,

@@ -68,7 +68,7 @@ pub(super) fn keep(facts: &dyn Facts, roots: &[RootWork<'_, ReleaseWork>]) {
 pub fn key_ends(signers: &[Signer]) -> BTreeMap<String, SystemTime> {
     let ends = signers
         .iter()
-        .map(|signer| (signer.fingerprint.clone(), signer.expires));
+        .map(|signer| (signer.key.fingerprint.clone(), signer.expires));
     ends.filter_map(|(key, end)| Some((key, end?))).collect()
 }
 
@@ -83,7 +83,11 @@ fn listed(release: &Release, provider: &ReleaseWork) -> Option<ReleaseFact> {
         provider: addr.clone(),
         version: version.clone(),
         lists_release: list.lists_release,
-        signers: list.signers.iter().map(|signer| signer.key()).collect(),
+        signers: list
+            .signers
+            .iter()
+            .map(|signer| signer.key.clone())
+            .collect(),
         key_ends: key_ends(&list.signers),
         dates: list.dates.clone(),
         packages: BTreeMap::new(),

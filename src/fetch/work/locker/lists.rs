@@ -221,7 +221,7 @@ impl UnitedList {
                     files.entry(hash.clone()).or_insert_with(|| {
                         Arc::new(ListedFile {
                             file: file.clone(),
-                            key_id: signer.key_id.clone(),
+                            key_id: signer.key.key_id().to_owned(),
                         })
                     });
                 }

@@ -115,7 +115,7 @@ fn unmet_demands(
         }
     }
     if let (Some(pinned), Some(list)) = (pinned, lists.signed()) {
-        for signer in list.signers.iter().filter(|signer| !signer.is(pinned)) {
+        for signer in list.signers.iter().filter(|signer| !signer.key.is(pinned)) {
             errors.push(LockError::OtherKey {
                 provider: Box::new(selected.provider.clone()),
                 version: selected.version.clone(),

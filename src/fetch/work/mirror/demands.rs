@@ -63,7 +63,7 @@ impl ReleaseRun<'_> {
             (Vouching::NotNeeded, None) => return None,
         };
         let is_signed_by = |key: &KeyId| match (vouching, &stored) {
-            (Vouching::List(list), _) => list.signers.iter().all(|signer| signer.is(key)),
+            (Vouching::List(list), _) => list.signers.iter().all(|signer| signer.key.is(key)),
             (_, Some(stored)) => stored.release.signers.iter().all(|signer| signer.is(key)),
             _ => false,
         };

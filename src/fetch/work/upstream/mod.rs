@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
-use crate::authenticate::{Rules, Signer};
+use crate::authenticate::Rules;
 use crate::diag::{Diagnostic, Finding, Level, Severity, Span, rules};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes, Scheme};
@@ -147,7 +147,7 @@ pub fn signers(answers: &Answers) -> LockedSigners {
         .iter()
         .filter_map(|(provider, answer)| {
             let list = answer.list.as_ref()?;
-            let keys = list.signers.iter().map(Signer::key).collect();
+            let keys = list.signers.iter().map(|signer| signer.key.clone()).collect();
             Some((provider.clone(), keys))
         })
         .collect()
@@ -193,7 +193,7 @@ pub fn check(subject: CheckedLock<'_>, answers: &Answers) -> Vec<Finding> {
         findings.extend(compared.hashes(list));
         // Oddities of a key or signature that counts all the same are notes: no change of the lock file could help.
         for signer in &list.signers {
-            let (version, key_id) = (&entry.version, &signer.key_id);
+            let (version, key_id) = (&entry.version, signer.key.key_id());
             for remark in &signer.remarks {
                 let title = format!("{provider} {version} is signed by key {key_id}: {remark}");
                 let diagnostic = Diagnostic::note(rules::SIGNATURE_ODD, title)

@@ -198,9 +198,8 @@ fn keys_are_told_by_their_fingerprints() {
         let evidence = evidence(&bytes, vec![key(kind)]);
         let good = signature(&evidence, &TERRAFORM, at(YEAR_2024));
         let signer = good.expect("a good signature").signer;
-        assert_eq!(signer.fingerprint, fingerprint);
-        assert!(fingerprint.ends_with(&signer.key_id), "{}", signer.key_id);
-        assert_eq!(signer.subkey.as_deref(), subkey);
+        assert_eq!(signer.key.fingerprint, fingerprint);
+        assert_eq!(signer.key.subkey.as_deref(), subkey);
     }
 }
 
@@ -504,14 +503,12 @@ fn a_release_of_hashicorp_is_signed_by_hashicorp() {
     let now = at(1_782_864_000);
     let good = authenticate(&evidence, &TERRAFORM, now).expect("good");
     assert_eq!(good.signer.to_string(), "signed by HashiCorp");
-    assert_eq!(good.signer.key_id, "34365D9472D7468F");
+    assert_eq!(good.signer.key.key_id(), "34365D9472D7468F");
     // As `gpg --list-packets` shows it.
     assert_eq!(good.made, at(HASHICORP_SIGNED));
     // The subkey that signed had a lifetime of a year.
-    let expired = KeyRemark::KeyExpired {
-        at: at(1_650_413_312),
-    };
-    assert_eq!(good.signer.remarks, [expired]);
+    assert_eq!(good.signer.remarks, [KeyRemark::KeyExpired]);
+    assert_eq!(good.signer.expires, Some(at(1_650_413_312)));
     assert_eq!(good.hashes.len(), 11);
     let good = authenticate(&evidence, &OPENTOFU, now).expect("good");
     assert_eq!(good.signer.to_string(), "signed, key ID 34365D9472D7468F");

@@ -77,9 +77,10 @@ fn classes_are_spelled_as_the_program_spells_them() {
     ] {
         let signer = Signer {
             class,
-            key_id: "7D72D4268E4660FC".to_owned(),
-            fingerprint: String::new(),
-            subkey: None,
+            key: SignerKey {
+                fingerprint: "7D72D4268E4660FC".to_owned(),
+                subkey: None,
+            },
             expires: None,
             remarks: Vec::new(),
         };
