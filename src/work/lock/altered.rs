@@ -63,7 +63,7 @@ impl LockJob<'_, '_> {
         let checked = root.packages(lock, &mut self.packages, &places, &facts)?;
         let is_altered = |finding: &Finding| {
             finding.diagnostic.code == rules::PACKAGE_MISMATCH
-                && checked.altered.iter().any(|altered| {
+                && checked.facts.altered.iter().any(|altered| {
                     finding.provider.as_ref() == Some(&altered.id.provider)
                         && finding.platform.as_ref() == Some(&altered.id.platform)
                 })

@@ -111,7 +111,11 @@ pub(crate) fn locked(
         return Err(nothing_proves("there is no lock file"));
     };
     let checked = root.packages(lock, memo, places, facts)?;
-    let platforms = checked.known.into_values().flat_map(BTreeMap::into_keys);
+    let platforms = checked
+        .facts
+        .known
+        .into_values()
+        .flat_map(BTreeMap::into_keys);
     let stated = facts.values().flat_map(Attribution::covered);
     let platforms: BTreeSet<Platform> = platforms.chain(stated).collect();
     if platforms.is_empty() {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::coverage::Attributions;
 use crate::diag::{Diagnostic, RootCommand, Severity, Texts, has_errors, rules};
 use crate::flavor::Program;
-use crate::packages::{self, PackageFindings, PackageMemo, PackagePlace, PackageSearch, Unscanned};
+use crate::packages::{
+    self, Absence, PackageFindings, PackageMemo, PackagePlace, PackageSearch, RootCount, Unscanned,
+};
 use crate::project::{self, PackageSource, ProjectPlace};
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
@@ -294,7 +296,8 @@ impl Root {
         let place = self.project().packages.as_ref()?.place;
         match self.package_source()? {
             PackageSource::FilesystemMirror(dir) => {
-                Some(PackagePlace::project_mirror(dir, place.file, place.span))
+                let absence = Absence::ProjectFault(place.file, place.span);
+                Some(PackagePlace::new(PackageOrigin::Mirror, dir, absence))
             }
             _ => None,
         }
@@ -314,13 +317,12 @@ impl Root {
         let search = PackageSearch {
             places,
             singles: &[],
-            facts,
-            wanted: None,
+            scope: RootCount::One,
             // No source is asked: what is found must not depend on the network.
             sources: &|_| Vec::new(),
             cache_may_break: false,
         };
-        let checked = packages::check(memo, self.subject(lock, None), search);
+        let checked = packages::check(memo, self.subject(lock, None), search, facts, None);
         match checked.failures.first() {
             None => Ok(checked),
             Some(unscanned) => Err(unreadable_packages(unscanned)),

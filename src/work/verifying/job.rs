@@ -19,7 +19,7 @@ use crate::driver::{Job, OpenResult};
 use crate::flavor::Flavor;
 use crate::git::Repository;
 use crate::package::PlatformsOrigin;
-use crate::packages::{NamedPackages, PackageMemo, PackagePlace, RootCount};
+use crate::packages::{NamedPackages, PackageMemo, PackagePlace, PackageSearch, RootCount};
 use crate::project::{self, ProjectPlace};
 use crate::remote_module::RemoteModules;
 use crate::report::{Failure, NotSeen, RootResult};
@@ -31,7 +31,7 @@ use crate::run::provenance::{Attester, RootAttestations};
 use crate::run::root::Root;
 use crate::run::session::Session;
 use crate::run::{commands, unseen};
-use crate::upstream::{CheckError, PackageChecks, Registries, RootSources, Upstream};
+use crate::upstream::{CheckError, Registries, RootSources, Upstream};
 use crate::verifier::{add_overridden, inputs};
 use crate::verify::{
     self, Advice, AskedAttestations, CheckGroup, ComparedRoot, Groups, IgnoredLock, LockedReleases,
@@ -284,8 +284,7 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
                 Upstream::Ask(registries.or_insert_with(|| user.registries()))
             }
         };
-        let packages = PackageChecks {
-            memo: &mut self.memo,
+        let search = PackageSearch {
             places: &places,
             singles: &self.named.singles,
             scope,
@@ -294,7 +293,7 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
             },
             cache_may_break: user.is_some_and(|user| user.cli.cache_may_break),
         };
-        let mut sources = RootSources::new(packages, upstream);
+        let mut sources = RootSources::new(&mut self.memo, search, upstream);
         let verdict = verify::run(
             root_inputs,
             &mut WantedChecks {

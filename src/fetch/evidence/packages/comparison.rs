@@ -150,13 +150,11 @@ impl<'a> PackageComparison<'a, '_> {
             if !fact.files.is_empty()
                 && let Some(files) = self.memo.files_of(&candidate.place, hashed)
             {
-                let mut right: Vec<(&[u8], Digest)> = fact
+                let right = fact
                     .files
                     .iter()
-                    .map(|file| (file.name.as_bytes(), file.digest))
-                    .collect();
-                right.sort_unstable();
-                let differences = Differences::between(digests(&files), right.into_iter());
+                    .map(|file| (file.name.as_bytes(), file.digest));
+                let differences = Differences::between(digests(&files), right);
                 return MismatchEvidence::Differs(twin.clone(), differences);
             }
         }

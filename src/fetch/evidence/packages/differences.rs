@@ -1,6 +1,6 @@
 //! The files that differ between two packages, and those whose removal would make a package right.
 
-use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::archive::FileDigest;
@@ -25,31 +25,28 @@ pub(super) struct Differences {
 }
 
 impl Differences {
-    /// Compares the files of a package with those of one that is right: digests by name, sorted by that.
+    /// Compares the files of a package with those of one that is right: digests by name.
     pub(super) fn between<'f>(
         files: impl Iterator<Item = (&'f [u8], Digest)>,
         right: impl Iterator<Item = (&'f [u8], Digest)>,
     ) -> Self {
+        let (files, right) = (BTreeMap::from_iter(files), BTreeMap::from_iter(right));
         let mut differences = Self::default();
-        let (mut files, mut right) = (files.peekable(), right.peekable());
-        // Both lists are sorted by name: the smaller name of the two next ones is handled in each step.
-        loop {
-            let order = match (files.peek(), right.peek()) {
-                (None, None) => return differences,
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some((name, _)), Some((right_name, _))) => name.cmp(right_name),
-            };
-            let file = files.next_if(|_| order.is_le());
-            let right_file = right.next_if(|_| order.is_ge());
-            match (file, right_file) {
-                (Some((_, digest)), Some((_, right_digest))) if digest == right_digest => {}
-                (Some((name, _)), Some(_)) => differences.changed.push(name.into()),
-                (Some((name, _)), None) => differences.stray.push(name.into()),
-                (None, Some((name, _))) => differences.missing.push(name.into()),
-                (None, None) => return differences,
+        for (name, digest) in &files {
+            match right.get(name) {
+                None => differences.stray.push((*name).into()),
+                Some(right_digest) if right_digest != digest => {
+                    differences.changed.push((*name).into());
+                }
+                Some(_) => {}
             }
         }
+        differences.missing = right
+            .into_keys()
+            .filter(|name| !files.contains_key(name))
+            .map(Into::into)
+            .collect();
+        differences
     }
 
     pub(super) fn is_empty(&self) -> bool {

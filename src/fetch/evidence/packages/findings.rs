@@ -31,22 +31,10 @@ pub(super) struct PackageReport<'a> {
 impl PackageReport<'_> {
     /// Reports a package whose hash is not recorded.
     pub(super) fn mismatch(&self, fact: &MismatchEvidence) -> Finding {
-        let id = &self.candidate.id;
-        let kind = kind(self.candidate.origin);
-        let diagnostic = match fact.added_files() {
-            0 => Diagnostic::error(
-                rules::PACKAGE_MISMATCH,
-                format!("The {kind} package of {id} does not match the lock file"),
-            ),
-            n => {
-                let files = if n == 1 {
-                    "a stray file"
-                } else {
-                    "stray files"
-                };
-                let title = format!("The {kind} package of {id} has {files}");
-                Diagnostic::error(rules::PACKAGE_STRAY_FILE, title)
-            }
+        let (rule, what) = match fact.added_files() {
+            0 => (rules::PACKAGE_MISMATCH, "does not match the lock file"),
+            1 => (rules::PACKAGE_STRAY_FILE, "has a stray file"),
+            _ => (rules::PACKAGE_STRAY_FILE, "has stray files"),
         };
         let place = self.candidate.place.path().display();
         let schemes = match self.candidate.place {
@@ -54,28 +42,22 @@ impl PackageReport<'_> {
             Local::Directory(_) => "h1:",
         };
         let note = format!("no recorded {schemes} matches {place}");
-        let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
-        self.finding(diagnostic.help(self.what_to_do(fact)))
+        let diagnostic = Diagnostic::error(rule, title(self.candidate, what));
+        self.finding(diagnostic, note, self.what_to_do(fact))
     }
 
     /// Reports a package with a recorded hash, although facts give another one for its platform.
     pub(super) fn altered(&self, altered: &AlteredPackage, fact: &MismatchEvidence) -> Finding {
-        let id = &self.candidate.id;
-        let kind = kind(self.candidate.origin);
-        let title = format!("The {kind} package of {id} is not that of the signed release");
         let place = self.candidate.place.path().display();
         let note = format!(
             "{place} has a recorded hash, but the signed package has {}",
             altered.expected
         );
-        let mut diagnostic = Diagnostic::error(rules::PACKAGE_MISMATCH, title).at(
-            self.subject.file,
-            self.header(),
-            note,
-        );
+        let title = title(self.candidate, "is not that of the signed release");
+        let mut diagnostic = Diagnostic::error(rules::PACKAGE_MISMATCH, title);
         let listed = self
             .subject
-            .places(&id.provider)
+            .places(&self.candidate.id.provider)
             .map(|places| &*places.listed);
         for (_, span) in listed
             .into_iter()
@@ -89,7 +71,7 @@ impl PackageReport<'_> {
             MismatchEvidence::None => self.advice(fact).into(),
             fact => self.what_to_do(fact),
         };
-        self.finding(diagnostic.help(help))
+        self.finding(diagnostic, note, help)
     }
 
     /// Says what is known about the fault, and what to do.
@@ -135,29 +117,28 @@ impl PackageReport<'_> {
     /// Returns the help to remove a package that is wrong.
     fn advice(&self, fact: &MismatchEvidence) -> String {
         let program = self.subject.flavor.command();
-        let what = self.what();
+        let removal = self.removal();
         let is_opentofu = self.subject.flavor.is_opentofu();
         match self.candidate.origin {
             // Terraform unpacks over the package (`coverage` rules 5.6).
             PackageOrigin::Installed if fact.added_files() > 0 && !is_opentofu => format!(
-                "delete {what} and run `{program} init` again; `{program} init` alone may keep what was \
-                 added and record the h1: of the package with it"
+                "{removal}; `{program} init` alone may keep what was added and record the h1: of the package \
+                 with it"
             ),
-            PackageOrigin::Installed => {
-                format!("unless you know why, delete {what} and run `{program} init` again")
+            PackageOrigin::Installed | PackageOrigin::Named => {
+                format!("unless you know why, {removal}")
             }
             // Terraform unpacks over a cached package that does not match, and OpenTofu fails where the two
             // differ (`coverage` rules 5.4).
             PackageOrigin::Cache if is_opentofu => format!(
-                "delete {what}: `{program} init` stops at it where it has to fetch the package again"
+                "{removal}: `{program} init` stops at it where it has to fetch the package again"
             ),
             PackageOrigin::Cache => format!(
-                "delete {what}: `{program} init` would unpack over it, and lock what it is then"
+                "{removal}: `{program} init` would unpack over it, and lock what it is then"
             ),
             PackageOrigin::Mirror => format!(
-                "`{program} init` from this mirror refuses it; unless you know why, replace {what}"
+                "`{program} init` from this mirror refuses it; unless you know why, {removal}"
             ),
-            PackageOrigin::Named => "unless you know why, do not use it".to_owned(),
         }
     }
 
@@ -206,7 +187,6 @@ impl PackageReport<'_> {
                 "{count} h1: recorded, none known to be for {platform}: the lock file may lack it"
             ),
         };
-        diagnostic = diagnostic.at(self.subject.file, self.header(), note);
         let left_over = self.subject.left_over(&id.provider);
         // A cache only saves downloads, and the lock file need not cover every platform.
         let is_harmless =
@@ -223,7 +203,7 @@ impl PackageReport<'_> {
             Some(left_over) => left_over,
             None => self.how_to_verify(matched, fact, doubt),
         };
-        self.finding(diagnostic.help(help))
+        self.finding(diagnostic, note, help)
     }
 
     fn how_to_verify(&self, matched: &Match, fact: &MismatchEvidence, doubt: Doubt) -> Help {
@@ -268,29 +248,23 @@ impl PackageReport<'_> {
 
     /// Reports oddities of a package that is accepted.
     pub(super) fn remarks(&self, recorded: &Hashes) -> Vec<Finding> {
-        let id = &self.candidate.id;
         let place = self.candidate.place.path().display();
-        let kind = kind(self.candidate.origin);
         let mut findings = Vec::new();
         // A match of either scheme suffices (`hash` rules 3.2), so these are remarks.
         if memo::is_repacked(self.hashed, recorded) {
-            let title = format!("The {kind} package of {id} was zipped again");
+            let title = title(self.candidate, "was zipped again");
             let note = format!("an h1: matches {place}, no zh: does");
             let help = "nothing to do: its content is what was locked, and the program accepts it";
-            let diagnostic = Diagnostic::note(rules::PACKAGE_REPACKED, title)
-                .at(self.subject.file, self.header(), note)
-                .help(help);
-            findings.push(self.finding(diagnostic));
+            let diagnostic = Diagnostic::note(rules::PACKAGE_REPACKED, title);
+            findings.push(self.finding(diagnostic, note, help));
         }
         if memo::is_odd(self.hashed) {
-            let title = format!("The {kind} package of {id} has two different h1: hashes");
+            let title = title(self.candidate, "has two different h1: hashes");
             let note = format!("{place} hashes differently as a zip than when it is unpacked");
             let help = "nothing to do here: the lock file accepts it; a lock file without its zh: \
                         would refuse it, once it was installed";
-            let diagnostic = Diagnostic::note(rules::PACKAGE_ODD, title)
-                .at(self.subject.file, self.header(), note)
-                .help(help);
-            findings.push(self.finding(diagnostic));
+            let diagnostic = Diagnostic::note(rules::PACKAGE_ODD, title);
+            findings.push(self.finding(diagnostic, note, help));
         }
         findings
     }
@@ -311,16 +285,11 @@ impl PackageReport<'_> {
         if doubt == Doubt::Unwanted {
             diagnostic.severity = Severity::Note;
         }
-        let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
-        self.finding(diagnostic.help(help))
+        self.finding(diagnostic, note, help)
     }
 
-    fn header(&self) -> Span {
-        self.subject.header(&self.candidate.id.provider)
-    }
-
-    fn finding(&self, diagnostic: Diagnostic) -> Finding {
-        finding(self.candidate, diagnostic)
+    fn finding(&self, diagnostic: Diagnostic, note: String, help: impl Into<Help>) -> Finding {
+        finding(self.subject, self.candidate, diagnostic, note, help)
     }
 }
 
@@ -331,11 +300,8 @@ pub(super) fn unreadable(
     error: &ArchiveError,
     doubt: Doubt,
 ) -> Finding {
-    let id = &candidate.id;
-    let kind = kind(candidate.origin);
     let place = candidate.place.path().display();
     let program = subject.flavor.command();
-    let title = format!("The {kind} package of {id} cannot be hashed");
     let help = match candidate.origin {
         PackageOrigin::Installed | PackageOrigin::Cache => {
             format!("delete {place} and run `{program} init` again")
@@ -343,7 +309,8 @@ pub(super) fn unreadable(
         PackageOrigin::Mirror => format!("replace {place}: `{program} init` cannot use it either"),
         PackageOrigin::Named => "name a package that the program could use".to_owned(),
     };
-    let mut finding = unusable(subject, candidate, title, causes(error), help);
+    let what = "cannot be hashed";
+    let mut finding = unusable(subject, candidate, what, causes(error), help);
     // No program reads a package for a platform that is not wanted.
     if doubt == Doubt::Unwanted {
         finding.diagnostic.severity = Severity::Note;
@@ -353,16 +320,14 @@ pub(super) fn unreadable(
 
 /// Reports a file in the place of an unpacked package.
 pub(super) fn no_directory(subject: CheckedLock<'_>, candidate: &PackageCandidate) -> Finding {
-    let id = &candidate.id;
-    let kind = kind(candidate.origin);
     let place = candidate.place.path().display();
     let program = subject.flavor.command();
-    let title = format!("The {kind} package of {id} is a file, not a directory");
+    let what = "is a file, not a directory";
     let note = format!("{place} is a file");
     let help = format!(
         "delete it and run `{program} init` again; until then `{program} plan` finds no package"
     );
-    unusable(subject, candidate, title, note, help)
+    unusable(subject, candidate, what, note, help)
 }
 
 /// Reports a package that is a link which cannot be followed.
@@ -371,11 +336,9 @@ pub(super) fn unreachable(
     candidate: &PackageCandidate,
     error: &io::Error,
 ) -> Finding {
-    let id = &candidate.id;
-    let kind = kind(candidate.origin);
     let place = candidate.place.path().display();
     let program = subject.flavor.command();
-    let title = format!("The {kind} package of {id} is a link that cannot be followed");
+    let what = "is a link that cannot be followed";
     let note = format!("{place} cannot be followed: {error}");
     let help = if is_outside(error) {
         "name what it leads to with --package, or leave out --confine".into()
@@ -384,21 +347,18 @@ pub(super) fn unreachable(
             " again; until then `{program} plan` finds no package"
         ))
     };
-    unusable(subject, candidate, title, note, help)
+    unusable(subject, candidate, what, note, help)
 }
 
 fn unusable(
     subject: CheckedLock<'_>,
     candidate: &PackageCandidate,
-    title: String,
+    what: &str,
     note: String,
     help: impl Into<Help>,
 ) -> Finding {
-    let span = subject.header(&candidate.id.provider);
-    let diagnostic = Diagnostic::error(rules::PACKAGE_UNREADABLE, title)
-        .at(subject.file, span, note)
-        .help(help);
-    finding(candidate, diagnostic)
+    let diagnostic = Diagnostic::error(rules::PACKAGE_UNREADABLE, title(candidate, what));
+    finding(subject, candidate, diagnostic, note, help)
 }
 
 /// Reports a single package that cannot be hashed.
@@ -520,9 +480,27 @@ fn causes(error: &ArchiveError) -> String {
     texts.join(": ")
 }
 
-fn finding(candidate: &PackageCandidate, diagnostic: Diagnostic) -> Finding {
+/// Names a package, and says what is wrong with it.
+fn title(candidate: &PackageCandidate, what: &str) -> String {
+    let kind = kind(candidate.origin);
+    format!("The {kind} package of {} {what}", candidate.id)
+}
+
+/// Makes the finding of a package, at the entry of its provider.
+fn finding(
+    subject: CheckedLock<'_>,
+    candidate: &PackageCandidate,
+    diagnostic: Diagnostic,
+    note: String,
+    help: impl Into<Help>,
+) -> Finding {
+    let id = &candidate.id;
+    let header = subject.header(&id.provider);
     Finding {
-        platform: Some(candidate.id.platform.clone()),
-        ..Finding::about(&candidate.id.provider, diagnostic)
+        platform: Some(id.platform.clone()),
+        ..Finding::about(
+            &id.provider,
+            diagnostic.at(subject.file, header, note).help(help),
+        )
     }
 }

@@ -52,6 +52,21 @@ impl FoundSource {
             place: None,
         }
     }
+
+    /// Makes the facts about a provider of which no package is installed or cached.
+    fn facts(self, search: PackageSearch<'_>, package: Option<SourcePackage>) -> MachineFacts {
+        MachineFacts {
+            machine: MachinePackages {
+                installed: None,
+                keeps_stray_files: None,
+                cached: None,
+                cache_may_break: search.cache_may_break,
+                source: self.source,
+                is_doubtful: self.is_doubtful,
+            },
+            package,
+        }
+    }
 }
 
 /// Lists the packages on this machine, for its own platform, of each provider that is locked or required.
@@ -128,17 +143,10 @@ fn of_entry(
                 == Match::Mismatch,
         })
     });
-    MachineFacts {
-        machine: MachinePackages {
-            installed: is_recorded_at(PackageOrigin::Installed),
-            keeps_stray_files: None,
-            cached: is_recorded_at(PackageOrigin::Cache),
-            cache_may_break: search.cache_may_break,
-            source: found.source,
-            is_doubtful: found.is_doubtful,
-        },
-        package,
-    }
+    let mut facts = found.facts(search, package);
+    facts.machine.installed = is_recorded_at(PackageOrigin::Installed);
+    facts.machine.cached = is_recorded_at(PackageOrigin::Cache);
+    facts
 }
 
 /// Adds which installed packages have files that stay where `init` unpacks a zip, as far as that is known.
@@ -202,17 +210,7 @@ fn of_unlocked(
     // Other sources may have newer versions, and the cache the version that is chosen.
     found.is_doubtful |= newest.is_some() && sources.iter().any(is_remote);
     found.is_doubtful |= search.cache_may_break && found.source == MachineSource::Registry;
-    MachineFacts {
-        machine: MachinePackages {
-            installed: None,
-            keeps_stray_files: None,
-            cached: None,
-            cache_may_break: search.cache_may_break,
-            source: found.source,
-            is_doubtful: found.is_doubtful,
-        },
-        package: None,
-    }
+    found.facts(search, None)
 }
 
 /// Finds the first source that has a package (`cliconfig` rules 5.2); without one that is known, the first source

@@ -18,7 +18,6 @@ mod places;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 pub use machine::InstallSource;
 pub use memo::PackageMemo;
@@ -33,12 +32,12 @@ use self::places::{PackageCandidate, PackagesAtHand, gather};
 use crate::acquire::PackageHashes;
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
-use crate::diag::Finding;
+use crate::diag::{Finding, Severity};
 use crate::hash::{Hash, Hashes, Match};
-use crate::package::WantedPlatforms;
-use crate::package::{Local, PackageId};
-use crate::verify::{AlteredPackage, KnownHashes, Machines, RefusedPackages};
-use crate::verify::{CheckedLock, PackageOrigin};
+use crate::package::{Local, PackageId, WantedPlatforms};
+use crate::verify::{
+    AlteredPackage, CheckedLock, Machines, PackageFacts, PackageOrigin, PackagesVerdict,
+};
 
 /// The places and packages to check, and their context.
 #[derive(Clone, Copy)]
@@ -47,10 +46,8 @@ pub struct PackageSearch<'a> {
     pub places: &'a [PackagePlace],
     /// Packages that the user names one by one.
     pub singles: &'a [Single],
-    /// The attribution of the recorded hashes by facts.
-    pub facts: &'a Attributions,
-    /// The platforms whose hashes the lock file must hold, if that is checked.
-    pub wanted: Option<&'a WantedPlatforms>,
+    /// The number of roots, since a package that the user names may belong to another one.
+    pub scope: RootCount,
     /// Returns the sources that the program installs a provider from, in its order.
     pub sources: &'a dyn Fn(&ProviderAddr) -> Vec<InstallSource>,
     /// The program may use a cached package although the lock file holds no hash of it.
@@ -82,35 +79,29 @@ pub struct MatchedPackage {
 pub struct PackageFindings {
     /// The faults of packages.
     pub findings: Vec<Finding>,
-    /// The hashes of those that are right.
-    pub known: KnownHashes,
+    /// The hashes that packages prove.
+    pub facts: PackageFacts,
+    /// The packages that were checked.
+    pub verdict: PackagesVerdict,
     /// The packages with a recorded hash, in the order of the places.
     pub matched: Vec<MatchedPackage>,
-    /// The packages of mirrors that `init` refuses.
-    pub refused: RefusedPackages,
-    /// The packages whose recorded hash facts contradict.
-    pub altered: Vec<AlteredPackage>,
-    /// The packages on this machine for each entry.
-    pub machines: Machines,
-    /// The number of packages that match a recorded hash, by their origin.
-    pub verified: BTreeMap<PackageOrigin, usize>,
-    /// The number of packages that do not, or that cannot be hashed.
-    pub not_verified: usize,
     /// Directories that cannot be looked into.
     pub failures: Vec<Unscanned>,
-    /// Single packages that belong to no entry of this lock file, each with the finding that says
-    /// so: it counts if they belong to no other lock file either.
-    pub unplaced: Vec<(PathBuf, Finding)>,
+    /// Named packages that belong to no entry of this lock file, each with the finding that says so.
+    unplaced: Vec<(PathBuf, Finding)>,
 }
 
 /// Hashes the packages of locked versions and compares them, as the program does when it installs
-/// or starts them (`hash` rules 3.5).
+/// or starts them (`hash` rules 3.5). `facts` attribute the recorded hashes to platforms, and `wanted` are the
+/// platforms whose hashes the lock file must hold, if that is checked.
 ///
 /// Packages of other versions and providers are left alone, unless they are named one by one.
 pub fn check(
     memo: &mut PackageMemo<'_>,
     subject: CheckedLock<'_>,
     search: PackageSearch<'_>,
+    facts: &Attributions,
+    wanted: Option<&WantedPlatforms>,
 ) -> PackageFindings {
     let mut gathered = gather(memo, search.places, subject);
     let mut checked = PackageFindings {
@@ -118,45 +109,26 @@ pub fn check(
         ..PackageFindings::default()
     };
     for mirror in &gathered.absent {
-        let finding = findings::absent(subject, mirror);
-        checked.findings.push(finding);
+        checked.findings.push(findings::absent(subject, mirror));
     }
     checked.findings.extend(lacking(subject, search, &gathered));
     // Named packages of locked versions are compared like all others, so they are added before the hashing.
     let unknown = checked.take_named(memo, subject, search, &mut gathered);
     let places: Vec<&Local> = gathered.used.iter().map(|used| &used.place).collect();
     let outcomes = memo.hash(&places);
-    // Such a package proves nothing of the entry, although one of its hashes is recorded.
-    checked.altered = altered(subject, search.facts, &gathered.used, &outcomes);
-    let is_altered = |candidate: &PackageCandidate| {
-        checked
-            .altered
-            .iter()
-            .any(|altered| altered.place == *candidate.place.path())
-    };
-    let genuine: Vec<(&PackageCandidate, &Arc<Outcome>)> = gathered
-        .used
-        .iter()
-        .zip(&outcomes)
-        .filter(|(candidate, _)| !is_altered(candidate))
-        .collect();
-    checked.known = known(subject, &genuine);
-    checked.matched = matched(subject, &genuine);
-    checked.not_verified += checked.altered.len();
-    checked.refused = refused(subject, &gathered.used, &outcomes);
-    checked.machines = machine::of_providers(memo, subject, search, &gathered, &outcomes);
-    for (origin, is_verified) in verified(subject, &genuine) {
-        checked.count(origin, is_verified);
+    for (candidate, outcome) in gathered.used.iter().zip(&outcomes) {
+        checked.add(subject, facts, candidate, outcome);
     }
+    checked.facts.machines = machine::of_providers(memo, subject, search, &gathered, &outcomes);
     let mut comparison = PackageComparison {
         subject,
         memo,
         gathered: &gathered,
         outcomes: &outcomes,
-        known: &checked.known,
-        altered: &checked.altered,
-        facts: search.facts,
-        wanted: search.wanted,
+        known: &checked.facts.known,
+        altered: &checked.facts.altered,
+        facts,
+        wanted,
         have_stray_files: BTreeMap::new(),
     };
     let mut of_packages = Vec::new();
@@ -164,7 +136,7 @@ pub fn check(
         of_packages.extend(comparison.judge(candidate, outcome));
     }
     let have_stray_files = comparison.have_stray_files;
-    machine::add_stray_files(&mut checked.machines, search, &have_stray_files);
+    machine::add_stray_files(&mut checked.facts.machines, search, &have_stray_files);
     // A package that no program reaches has nothing to hash, but `plan` needs it (`coverage` rules 4.3).
     for candidate in &gathered.unreachable {
         of_packages.push(match memo.files.kind(candidate.place.path()) {
@@ -177,6 +149,14 @@ pub fn check(
     checked.findings.append(&mut of_packages);
     for (single, ids) in unknown {
         checked.guess(memo, subject, single, ids.as_deref());
+    }
+    for (path, mut finding) in std::mem::take(&mut checked.unplaced) {
+        if search.scope == RootCount::Several {
+            // It may belong to another root; if not, that is reported once for all of them.
+            finding.diagnostic.severity = Severity::Note;
+        }
+        checked.findings.push(finding);
+        checked.verdict.unplaced.push(path);
     }
     checked
 }
@@ -217,113 +197,6 @@ fn lacking(
     lacking
 }
 
-/// Collects the platforms that recorded hashes belong to, as far as packages show them.
-fn known(subject: CheckedLock<'_>, genuine: &[(&PackageCandidate, &Arc<Outcome>)]) -> KnownHashes {
-    let mut known = KnownHashes::new();
-    for (candidate, outcome) in genuine {
-        let id = &candidate.id;
-        let recorded = subject.recorded(id);
-        // Only a recorded hash shows that the package is the locked one: another may lie in its place.
-        if let Ok(hashed) = &***outcome
-            && recorded.contains(&hashed.h1)
-        {
-            known
-                .entry(id.provider.clone())
-                .or_default()
-                .entry(id.platform.clone())
-                .or_insert_with(|| hashed.h1.clone());
-        }
-    }
-    known
-}
-
-/// Collects the packages with a recorded hash.
-fn matched(
-    subject: CheckedLock<'_>,
-    genuine: &[(&PackageCandidate, &Arc<Outcome>)],
-) -> Vec<MatchedPackage> {
-    let mut matched = Vec::new();
-    for (candidate, outcome) in genuine {
-        if let Ok(hashed) = &***outcome
-            && memo::is_recorded(hashed, subject.recorded(&candidate.id))
-        {
-            matched.push(MatchedPackage {
-                id: candidate.id.clone(),
-                place: candidate.place.clone(),
-                h1: hashed.h1.clone(),
-                zh: hashed.zh().cloned(),
-            });
-        }
-    }
-    matched
-}
-
-/// Collects the unpacked packages of mirrors that no recorded hash accepts.
-fn refused(
-    subject: CheckedLock<'_>,
-    used: &[PackageCandidate],
-    outcomes: &[Arc<Outcome>],
-) -> RefusedPackages {
-    let mut refused = RefusedPackages::new();
-    for (candidate, outcome) in used.iter().zip(outcomes) {
-        let id = &candidate.id;
-        if let (PackageOrigin::Mirror, Local::Directory(_), Ok(hashed)) =
-            (candidate.origin, &candidate.place, &**outcome)
-            && memo::judge(hashed, subject.recorded(id), UseMoment::Install) == Match::Mismatch
-        {
-            refused.insert((id.provider.clone(), id.platform.clone()));
-        }
-    }
-    refused
-}
-
-/// Returns which packages match a recorded hash.
-fn verified(
-    subject: CheckedLock<'_>,
-    genuine: &[(&PackageCandidate, &Arc<Outcome>)],
-) -> Vec<(PackageOrigin, bool)> {
-    let is_verified = |candidate: &PackageCandidate, outcome: &Outcome| {
-        outcome.as_ref().is_ok_and(|hashed| {
-            let recorded = subject.recorded(&candidate.id);
-            let matched = memo::judge(hashed, recorded, UseMoment::of(candidate.origin));
-            matches!(matched, Match::Matched(_))
-        })
-    };
-    genuine
-        .iter()
-        .map(|(candidate, outcome)| (candidate.origin, is_verified(candidate, outcome)))
-        .collect()
-}
-
-/// Collects the packages with a recorded hash that is not that of the package of their platform, by facts.
-fn altered(
-    subject: CheckedLock<'_>,
-    facts: &Attributions,
-    used: &[PackageCandidate],
-    outcomes: &[Arc<Outcome>],
-) -> Vec<AlteredPackage> {
-    let mut altered = Vec::new();
-    for (candidate, outcome) in used.iter().zip(outcomes) {
-        let id = &candidate.id;
-        let recorded = subject.recorded(id);
-        if let (Some(known), Ok(hashed)) = (facts.get(&id.provider), &**outcome)
-            && memo::is_recorded(hashed, recorded)
-            && let Some(expected) = expected(known, id, hashed)
-        {
-            altered.push(AlteredPackage {
-                id: id.clone(),
-                place: candidate.place.path().to_owned(),
-                h1: memo::h1s(hashed)
-                    .filter(|h1| recorded.contains(h1))
-                    .cloned()
-                    .collect(),
-                expected,
-            });
-        }
-    }
-    altered
-}
-
 /// Returns the `h1:` that facts give for the platform of a package, if the package has another one.
 fn expected(known: &Attribution, id: &PackageId, hashed: &PackageHashes) -> Option<Hash> {
     // A zip of the release is known by its `zh:`; other facts about the platform do not matter.
@@ -343,9 +216,68 @@ fn expected(known: &Attribution, id: &PackageId, hashed: &PackageHashes) -> Opti
 impl PackageFindings {
     fn count(&mut self, origin: PackageOrigin, is_verified: bool) {
         if is_verified {
-            *self.verified.entry(origin).or_default() += 1;
+            *self.verdict.verified.entry(origin).or_default() += 1;
         } else {
-            self.not_verified += 1;
+            self.verdict.not_verified += 1;
+        }
+    }
+
+    /// Counts a package, and keeps what it proves of the recorded hashes.
+    fn add(
+        &mut self,
+        subject: CheckedLock<'_>,
+        facts: &Attributions,
+        candidate: &PackageCandidate,
+        outcome: &Outcome,
+    ) {
+        let Ok(hashed) = outcome else {
+            self.count(candidate.origin, false);
+            return;
+        };
+        let id = &candidate.id;
+        let recorded = subject.recorded(id);
+        if let (PackageOrigin::Mirror, Local::Directory(_)) = (candidate.origin, &candidate.place)
+            && memo::judge(hashed, recorded, UseMoment::Install) == Match::Mismatch
+        {
+            let refused = (id.provider.clone(), id.platform.clone());
+            self.facts.refused.insert(refused);
+        }
+        let is_recorded = memo::is_recorded(hashed, recorded);
+        // A package that facts contradict proves nothing of the entry, although one of its hashes is recorded.
+        if is_recorded
+            && let Some(known) = facts.get(&id.provider)
+            && let Some(expected) = expected(known, id, hashed)
+        {
+            self.count(candidate.origin, false);
+            self.facts.altered.push(AlteredPackage {
+                id: id.clone(),
+                place: candidate.place.path().to_owned(),
+                h1: memo::h1s(hashed)
+                    .filter(|h1| recorded.contains(h1))
+                    .cloned()
+                    .collect(),
+                expected,
+            });
+            return;
+        }
+        let matched = memo::judge(hashed, recorded, UseMoment::of(candidate.origin));
+        self.count(candidate.origin, matches!(matched, Match::Matched(_)));
+        // Only a recorded hash shows that the package is the locked one: another may lie in its place.
+        if recorded.contains(&hashed.h1) {
+            self.facts
+                .known
+                .entry(id.provider.clone())
+                .or_default()
+                .entry(id.platform.clone())
+                .or_insert_with(|| hashed.h1.clone());
+        }
+        if is_recorded {
+            self.matched.push(MatchedPackage {
+                id: id.clone(),
+                place: candidate.place.clone(),
+                h1: hashed.h1.clone(),
+                zh: hashed.zh().cloned(),
+            });
         }
     }
 

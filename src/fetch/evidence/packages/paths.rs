@@ -4,13 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::named::Single;
-use super::places::PackagePlace;
+use super::places::{Absence, PackagePlace};
 use crate::archive::has_any_executable;
 use crate::flavor::{Flavor, Program};
 use crate::package::Local;
 use crate::platform::Platform;
 use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
+use crate::verify::PackageOrigin;
 use crate::version::Version;
 use crate::world::{FileKind, Files, clean};
 
@@ -102,7 +103,9 @@ impl NamedPackages {
                     path: path.to_owned(),
                 });
             }
-            self.places.push(PackagePlace::named(path.to_owned()));
+            let dir = path.to_owned();
+            let place = PackagePlace::new(PackageOrigin::Named, dir, Absence::Failure);
+            self.places.push(place);
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use crate::package::{Local, PackageId};
 use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::verify::{CheckedLock, PackageOrigin};
-use crate::world::{FileKind, Files, is_outside};
+use crate::world::is_outside;
 
 /// A directory laid out as a mirror, to search for packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,57 +35,15 @@ impl PackagePlace {
         Self::new(PackageOrigin::Installed, dir, Absence::Fine)
     }
 
-    /// Returns the plugin cache.
-    #[must_use]
-    pub fn cache(dir: PathBuf) -> Self {
-        Self::new(PackageOrigin::Cache, dir, Absence::Fine)
-    }
-
-    /// Returns a mirror that the CLI configuration names in a place, for these providers.
-    #[must_use]
-    pub fn configured_mirror(
-        dir: PathBuf,
-        providers: ProviderFilter,
-        file: FileId,
-        span: Span,
-    ) -> Self {
-        Self {
-            providers,
-            ..Self::new(PackageOrigin::Mirror, dir, Absence::Fault(file, span))
-        }
-    }
-
-    /// Returns a mirror that the program looks for by itself; `None` where the path is no directory, which the
-    /// program passes over.
-    #[must_use]
-    pub fn implied_mirror(files: &dyn Files, dir: PathBuf) -> Option<Self> {
-        let is_directory = files.kind(&dir).ok() == Some(FileKind::Directory);
-        is_directory.then(|| Self::new(PackageOrigin::Mirror, dir, Absence::Fine))
-    }
-
     /// Returns a mirror that the user names.
     #[must_use]
     pub fn named_mirror(dir: PathBuf) -> Self {
         Self::new(PackageOrigin::Mirror, dir, Absence::Failure)
     }
 
-    /// Returns a mirror that the project file names in a place.
+    /// Returns a place for all providers.
     #[must_use]
-    pub fn project_mirror(dir: PathBuf, file: FileId, span: Span) -> Self {
-        Self::new(
-            PackageOrigin::Mirror,
-            dir,
-            Absence::ProjectFault(file, span),
-        )
-    }
-
-    /// Returns a directory whose packages the user wants to be checked, laid out as a mirror.
-    #[must_use]
-    pub fn named(dir: PathBuf) -> Self {
-        Self::new(PackageOrigin::Named, dir, Absence::Failure)
-    }
-
-    fn new(origin: PackageOrigin, dir: PathBuf, absence: Absence) -> Self {
+    pub fn new(origin: PackageOrigin, dir: PathBuf, absence: Absence) -> Self {
         Self {
             origin,
             dir,

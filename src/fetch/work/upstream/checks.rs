@@ -5,63 +5,26 @@ use std::sync::Arc;
 use super::{Answers, Registries, signed_list, stated};
 use crate::addr::ProviderAddr;
 use crate::coverage::Attributions;
-use crate::diag::{Finding, Severity};
+use crate::diag::Finding;
 use crate::hash::Hash;
-use crate::locker::LockError;
+use crate::locker::{LockError, ReleaseList};
 use crate::package::WantedPlatforms;
-use crate::packages::{
-    self, InstallSource, PackageMemo, PackagePlace, PackageSearch, RootCount, Single, Unscanned,
-};
+use crate::packages::{self, PackageMemo, PackageSearch, Unscanned};
 use crate::verify::{
-    CheckedLock, CheckedPackages, ClaimGaps, Groups, KnownHashes, LockedSigners, PackageFacts,
-    PackagesVerdict, RootInputs, SourceChecks, ages, expiry, signers,
+    CheckedLock, CheckedPackages, ClaimGaps, Groups, LockedSigners, PackageFacts, RootInputs,
+    SourceChecks, ages, expiry, signers,
 };
 
 /// The packages and the registries that a root is compared with.
 pub struct RootSources<'a, 'm> {
-    /// The packages to check.
-    pub packages: PackageChecks<'a, 'm>,
+    /// The packages that were hashed so far in the run.
+    memo: &'a mut PackageMemo<'m>,
+    search: PackageSearch<'a>,
     /// The registries to ask.
-    pub upstream: Upstream<'a, 'm>,
+    upstream: Upstream<'a, 'm>,
     answers: Answers,
     /// The checks that could not be done.
     pub failures: Vec<CheckError>,
-}
-
-/// The packages that are checked.
-pub struct PackageChecks<'a, 'm> {
-    /// The packages that were hashed so far in the run.
-    pub memo: &'a mut PackageMemo<'m>,
-    /// Directories laid out as mirrors, in the order of the program's search.
-    pub places: &'a [PackagePlace],
-    /// Packages that the user names one by one.
-    pub singles: &'a [Single],
-    /// The number of roots, since a package that the user names may belong to another one.
-    pub scope: RootCount,
-    /// Returns the sources that the program installs a provider from, in its order.
-    pub sources: &'a dyn Fn(&ProviderAddr) -> Vec<InstallSource>,
-    /// The program may use a cached package although the lock file holds no hash of it.
-    pub cache_may_break: bool,
-}
-
-impl<'a> PackageChecks<'a, '_> {
-    fn search<'s>(
-        &self,
-        wanted: Option<&'s WantedPlatforms>,
-        facts: &'s Attributions,
-    ) -> PackageSearch<'s>
-    where
-        'a: 's,
-    {
-        PackageSearch {
-            facts,
-            places: self.places,
-            singles: self.singles,
-            wanted,
-            sources: self.sources,
-            cache_may_break: self.cache_may_break,
-        }
-    }
 }
 
 /// The registries to ask about locked releases.
@@ -91,9 +54,14 @@ pub enum CheckError {
 impl<'a, 'm> RootSources<'a, 'm> {
     /// Returns checks that were not made yet.
     #[must_use]
-    pub fn new(packages: PackageChecks<'a, 'm>, upstream: Upstream<'a, 'm>) -> Self {
+    pub fn new(
+        memo: &'a mut PackageMemo<'m>,
+        search: PackageSearch<'a>,
+        upstream: Upstream<'a, 'm>,
+    ) -> Self {
         Self {
-            packages,
+            memo,
+            search,
             upstream,
             answers: Answers::new(),
             failures: Vec::new(),
@@ -113,14 +81,13 @@ impl SourceChecks for RootSources<'_, '_> {
                     .extend(errors.into_iter().map(CheckError::Release));
             }
         }
-        let signed_lists = self
-            .answers
-            .values()
-            .filter_map(|answer| answer.list.as_ref())
-            // OpenTofu accepts lists that no key signs (`authenticate` rules 4.1).
-            .filter(|list| !list.signers.is_empty())
-            .count();
-        Some(signed_lists)
+        // OpenTofu accepts lists that no key signs (`authenticate` rules 4.1).
+        let is_signed = |list: &ReleaseList| !list.signers.is_empty();
+        Some(
+            super::lists(&self.answers)
+                .filter(|(_, list)| is_signed(list))
+                .count(),
+        )
     }
 
     fn asks(&self) -> bool {
@@ -186,10 +153,8 @@ impl SourceChecks for RootSources<'_, '_> {
     }
 
     fn machines(&mut self, subject: CheckedLock<'_>) -> PackageFacts {
-        let no_facts = Attributions::new();
-        let search = self.packages.search(None, &no_facts);
         PackageFacts {
-            machines: packages::machines(self.packages.memo, subject, search),
+            machines: packages::machines(self.memo, subject, self.search),
             ..PackageFacts::default()
         }
     }
@@ -200,34 +165,13 @@ impl SourceChecks for RootSources<'_, '_> {
         wanted: &WantedPlatforms,
         attributions: &Attributions,
     ) -> Option<CheckedPackages> {
-        let search = self.packages.search(Some(wanted), attributions);
-        let checked = packages::check(self.packages.memo, subject, search);
-        let mut findings = checked.findings;
-        let mut unplaced = Vec::new();
-        for (path, mut finding) in checked.unplaced {
-            if self.packages.scope == RootCount::Several {
-                // It may belong to another root; if not, that is reported once for all of them.
-                finding.diagnostic.severity = Severity::Note;
-            }
-            findings.push(finding);
-            unplaced.push(path);
-        }
+        let checked = packages::check(self.memo, subject, self.search, attributions, Some(wanted));
         self.failures
             .extend(checked.failures.into_iter().map(CheckError::Packages));
         Some(CheckedPackages {
-            findings,
-            facts: PackageFacts {
-                known: checked.known,
-                zips: KnownHashes::new(),
-                refused: checked.refused,
-                altered: checked.altered,
-                machines: checked.machines,
-            },
-            verdict: PackagesVerdict {
-                verified: checked.verified,
-                not_verified: checked.not_verified,
-                unplaced,
-            },
+            findings: checked.findings,
+            facts: checked.facts,
+            verdict: checked.verdict,
         })
     }
 }

@@ -6,7 +6,7 @@
 mod checks;
 mod stated;
 
-pub use checks::{CheckError, PackageChecks, RootSources, Upstream};
+pub use checks::{CheckError, RootSources, Upstream};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -110,14 +110,13 @@ impl<'a> Registries<'a> {
     /// own, which are made once for each release.
     pub fn dates(&mut self, subject: CheckedLock<'_>, answers: &Answers) -> Dates {
         let locked = &subject.document.lock.providers;
-        let releases: Vec<(Release, &ReleaseList)> = answers
-            .iter()
-            .filter_map(|(provider, answer)| {
+        let releases: Vec<(Release, &ReleaseList)> = lists(answers)
+            .filter_map(|(provider, list)| {
                 let release = Release {
                     provider: provider.clone(),
                     version: locked.get(provider)?.version.clone(),
                 };
-                Some((release, answer.list.as_ref()?))
+                Some((release, list))
             })
             .collect();
         let new: Vec<(Release, &ReleaseList)> = releases
@@ -143,12 +142,10 @@ impl<'a> Registries<'a> {
 /// Returns the keys that signed the lists of locked releases; none if a list is not signed.
 #[must_use]
 pub fn signers(answers: &Answers) -> LockedSigners {
-    answers
-        .iter()
-        .filter_map(|(provider, answer)| {
-            let list = answer.list.as_ref()?;
-            let keys = list.signers.iter().map(|signer| signer.key.clone()).collect();
-            Some((provider.clone(), keys))
+    lists(answers)
+        .map(|(provider, list)| {
+            let keys = list.signers.iter().map(|signer| signer.key.clone());
+            (provider.clone(), keys.collect())
         })
         .collect()
 }
@@ -156,12 +153,16 @@ pub fn signers(answers: &Answers) -> LockedSigners {
 /// Returns the times when keys expire that signed locked releases.
 #[must_use]
 pub fn key_ends(answers: &Answers) -> KeyEnds {
-    let lists = answers
-        .iter()
-        .filter_map(|(provider, answer)| Some((provider, answer.list.as_ref()?)));
-    lists
+    lists(answers)
         .map(|(provider, list)| (provider.clone(), locker::key_ends(&list.signers)))
         .collect()
+}
+
+/// Returns an iterator over the lists of the locked releases that are offered.
+fn lists(answers: &Answers) -> impl Iterator<Item = (&ProviderAddr, &ReleaseList)> {
+    answers
+        .iter()
+        .filter_map(|(provider, answer)| Some((provider, answer.list.as_ref()?)))
 }
 
 /// Returns the list of a locked release; `None` without an answer, or if the version is not offered.

@@ -89,6 +89,7 @@ fn run(session: &Rc<Session<'_>>, args: &ShowArgs) -> CommandResult {
         let places = [PackagePlace::installed(root.providers_dir(world.env))];
         let known = root
             .packages(lock, &mut memo, &places, &attributions)?
+            .facts
             .known;
         let mut shown = providers(root, lock, &known, &attributions);
         if args.upstream {

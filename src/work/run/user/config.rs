@@ -9,7 +9,7 @@ use crate::authenticate::Rules;
 use crate::cliconfig::{self, CliConfig, ConfigChoice, MethodKind, RepositoryTemplate};
 use crate::diag::{Diagnostic, Severity, SharedTexts, Texts, has_errors};
 use crate::flavor::Flavor;
-use crate::packages::{InstallSource, PackagePlace};
+use crate::packages::{Absence, InstallSource, PackagePlace};
 use crate::run::World;
 use crate::run::root::Root;
 use crate::run::session::Session;
@@ -22,6 +22,8 @@ use crate::sources::network_mirror::{MirrorAccess, MirrorUrl};
 use crate::sources::oci::{OciMirror, OciRegistries};
 use crate::sources::registry::{HostCredentials, Hosts, Registry};
 use crate::upstream::Registries;
+use crate::verify::PackageOrigin;
+use crate::world::FileKind;
 
 /// The number of the table of texts of the first flavor; modules that roots share count from zero.
 const FIRST_NUMBER: u32 = 0x7FFF_FF00;
@@ -154,18 +156,24 @@ impl<'a> UserConfig<'a> {
         let mut places = vec![PackagePlace::installed(root.providers_dir(self.world.env))];
         // The program links a cached package before it asks any source (`cliconfig` rules 6.1).
         if let Some(dir) = &self.cli.cache_dir {
-            places.push(PackagePlace::cache(root.dir.join(dir)));
+            let dir = root.dir.join(dir);
+            places.push(PackagePlace::new(PackageOrigin::Cache, dir, Absence::Fine));
         }
         for mirror in self.cli.local_mirrors() {
             let dir = root.dir.join(&mirror.dir);
-            match mirror.named {
+            let absence = match mirror.named {
                 Some((file, span)) => {
                     texts.mount(&self.files, None);
-                    let providers = mirror.providers;
-                    places.push(PackagePlace::configured_mirror(dir, providers, file, span));
+                    Absence::Fault(file, span)
                 }
-                None => places.extend(PackagePlace::implied_mirror(self.world.disk, dir)),
-            }
+                // The program looks for it by itself, and passes over what is no directory.
+                None if self.world.disk.kind(&dir).ok() != Some(FileKind::Directory) => continue,
+                None => Absence::Fine,
+            };
+            places.push(PackagePlace {
+                providers: mirror.providers,
+                ..PackagePlace::new(PackageOrigin::Mirror, dir, absence)
+            });
         }
         places.extend_from_slice(named);
         places
