@@ -25,6 +25,20 @@ struct TypeShape {
     has_defaults: bool,
 }
 
+impl Type {
+    /// Returns the same type with every attribute required: types of values have no optional ones.
+    #[must_use]
+    pub fn plain(&self) -> Self {
+        Shapes::default().plain(self)
+    }
+
+    /// Returns true if any attribute in the type has a default.
+    #[must_use]
+    pub fn has_defaults(&self) -> bool {
+        Shapes::default().has_defaults(self)
+    }
+}
+
 impl Default for Shapes {
     fn default() -> Self {
         Self {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::shapes::Shapes;
 use super::typed::Typed;
 use super::value::Value;
 
@@ -80,18 +79,6 @@ impl Type {
                 Self::Object(Arc::new(items.iter().map(attribute).collect()))
             }
         }
-    }
-
-    /// Returns the same type with every attribute required: types of values have no optional ones.
-    #[must_use]
-    pub fn plain(&self) -> Self {
-        Shapes::default().plain(self)
-    }
-
-    /// Returns true if any attribute in the type has a default.
-    #[must_use]
-    pub fn has_defaults(&self) -> bool {
-        Shapes::default().has_defaults(self)
     }
 
     /// Returns true for `bool`, `number` and `string`.
