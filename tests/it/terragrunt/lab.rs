@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use lockctl::terragrunt::{STACK_FILE, UnitRepository};
+use lockctl::terragrunt::STACK_FILE;
 use serde_json::{Map, Value};
 
 /// The host that stands for the registry.
@@ -82,12 +82,10 @@ impl Lab {
             .replace(SERVER, "<SERVER>")
     }
 
-    pub(super) fn repository(&self, dir: &Path) -> UnitRepository {
-        let mut above = dir.ancestors();
-        match above.find(|above| self.repositories.iter().any(|one| one == above)) {
-            Some(root) => UnitRepository::At(root.to_owned()),
-            None => UnitRepository::None,
-        }
+    pub(super) fn repository(&self, dir: &Path) -> Option<PathBuf> {
+        dir.ancestors()
+            .find(|above| self.repositories.iter().any(|top| top == above))
+            .map(Path::to_owned)
     }
 }
 

@@ -55,6 +55,7 @@ struct Counts {
     steps: usize,
     not_replayed: usize,
     unknown: usize,
+    stopped: usize,
 }
 
 #[test]
@@ -91,9 +92,10 @@ fn every_case_is_as_recorded() {
         steps,
         not_replayed,
         unknown,
+        stopped,
     } = counts;
     println!(
-        "{cases} cases, {steps} steps compared, {not_replayed} of another program or with settings, {unknown} with unknown values"
+        "{cases} cases, {steps} steps compared, {not_replayed} of another program or with settings, {unknown} with unknown values, {stopped} without a value"
     );
     assert_eq!(cases, 410, "all cases were read");
     assert_eq!(met, differences.len(), "every difference is one of a case");

@@ -9,7 +9,7 @@ use lockctl::flavor::Flavor;
 use lockctl::os::RealDisk;
 use lockctl::terragrunt::{
     AssembleError, Assembled, Documents, EvaluatedUnit, FetchedPackage, LockOrigin, UnitPackage,
-    UnitPart, UnknownPart, assemble, evaluate, render,
+    assemble, evaluate,
 };
 use lockctl::world::mem::MemFiles;
 use lockctl::world::{FileKind, Files, Layer};
@@ -29,48 +29,38 @@ pub(super) fn compare(
     if step.is_all {
         return all(lab, step, outcome, fault);
     }
-    let replayed = replay(
-        lab,
-        step,
-        &step.dir,
-        |unit, assembled, notes, has_unknown| {
-            let mut problems = notes;
-            if let Some(assembled) = assembled {
-                problems |= !assembled.problems().is_empty();
-            }
-            let is_reported =
-                problems || has_unknown || unit.unseen().is_some() || assembled.is_none();
-            if stops(outcome) {
-                if !is_reported {
-                    fault("Terragrunt stops, and nothing is reported".to_owned());
-                }
-                return;
-            }
-            if problems && outcome["exit"] == 0 {
-                fault("there are problems, but Terragrunt has none".to_owned());
-            }
-            source(lab, step, unit, outcome, fault);
-            let Some(assembled) = assembled else {
-                return;
-            };
-            // What a hook writes is unknown, and the evaluation says so.
-            let is_hook = |part: &UnknownPart| matches!(part.part, UnitPart::Hook(_));
-            if unit.unknown.iter().any(is_hook) {
-                return;
-            }
-            files(lab, assembled, outcome, at, fault);
-            contents(lab, assembled, outcome, fault);
-            if group == "lock" && at == 0 {
-                lock(step, unit, assembled, outcome, fault);
-            }
-        },
-    );
+    // Where Terragrunt stops, there are no files to compare.
+    if stops(outcome) {
+        return;
+    }
+    let replayed = replay(lab, step, &step.dir, |unit, assembled, has_notes| {
+        if has_notes && outcome["exit"] == 0 {
+            fault("there are problems, but Terragrunt has none".to_owned());
+        }
+        source(lab, step, unit, outcome, fault);
+        let Some(assembled) = assembled else {
+            return;
+        };
+        if has_hook(&step.dir) {
+            return;
+        }
+        files(lab, assembled, outcome, at, fault);
+        contents(lab, assembled, outcome, fault);
+        if group == "lock" && at == 0 {
+            lock(step, unit, assembled, outcome, fault);
+        }
+    });
     if let Err(error) = replayed
-        && !stops(outcome)
         && !is_fetching(outcome)
     {
         fault(format!("{error:?}"));
     }
+}
+
+/// Returns whether a unit has hooks: what they write is not known.
+fn has_hook(unit: &Path) -> bool {
+    let text = std::fs::read_to_string(unit.join("terragrunt.hcl"));
+    text.is_ok_and(|text| text.contains("_hook "))
 }
 
 /// Returns whether Terragrunt itself stops; what Terraform says is another matter.
@@ -95,7 +85,7 @@ fn replay(
     lab: &Lab,
     step: &Step,
     dir: &Path,
-    check: impl FnOnce(&EvaluatedUnit, Option<&Assembled<'_>>, bool, bool),
+    check: impl FnOnce(&EvaluatedUnit, Option<&Assembled<'_>>, bool),
 ) -> Result<(), AssembleError> {
     let documents = Documents::default();
     let variable = |name: &str| step.variables.get(name).cloned();
@@ -110,15 +100,13 @@ fn replay(
         files: &*package.0,
         dir: &package.1,
     });
-    let rendered = render(&RealDisk, &mut Texts::default(), dir, &around);
-    let has_unknown = rendered.is_ok_and(|rendered| !rendered.reasons.is_empty());
     match assemble(&RealDisk, &unit, given) {
         Ok(assembled) => {
-            check(&unit, Some(&assembled), !notes.is_empty(), has_unknown);
+            check(&unit, Some(&assembled), !notes.is_empty());
             Ok(())
         }
         Err(error) => {
-            check(&unit, None, !notes.is_empty(), has_unknown);
+            check(&unit, None, !notes.is_empty());
             Err(error)
         }
     }
@@ -401,7 +389,7 @@ fn all(lab: &Lab, step: &Step, outcome: &Value, fault: &mut dyn FnMut(String)) {
     let excluded = excluded(&units);
     let mut packages = Vec::new();
     for dir in units.iter().filter(|dir| !excluded.contains(dir)) {
-        let replayed = replay(lab, step, dir, |unit, _, _, _| {
+        let replayed = replay(lab, step, dir, |unit, _, _| {
             packages.extend(
                 unit.source
                     .as_ref()

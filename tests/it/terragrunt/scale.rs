@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use crate::texts::Text as _;
 use lockctl::diag::Texts;
 use lockctl::os::RealDisk;
-use lockctl::terragrunt::{Documents, EvaluatedUnit, UnitRepository, UnitSurroundings, evaluate};
+use lockctl::terragrunt::{Documents, EvaluatedUnit, UnitSurroundings, evaluate};
 use lockctl::world::{Files, Layer};
 
 /// The disk, with how often each file was read.
@@ -115,7 +115,7 @@ fn evaluate_all(
 ) -> Vec<(EvaluatedUnit, Vec<lockctl::diag::Diagnostic>)> {
     let documents = Documents::default();
     let around = UnitSurroundings {
-        repository: UnitRepository::At(top.to_owned()),
+        repository: Some(top.to_owned()),
         command: Some(vec!["init".to_owned()]),
         ..UnitSurroundings::new(&documents)
     };

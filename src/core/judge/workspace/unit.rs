@@ -12,7 +12,7 @@ use crate::remote_module::{
 use crate::requirement::{StateSeen, UnseenReason};
 use crate::terragrunt::{
     self, Documents, EvaluatedUnit, FetchedPackage, LockOrigin, UNIT_FILE, UNIT_FILE_JSON,
-    UnitPackage, UnitRepository, UnitSurroundings, UnknownFile, assemble, assemble_in_place,
+    UnitPackage, UnitSurroundings, UnknownFile, assemble, assemble_in_place,
 };
 use crate::version::CoreConstraints;
 use crate::workspace::EnvironmentUse;
@@ -138,10 +138,7 @@ fn evaluate(
     let around = UnitSurroundings {
         variable: &variable,
         hides_variables: reading.environment == EnvironmentUse::Hidden,
-        repository: match &unit.repository {
-            Some(top) => UnitRepository::At(top.clone()),
-            None => UnitRepository::None,
-        },
+        repository: unit.repository.clone(),
         working_dir: Some(files.current.to_owned()),
         platform: platform(),
         command: Some(vec!["init".to_owned()]),
@@ -209,7 +206,6 @@ fn put_together(
         let place = Label::new(place.file, place.span, unknown.reason.as_str());
         loaded.add_generated(path, &place);
     }
-    loaded.diagnostics.extend_from_slice(assembled.problems());
     // Terragrunt copies the lock file of the module only where the unit has none.
     if let LockOrigin::Module(path) = assembled.lock_file() {
         let file = texts.add(files.shown(&unit.file), Vec::new());

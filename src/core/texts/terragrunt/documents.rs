@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::json;
 use super::limits::MAX_SHARED_BYTES;
-use super::schema;
 use crate::diag::{Diagnostic, FileId, Severity};
 use crate::hcl;
 use crate::hcl::tree::{Attribute, Body, Item};
@@ -24,8 +23,6 @@ pub(super) struct ParsedFile {
     pub(super) is_json: bool,
     /// Errors of the syntax, at places of [`FileId::ALONE`].
     pub(super) faults: Vec<Diagnostic>,
-    /// Blocks and arguments that Terragrunt refuses, likewise.
-    pub(super) misfits: Vec<Diagnostic>,
 }
 
 impl ParsedFile {
@@ -61,8 +58,6 @@ impl ParsedFile {
         }
         Self {
             path: path.to_owned(),
-            // Checked once for all units that share the file.
-            misfits: schema::check(path, &body),
             locals,
             bytes,
             body,

@@ -9,7 +9,7 @@ use super::documents::ParsedFile;
 use super::file_names::{AUTOINCLUDE_FILE, VALUES_FILE, is_unit_file};
 use super::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_READ_DEPTH, MAX_REASONS, MAX_TOTAL_BYTES};
 use super::outcome::{FilePlace, Outcome, Stop, Traced, UnknownCause};
-use super::surroundings::{UnitRepository, UnitSurroundings};
+use super::surroundings::UnitSurroundings;
 use crate::diag::{Diagnostic, FileId, Span, Texts, rules};
 use crate::expr::{Budget, DemandChain, OnDemand, Typed};
 use crate::hcl::tree::{Attribute, Block};
@@ -84,18 +84,6 @@ pub(super) struct Include {
     pub(super) parent: Outcome<usize>,
 }
 
-/// The parent of a file, as functions like `path_relative_to_include` find it.
-pub(super) enum IncludedParent {
-    /// There is none: the file itself is used.
-    None,
-    /// The parent has this path.
-    At(PathBuf),
-    /// Several are there, and no label is given.
-    Ambiguous,
-    /// No include block has the label.
-    UnknownLabel,
-}
-
 /// The value of `merge_strategy` of an include block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MergeStrategy {
@@ -128,9 +116,9 @@ impl<'a> Evaluation<'a> {
             texts,
             around,
             readable: match &around.repository {
-                UnitRepository::At(top) => Within::new(files, top, &|_| false),
+                Some(top) => Within::new(files, top, &|_| false),
                 // Parents of a unit lie above it, and no directory is known that holds all of them.
-                UnitRepository::None | UnitRepository::Unknown => Within::anywhere(files),
+                None => Within::anywhere(files),
             },
             instances: Vec::new(),
             ids: BTreeMap::new(),
@@ -197,10 +185,7 @@ impl<'a> Evaluation<'a> {
         if let Some(file) = self.ids.get(&document.path) {
             return *file;
         }
-        // Shown paths start at the top of the run; a path outside of it stays absolute.
-        let top = self.around.top.as_deref().unwrap_or(Path::new(""));
-        let shown = document.path.strip_prefix(top).unwrap_or(&document.path);
-        let name = self.files.shown(shown);
+        let name = self.files.shown(&document.path);
         let file = self.texts.add(name, Arc::clone(&document.bytes));
         self.ids.insert(document.path.clone(), file);
         file
@@ -286,7 +271,13 @@ impl<'a> Evaluation<'a> {
     /// Returns the syntax errors of a file, at their places.
     pub(super) fn faults(&self, at: usize) -> Vec<Diagnostic> {
         let instance = &self.instances[at];
-        in_file(&instance.document.faults, instance.file)
+        let mut faults = instance.document.faults.clone();
+        for fault in &mut faults {
+            for label in fault.primary.iter_mut().chain(&mut fault.related) {
+                label.file = instance.file;
+            }
+        }
+        faults
     }
 
     /// Stops at the first syntax error of a file.
@@ -295,12 +286,6 @@ impl<'a> Evaluation<'a> {
             Some(fault) => Err(Stop::of_fault(fault)),
             None => Ok(()),
         }
-    }
-
-    /// Returns the blocks and arguments of a file that Terragrunt refuses, at their places.
-    pub(super) fn misfits(&self, at: usize) -> Vec<Diagnostic> {
-        let instance = &self.instances[at];
-        in_file(&instance.document.misfits, instance.file)
     }
 }
 
@@ -337,17 +322,6 @@ impl ReadFailure {
             Self::Outside => Stop::uncertain(place, &format!("{path} may not be read")),
         }
     }
-}
-
-/// Moves diagnostics of a document, which are of no file, into a file.
-fn in_file(diagnostics: &[Diagnostic], file: FileId) -> Vec<Diagnostic> {
-    let mut diagnostics = diagnostics.to_vec();
-    for diagnostic in &mut diagnostics {
-        for label in diagnostic.primary.iter_mut().chain(&mut diagnostic.related) {
-            label.file = file;
-        }
-    }
-    diagnostics
 }
 
 /// Returns the directory of a file.

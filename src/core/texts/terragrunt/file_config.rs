@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::evaluation::{Evaluation, ExprContext, label};
 use super::outcome::{FilePlace, Outcome, Slot, Stop};
-use super::schema::ATTRIBUTES;
 use crate::expr::Value;
 use crate::hcl::tree::{Attribute, Block};
 
@@ -29,8 +28,6 @@ pub(super) struct FileConfig {
     /// Blocks that are taken as a whole: `exclude`, `errors`, `engine`, `catalog`.
     pub(super) others: BTreeMap<String, Arguments>,
     pub(super) locals: Arguments,
-    /// Errors of the configuration as a whole.
-    pub(super) refused: Vec<Stop>,
 }
 
 /// A `generate` block, or an attribute of the object `generate`.
@@ -77,8 +74,7 @@ impl Evaluation<'_> {
         let mut config = FileConfig::default();
         for attribute in document.body.attributes() {
             let name = attribute.name.text.as_str();
-            // Unknown attributes are reported with the structure of the file (rules 2.2).
-            if !ATTRIBUTES.contains(&name) || !wanted.has(name) {
+            if !wanted.has(name) {
                 continue;
             }
             let slot = self.slot(at, attribute, ExprContext::Rest);
@@ -127,19 +123,18 @@ impl Evaluation<'_> {
         let place = self.place(at, block.header);
         let first_label = block.labels.first().map(|label| label.text.clone());
         match (block.kind.text.as_str(), first_label) {
-            ("terraform", _) if config.terraform.is_some() => {
-                let title = "Duplicate terraform block";
-                let stop = Stop::invalid(title, place, "only one is allowed");
-                config.refused.push(stop);
-            }
-            ("terraform", _) => self.terraform_config(at, block, wanted, config),
+            ("terraform", _) => match &mut config.terraform {
+                // With two blocks it is open which source counts.
+                Some(first) => {
+                    let title = "Duplicate terraform block";
+                    let stop = Stop::invalid(title, place, "only one is allowed");
+                    first.insert("source".to_owned(), Slot::stopped(place, stop));
+                }
+                None => self.terraform_config(at, block, wanted, config),
+            },
             ("generate", Some(label)) => {
                 let arguments = self.arguments(at, block, &[]);
                 let generate = GenerateBlock { arguments, place };
-                // One label twice in a file is refused (rules 8.2).
-                if config.generate.contains_key(&label) {
-                    config.refused.push(same_name(&label, place));
-                }
                 config.generate.insert(label, generate);
             }
             ("remote_state", _) => {
@@ -219,21 +214,21 @@ impl Evaluation<'_> {
 impl FileConfig {
     /// Adds the files of an attribute `generate`, by label.
     fn add_generated(&mut self, slot: &Slot) {
-        let files = match parts(slot) {
-            Ok(files) => files,
-            Err(stop) => {
-                self.refused.push(stop);
-                return;
-            }
-        };
-        for (label, file) in files {
-            match parts(&file) {
-                Ok(arguments) => {
-                    let place = slot.place;
-                    let block = GenerateBlock { arguments, place };
-                    self.generate.insert(label, block);
+        let place = slot.place;
+        // A file of unknown arguments has an unknown path.
+        let unknown = |stop| Arguments::from([("path".to_owned(), Slot::stopped(place, stop))]);
+        match parts(slot) {
+            Ok(files) => {
+                for (label, file) in files {
+                    let arguments = parts(&file).unwrap_or_else(unknown);
+                    self.generate
+                        .insert(label, GenerateBlock { arguments, place });
                 }
-                Err(stop) => self.refused.push(stop),
+            }
+            Err(stop) => {
+                let arguments = unknown(stop);
+                self.generate
+                    .insert(String::new(), GenerateBlock { arguments, place });
             }
         }
     }
@@ -259,11 +254,4 @@ fn parts(slot: &Slot) -> Outcome<Arguments> {
         (name, slot)
     };
     Ok(value.attributes().into_iter().map(argument).collect())
-}
-
-/// Refuses two `generate` blocks with one label, in one file or in several (rules 3.3).
-pub(super) fn same_name(label: &str, place: FilePlace) -> Stop {
-    let title = "Detected generate blocks with the same name";
-    let note = format!("another generate block is named {label:?}, too");
-    Stop::invalid(title, place, &note)
 }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use super::file_config::{Arguments, GenerateBlock, RemoteState};
 use super::outcome::{FilePlace, UnitResult, UnitUnknown};
-use crate::diag::Label;
 use crate::expr::Value;
 
 /// The end of the first line of each file that Terragrunt has written (rules 8.4).
@@ -44,21 +43,15 @@ const OWN_KEYS_OF_GCS: &[&str] = &[
 /// A file that Terragrunt writes into the directory of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratedFile {
-    /// The label of its block; `None` for that of `remote_state`.
-    pub label: Option<String>,
     /// The path of the file, relative to the directory of the module.
     pub path: PathBuf,
     /// The contents, signature included. Expressions are not formatted as Terragrunt does. Contents that only a run
     /// of Terragrunt knows are an error.
     pub contents: UnitResult<Vec<u8>>,
-    /// All of the contents is known; otherwise the rest names no provider.
-    pub is_exact: bool,
     /// The action for a file that exists already (`if_exists`).
     pub if_exists: IfExists,
     /// The action for a file that exists, if nothing is written (`disable`, `if_disabled`).
     pub disabled: Option<IfDisabled>,
-    /// The place of the block, without a note.
-    pub place: Label,
 }
 
 /// The value of `if_exists`: the action for a file in the place of a generated one.
@@ -86,7 +79,7 @@ pub enum IfDisabled {
 }
 
 /// Reads the values of a `generate` block.
-pub(super) fn file(label: &str, block: &GenerateBlock) -> UnitResult<GeneratedFile> {
+pub(super) fn file(block: &GenerateBlock) -> UnitResult<GeneratedFile> {
     let arguments = &block.arguments;
     let place = block.place;
     // These are required in a block, and contents are not in an attribute (rules 8.1).
@@ -98,40 +91,29 @@ pub(super) fn file(label: &str, block: &GenerateBlock) -> UnitResult<GeneratedFi
         Some("remove_terragrunt") => IfDisabled::RemoveTerragrunt,
         Some(other) => {
             let reason = format!("{other:?} is no if_disabled");
-            return Err(UnitUnknown::refused(place, reason));
+            return Err(UnitUnknown::new(place, reason));
         }
     };
     let is_disabled = truth(arguments, "disable")?;
     let is_unsigned = truth(arguments, "disable_signature")?;
     let prefix = text(arguments, "comment_prefix")?;
-    let contents = if is_disabled {
-        Ok(None)
+    // By the first line Terragrunt recognises a file that it may replace (rules 8.4).
+    let signature = if is_unsigned {
+        String::new()
     } else {
-        text(arguments, "contents")
+        format!("{}{SIGNATURE}\n", prefix.as_deref().unwrap_or("# "))
     };
-    let contents = match contents {
-        Ok(text) => {
-            let mut contents = String::new();
-            if !is_unsigned {
-                let prefix = prefix.as_deref().unwrap_or("# ");
-                // By the first line Terragrunt recognises a file that it may replace (rules 8.4).
-                contents = format!("{prefix}{SIGNATURE}\n");
-            }
-            contents.push_str(&text.unwrap_or_default());
-            Ok(contents.into_bytes())
-        }
-        Err(unknown) if unknown.is_refused => return Err(unknown),
-        // The place of the file is known, so the other files of the module are those that Terraform reads.
-        Err(unknown) => Err(unknown),
+    // Where only the contents are unknown, the other files of the module are those that Terraform reads.
+    let contents = if is_disabled {
+        Ok(Vec::new())
+    } else {
+        text(arguments, "contents").map(|text| (signature + &text.unwrap_or_default()).into_bytes())
     };
     Ok(GeneratedFile {
-        label: Some(label.to_owned()),
         path: PathBuf::from(path),
         contents,
-        is_exact: true,
         if_exists,
         disabled: is_disabled.then_some(if_disabled),
-        place: place.label(),
     })
 }
 
@@ -150,33 +132,28 @@ pub(super) fn backend(state: &RemoteState) -> UnitResult<Option<GeneratedFile>> 
         Value::Object(keys) => keys,
         // Null means that no file is generated, as without the argument.
         _ if generate.is_null() => return Ok(None),
-        _ => return Err(UnitUnknown::refused(place, "generate must be an object")),
+        _ => return Err(UnitUnknown::new(place, "generate must be an object")),
     };
     let key = |name: &str| keys.get(name).and_then(Value::to_text);
     let Some(path) = key("path") else {
-        return Err(UnitUnknown::refused(place, "generate has no path"));
+        return Err(UnitUnknown::new(place, "generate has no path"));
     };
     let if_exists = exists(&key("if_exists").unwrap_or_default(), place)?;
     let backend = required(arguments, "backend", place)?;
     // The configuration of a backend names no provider: the unit is known without it.
-    let config = arguments.get("config").map(|config| config.settled());
-    let (lines, is_exact) = match config {
-        None => (String::new(), true),
-        Some(Ok(config)) => (body(&config.value, &backend), true),
-        Some(Err(_)) => (String::new(), false),
-    };
+    let config = arguments
+        .get("config")
+        .and_then(|config| config.settled().ok());
+    let lines = config.map_or_else(String::new, |config| body(&config.value, &backend));
     // A `backend` block names no provider, so nothing else depends on it (rules 8.10).
     let name = quoted(&backend);
     let signature = format!("# {SIGNATURE}\n");
     let contents = format!("{signature}terraform {{\n  backend {name} {{\n{lines}  }}\n}}\n");
     Ok(Some(GeneratedFile {
-        label: None,
         path: PathBuf::from(path),
         contents: Ok(contents.into_bytes()),
-        is_exact,
         if_exists,
         disabled: None,
-        place: place.label(),
     }))
 }
 
@@ -256,13 +233,13 @@ fn exists(text: &str, place: FilePlace) -> UnitResult<IfExists> {
         "overwrite_terragrunt" => Ok(IfExists::OverwriteTerragrunt),
         other => {
             let reason = format!("{other:?} is no if_exists");
-            Err(UnitUnknown::refused(place, reason))
+            Err(UnitUnknown::new(place, reason))
         }
     }
 }
 
 fn required(arguments: &Arguments, name: &str, place: FilePlace) -> UnitResult<String> {
-    text(arguments, name)?.ok_or_else(|| UnitUnknown::refused(place, format!("{name} is required")))
+    text(arguments, name)?.ok_or_else(|| UnitUnknown::new(place, format!("{name} is required")))
 }
 
 /// Returns the text of an argument; `None` if it is not set.
@@ -276,7 +253,7 @@ pub(super) fn text(arguments: &Arguments, name: &str) -> UnitResult<Option<Strin
     }
     let text = value.value.to_text();
     text.map(Some)
-        .ok_or_else(|| UnitUnknown::refused(slot.place, format!("{name} must be a string")))
+        .ok_or_else(|| UnitUnknown::new(slot.place, format!("{name} must be a string")))
 }
 
 /// Returns the truth of an argument, false if it is not set.
@@ -287,7 +264,7 @@ pub(super) fn truth(arguments: &Arguments, name: &str) -> UnitResult<bool> {
         Some(_) => {
             let place = arguments[name].place;
             let reason = format!("{name} must be a bool");
-            Err(UnitUnknown::refused(place, reason))
+            Err(UnitUnknown::new(place, reason))
         }
     }
 }

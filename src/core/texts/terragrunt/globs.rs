@@ -1,10 +1,5 @@
 //! Patterns of paths, as in `include_in_copy` (rules 7.4).
 
-use std::path::{Path, PathBuf};
-
-use super::limits::{MAX_DEPTH, MAX_NAMES};
-use crate::world::{FileKind, Files};
-
 /// A pattern: `*` and `?` within one level, `**` over any number of levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
@@ -118,34 +113,6 @@ fn is_name(pattern: &str, name: &str) -> bool {
         row = next;
     }
     row.last() == Some(&true)
-}
-
-/// Lists the files below a directory that a pattern matches, sorted; `None` if there are too many names to look
-/// at.
-pub(super) fn files(files: &dyn Files, dir: &Path, glob: &Glob) -> Option<Vec<PathBuf>> {
-    let mut matched = Vec::new();
-    let mut left = MAX_NAMES;
-    let mut waiting = vec![(String::new(), 0)];
-    while let Some((below, depth)) = waiting.pop() {
-        if depth > MAX_DEPTH {
-            return None;
-        }
-        for entry in files.list(&dir.join(&below)).unwrap_or_default() {
-            // A pattern such as `**` may lead into any number of directories.
-            left = left.checked_sub(1)?;
-            let name = entry.name.to_str()?;
-            let path = joined(&below, name);
-            match entry.kind {
-                FileKind::Directory if glob.reaches(&path) => waiting.push((path, depth + 1)),
-                FileKind::File if matches(&glob.levels, &parts(&path)) => {
-                    matched.push(PathBuf::from(path));
-                }
-                _ => {}
-            }
-        }
-    }
-    matched.sort();
-    Some(matched)
 }
 
 /// Joins a directory, empty for the top, and a name with a slash.

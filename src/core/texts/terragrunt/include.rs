@@ -1,12 +1,12 @@
 //! Include blocks of a unit, with the parents that they name (rules 3).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::documents::ParsedFile;
 use super::evaluation::{
-    Evaluation, ExprContext, FileRole, Include, IncludedParent, MergeStrategy, ReadFailure,
-    Sharing, block, blocks, label,
+    Evaluation, ExprContext, FileRole, Include, MergeStrategy, ReadFailure, Sharing, block, blocks,
+    label,
 };
 use super::limits::MAX_INCLUDES;
 use super::outcome::{FilePlace, Outcome, Stop};
@@ -14,9 +14,6 @@ use crate::diag::{Diagnostic, FileId, rules};
 use crate::expr::Demand;
 use crate::hcl::tree::{Attribute, Block};
 use crate::world::clean;
-
-/// The title of the error for a parent that cannot be read.
-pub(super) const PARENT_NOT_FOUND: &str = "Include configuration not found";
 
 impl Evaluation<'_> {
     /// Returns the include blocks of a unit, with their parents.
@@ -117,7 +114,7 @@ impl Evaluation<'_> {
         let parent = match self.document(&path, Sharing::Shared) {
             Ok((document, file)) => Ok(self.parent(at, &path, path_place, document, file)?),
             Err(failure) => {
-                let stop = failure.stop(PARENT_NOT_FOUND, &path, path_place);
+                let stop = failure.stop("Include configuration not found", &path, path_place);
                 // Nothing of it is merged, so that what decides the files may be known without it (rules 3.5).
                 if strategy != MergeStrategy::None || failure != ReadFailure::Missing {
                     return Err(stop);
@@ -169,27 +166,26 @@ impl Evaluation<'_> {
         Ok(parent)
     }
 
-    /// Returns the path of the parent that relative functions mean (rules 5.2).
-    pub(super) fn included(&mut self, at: usize, label: Option<&str>) -> Outcome<IncludedParent> {
+    /// Returns the paths of the parents that relative functions may mean (rules 5.2): one, or none of a unit without
+    /// parents; else the label names no single one.
+    pub(super) fn included(&mut self, at: usize, label: Option<&str>) -> Outcome<Vec<PathBuf>> {
         // In a parent these functions are about the parent itself (rules 3.2).
         if let FileRole::Parent(_) = self.instances[at].role {
-            let path = self.instances[at].document.path.clone();
-            return Ok(IncludedParent::At(path));
+            return Ok(vec![self.instances[at].document.path.clone()]);
         }
         let includes = self.includes(at)?;
-        Ok(match (&includes[..], label) {
-            ([], _) => IncludedParent::None,
+        // Of two blocks with one label the later counts (rules 3.1).
+        let labelled = label.and_then(|label| {
+            let mut includes = includes.iter().rev();
+            includes.find(|include| include.label == label)
+        });
+        Ok(match labelled {
+            Some(include) => vec![include.path.clone()],
             // With one parent the label is not checked (rules 5.2).
-            ([only], _) => IncludedParent::At(only.path.clone()),
-            (_, None) => IncludedParent::Ambiguous,
-            // Of two blocks with one label the later counts (rules 3.1).
-            (several, Some(label)) => several
+            None => includes
                 .iter()
-                .rev()
-                .find(|include| include.label == label)
-                .map_or(IncludedParent::UnknownLabel, |include| {
-                    IncludedParent::At(include.path.clone())
-                }),
+                .map(|include| include.path.clone())
+                .collect(),
         })
     }
 }

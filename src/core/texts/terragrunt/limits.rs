@@ -22,9 +22,6 @@ pub(super) const MAX_PARENTS: usize = 100;
 /// Maximum number of reasons that are kept for one unknown value; one of them is reported.
 pub(super) const MAX_REASONS: usize = 4;
 
-/// Maximum number of notes on one unit.
-pub(super) const MAX_NOTES: usize = 20;
-
 /// Maximum size of the shared files that are kept parsed for all units, in bytes.
 pub(super) const MAX_SHARED_BYTES: usize = 16 << 20;
 

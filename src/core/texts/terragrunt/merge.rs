@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::evaluation::{Evaluation, FileRole, MergeStrategy, ReadFailure, Sharing};
-use super::file_config::{Arguments, FileConfig, Wanted, same_name};
+use super::file_config::{Arguments, FileConfig, Wanted};
 use super::file_names::{AUTOINCLUDE_FILE, is_unit_file};
 use super::outcome::{Outcome, Slot};
 use super::values::{deep, shallow};
@@ -53,16 +53,6 @@ impl Evaluation<'_> {
 /// Lays a configuration over that of a parent.
 fn over(upper: FileConfig, parent: FileConfig, strategy: MergeStrategy) -> FileConfig {
     let is_deep = strategy == MergeStrategy::Deep;
-    let mut refused = upper.refused;
-    refused.extend(parent.refused);
-    // Deep merging takes the upper block of a label instead (rules 3.3).
-    if !is_deep {
-        for (label, block) in &upper.generate {
-            if parent.generate.contains_key(label) {
-                refused.push(same_name(label, block.place));
-            }
-        }
-    }
     let dependencies = match (upper.dependencies, parent.dependencies) {
         (Some(upper_paths), Some(parent_paths)) => {
             // Deep merging removes the paths of dependencies of the parent that the unit replaces.
@@ -83,6 +73,7 @@ fn over(upper: FileConfig, parent: FileConfig, strategy: MergeStrategy) -> FileC
         terraform: terraform(upper.terraform, parent.terraform, strategy),
         // Hooks of equal labels are replaced as a whole, even when merging deep (rules 3.3).
         commands: laid(upper.commands, parent.commands),
+        // Terragrunt stops at two blocks of one label unless it merges deep (rules 3.3).
         generate: laid(upper.generate, parent.generate),
         // The block counts as a whole, with any strategy.
         remote_state: upper.remote_state.or(parent.remote_state),
@@ -92,7 +83,6 @@ fn over(upper: FileConfig, parent: FileConfig, strategy: MergeStrategy) -> FileC
         attributes: attributes(upper.attributes, parent.attributes, strategy),
         others: laid(upper.others, parent.others),
         locals: upper.locals,
-        refused,
     }
 }
 

@@ -5,8 +5,7 @@
 //! only the local values that decide source, copying and generated files must be known. `expressions`
 //! evaluates, `names` finds the values of names, `functions` are Terragrunt's own. `include` and `merge` join a
 //! unit with its parents; `source`, `generate` and `unit` make plain values of the result. `passes` runs all of
-//! that, `notes` adds the errors that would stop Terragrunt. `assembled` is the directory that Terraform sees,
-//! as files.
+//! that. `assembled` is the directory that Terraform sees, as files.
 //!
 //! Invariant: a value that only a run of Terragrunt knows is unknown, with the reason and its place. No program
 //! is run, nothing is fetched.
@@ -19,7 +18,7 @@
 //! use lockctl_core::diag::Texts;
 //! use lockctl_core::flavor::Flavor;
 //! use lockctl_core::terragrunt::{
-//!     Documents, LockOrigin, UnitRepository, UnitSurroundings, assemble, evaluate,
+//!     Documents, LockOrigin, UnitSurroundings, assemble, evaluate,
 //! };
 //! use lockctl_core::world::mem::MemFiles;
 //!
@@ -32,8 +31,7 @@
 //! let documents = Documents::default();
 //! let top = PathBuf::from("/repo");
 //! let around = UnitSurroundings {
-//!     repository: UnitRepository::At(top.clone()),
-//!     top: Some(top.clone()),
+//!     repository: Some(top.clone()),
 //!     ..UnitSurroundings::new(&documents)
 //! };
 //! let mut texts = Texts::default();
@@ -61,13 +59,10 @@ mod json;
 mod limits;
 mod merge;
 mod names;
-mod notes;
 mod object;
 mod outcome;
 mod passes;
-mod schema;
 mod source;
-mod stack;
 mod surroundings;
 mod unit;
 mod values;
@@ -89,5 +84,5 @@ pub use passes::evaluate;
 #[doc(hidden)]
 pub use passes::{Rendered, render};
 pub use source::{RegistryPackage, UnitPackage, UnitSource};
-pub use surroundings::{UnitRepository, UnitSurroundings};
-pub use unit::{EvaluatedUnit, UnitPart, UnknownPart};
+pub use surroundings::UnitSurroundings;
+pub use unit::EvaluatedUnit;

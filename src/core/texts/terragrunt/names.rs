@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::evaluation::{
     Evaluation, ExprContext, FileRole, ReadFailure, Sharing, blocks, directory,
 };
-use super::file_names::{STACK_FILE, UNIT_FILE, UNIT_FILE_JSON, VALUES_FILE};
+use super::file_names::{UNIT_FILE, UNIT_FILE_JSON, VALUES_FILE};
 use super::outcome::{FilePlace, Outcome, Stop, UnknownCause};
 use crate::expr::{Demand, NameValue, Type, Typed, UsedNames};
 use crate::hcl::references::{self, Reference};
@@ -74,11 +74,6 @@ impl Evaluation<'_> {
                     }
                 }
                 Ok(())
-            }
-            // Only stack files have these names: each has the `path` of a directory that `stack generate` makes.
-            "unit" | "stack" if self.instances[at].document.path.ends_with(STACK_FILE) => {
-                let note = "the directories of a stack are not computed";
-                Err(Stop::uncertain(place, note))
             }
             "dependency" if context == ExprContext::Source => Err(Stop::invalid(
                 "A source cannot reference dependency outputs",

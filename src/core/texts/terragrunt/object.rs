@@ -85,10 +85,6 @@ impl Evaluation<'_> {
 /// # Errors
 /// The first argument that has no value.
 pub(super) fn object(config: &FileConfig) -> Outcome<Attributes> {
-    // Terragrunt stops at any error (rules 2.4).
-    if let Some(stop) = config.refused.first() {
-        return Err(stop.clone());
-    }
     let mut sections = with_defaults(&config.attributes, TOP)?;
     let mut set = |name: &str, value: Typed| sections.insert(name.to_owned(), value);
     if !config.locals.is_empty() {

@@ -55,26 +55,16 @@ pub struct UnitUnknown {
     pub reason: String,
     /// The place of the reason, without a note of its own.
     pub place: Label,
-    /// Terragrunt refuses it, too.
-    pub is_refused: bool,
 }
 
 /// A part of a unit, as far as it is known without a run of Terragrunt.
 pub type UnitResult<T> = Result<T, UnitUnknown>;
 
 impl UnitUnknown {
-    pub(super) fn refused(place: FilePlace, reason: impl Into<String>) -> Self {
+    pub(super) fn new(place: FilePlace, reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
             place: place.label(),
-            is_refused: true,
-        }
-    }
-
-    pub(super) fn in_run(place: FilePlace, reason: impl Into<String>) -> Self {
-        Self {
-            is_refused: false,
-            ..Self::refused(place, reason)
         }
     }
 }
@@ -146,28 +136,30 @@ impl Stop {
         let diagnostic = self.diagnostic();
         let place = diagnostic.primary.clone();
         let place = place.unwrap_or_else(|| fallback.label());
-        let is_refused = matches!(self, Self::Refused(_));
-        let reason = if place.note.is_empty() {
-            diagnostic.title.clone()
-        } else if is_refused {
-            format!("{}: {}", diagnostic.title, place.note)
-        } else {
-            place.note.clone()
+        let reason = match self {
+            _ if place.note.is_empty() => diagnostic.title.clone(),
+            Self::Refused(_) => format!("{}: {}", diagnostic.title, place.note),
+            Self::Uncertain(_) => place.note.clone(),
         };
-        UnitUnknown {
-            reason,
-            place,
-            is_refused,
-        }
+        UnitUnknown { reason, place }
     }
 }
 
 impl Slot {
+    /// The value of an argument that has none.
+    pub(super) fn stopped(place: FilePlace, stop: Stop) -> Self {
+        Self {
+            place,
+            outcome: Err(stop),
+            causes: Vec::new(),
+        }
+    }
+
     /// Returns the reason why a part of the value is unknown.
     pub(super) fn unknown(&self) -> UnitUnknown {
         match self.causes.first() {
-            Some(cause) => UnitUnknown::in_run(cause.place, cause.text.as_str()),
-            None => UnitUnknown::in_run(self.place, "this is known only in a run of Terragrunt"),
+            Some(cause) => UnitUnknown::new(cause.place, cause.text.as_str()),
+            None => UnitUnknown::new(self.place, "this is known only in a run of Terragrunt"),
         }
     }
 

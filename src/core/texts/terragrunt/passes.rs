@@ -1,10 +1,10 @@
-//! The two evaluations of a unit: of the part that decides the files that Terraform sees, and of all of it.
+//! The two evaluations of a unit: of the part that decides the files that Terraform sees, and of all of it for a
+//! comparison with Terragrunt.
 
 use std::path::Path;
 
 use super::evaluation::{Evaluation, FileRole, ReadFailure, Sharing};
 use super::file_config::Wanted;
-use super::notes::{beyond_values, note, notes};
 use super::object;
 use super::outcome::{FilePlace, Outcome, Stop};
 use super::surroundings::UnitSurroundings;
@@ -24,8 +24,8 @@ pub struct Rendered {
 
 /// Evaluates the unit of a directory, which is absolute: functions answer with absolute paths.
 ///
-/// Every file that is read is added to `texts`. Nothing fails: each unknown part has its reason, and each error at
-/// which Terragrunt would stop is a note.
+/// Every file that is read is added to `texts`. Nothing fails: each unknown part has its reason. Errors in other parts,
+/// at which Terragrunt would stop as well, are not looked for.
 ///
 /// ```
 /// use std::path::Path;
@@ -57,7 +57,7 @@ pub fn evaluate(
     let mut diagnostics = Vec::new();
     let config = begin(&mut evaluation, &path, &mut diagnostics)
         .and_then(|()| evaluation.merged(0, Wanted::Unit));
-    let mut unit = match config {
+    let unit = match config {
         Ok(config) => of_config(&mut evaluation, unit_dir, &path, &config),
         Err(stop) => {
             // Syntax errors are reported as they are; any other stop becomes a note.
@@ -68,9 +68,17 @@ pub fn evaluate(
             return (all_unknown(unit_dir, &path, &unknown), diagnostics);
         }
     };
-    // All of the unit is evaluated for its notes, after the part that decides (rules 2.4).
-    notes(&mut evaluation, &mut unit, &mut diagnostics);
+    diagnostics.extend(evaluation.missing_parents().iter().map(note));
     (unit, diagnostics)
+}
+
+/// Makes a note of an error of Terragrunt.
+fn note(stop: &Diagnostic) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Note,
+        title: format!("Terragrunt stops at this unit: {}", stop.title),
+        ..stop.clone()
+    }
 }
 
 /// Reads the unit file. If it has syntax errors or cannot be read, that goes to `diagnostics`.
@@ -127,18 +135,9 @@ pub fn render(
     let path = evaluation.unit_file(unit_dir);
     let diagnostic = |stop: Stop| Box::new(stop.diagnostic().clone());
     begin(&mut evaluation, &path, &mut Vec::new()).map_err(diagnostic)?;
-    // `render` stops at errors of the structure (rules 2.2).
-    if let Some(misfit) = evaluation.misfits(0).into_iter().next() {
-        return Err(Box::new(misfit));
-    }
     let (config, causes) = evaluation.traced(|this| this.merged(0, Wanted::Everything));
     if let Some(missing) = evaluation.missing_parents().into_iter().next() {
         return Err(Box::new(missing));
-    }
-    if let Ok(config) = &config
-        && let Some(refused) = beyond_values(&evaluation, config).into_iter().next()
-    {
-        return Err(Box::new(refused));
     }
     let object = config
         .and_then(|config| object::object(&config))

@@ -47,22 +47,16 @@ pub struct RegistryPackage {
     pub text: String,
 }
 
-/// A source that is not understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum UnitSourceFault {
-    /// Terragrunt refuses the address, for this reason.
-    Refused(String),
-    /// Terragrunt makes a request to understand it.
-    Unknown(String),
-}
-
 /// Parses the source of a unit; `None` means a unit without one (rules 6.2 to 6.9).
+///
+/// # Errors
+/// The reason why the source is not understood.
 pub(super) fn understand(
     written: Option<&str>,
     unit_dir: &Path,
     program: &str,
     around: &UnitSurroundings<'_>,
-) -> Result<(UnitPackage, Option<String>), UnitSourceFault> {
+) -> Result<(UnitPackage, Option<String>), String> {
     // These mean the unit itself (rules 6.2).
     let Some(text) = written.filter(|text| !text.is_empty() && *text != ".") else {
         return Ok((UnitPackage::Own, None));
@@ -99,7 +93,7 @@ fn detect(
     unit_dir: &Path,
     program: &str,
     around: &UnitSurroundings<'_>,
-) -> Result<UnitPackage, UnitSourceFault> {
+) -> Result<UnitPackage, String> {
     let (forced, rest) = match base.split_once("::") {
         Some((getter, rest)) if getter.bytes().all(|b| b.is_ascii_alphanumeric()) => {
             (Some(getter), rest)
@@ -144,7 +138,7 @@ fn detect(
     }
     if rest.starts_with("bitbucket.org/") {
         let reason = "Terragrunt asks Bitbucket what kind of repository it is".to_owned();
-        return Err(UnitSourceFault::Unknown(reason));
+        return Err(reason);
     }
     let is_s3 = rest
         .split('/')
@@ -188,7 +182,7 @@ fn registry(
     path: &str,
     program: &str,
     around: &UnitSurroundings<'_>,
-) -> Result<UnitPackage, UnitSourceFault> {
+) -> Result<UnitPackage, String> {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let (host, path) = path.split_once('/').unwrap_or((path, ""));
     // Without a host the variable counts, then the default registry of the program (rules 6.9).
@@ -207,7 +201,7 @@ fn registry(
     // Terragrunt accepts no subdirectory here, only behind `//` (rules 6.6).
     if path.split('/').count() != 3 {
         let reason = "a module of a registry is NAMESPACE/NAME/SYSTEM".to_owned();
-        return Err(UnitSourceFault::Refused(reason));
+        return Err(reason);
     }
     let version = query
         .split('&')
@@ -219,7 +213,7 @@ fn registry(
         && version.parse::<Version>().is_err()
     {
         let reason = format!("{version:?} is no exact version");
-        return Err(UnitSourceFault::Refused(reason));
+        return Err(reason);
     }
     Ok(UnitPackage::Registry(RegistryPackage {
         host,
@@ -235,16 +229,6 @@ mod tests {
     use crate::terragrunt::Documents;
     use crate::world::mem::slashed;
 
-    #[track_caller]
-    fn check(written: &str, package: &str, subdirectory: Option<&str>) {
-        let documents = Documents::default();
-        let around = UnitSurroundings::new(&documents);
-        let found = understand(Some(written), Path::new("/r/u"), "terraform", &around);
-        let found = found.map(|(package, below)| (shown(&package), below));
-        let expected = (package.to_owned(), subdirectory.map(str::to_owned));
-        assert_eq!(found, Ok(expected), "from {written:?}");
-    }
-
     fn shown(package: &UnitPackage) -> String {
         match package {
             UnitPackage::Own => "own".to_owned(),
@@ -257,49 +241,51 @@ mod tests {
 
     #[test]
     fn addresses_are_understood_as_terragrunt_does() {
-        check(".//mod", "own", Some("mod"));
-        check("../u", "own", None);
-        check("../..//a//b?x=1", "/", Some("a/b"));
-        check("ns/name/aws", "/r/u/ns/name/aws", None);
-        check("file:///m//s", "/m", Some("s"));
-        check(
-            "github.com/o/r?ref=v1",
-            "git::https://github.com/o/r.git?ref=v1",
-            None,
-        );
-        check(
-            "https://github.com/o/r//m",
-            "git::https://github.com/o/r.git",
-            Some("m"),
-        );
-        check(
-            "git@h:o/r.git//m?ref=v1",
-            "git::ssh://git@h/o/r.git?ref=v1",
-            Some("m"),
-        );
-        check(
-            "git::git@h/o/r.git?ref=v1",
-            "git::file:///r/u/git@h/o/r.git?ref=v1",
-            None,
-        );
-        check(
-            "git::https://h/r.git?ref=a//b",
-            "git::https://h/r.git?ref=a//b",
-            None,
-        );
-        check("hg::https://h/r", "hg::https://h/r", None);
-        check("https://h/a.zip//m", "https://h/a.zip", Some("m"));
-        check(
-            "b.s3.amazonaws.com/k.zip",
-            "s3::https://b.s3.amazonaws.com/k.zip",
-            None,
-        );
-        check(
-            "tfr:///ns/n/s?version=1.0.0",
-            "registry.terraform.io ns/n/s",
-            None,
-        );
-        check("tfr://h:1/ns/n/s//m?version=1.0.0", "h:1 ns/n/s", Some("m"));
+        let documents = Documents::default();
+        let around = UnitSurroundings::new(&documents);
+        let github = "git::https://github.com/o/r.git";
+        for (written, package, below) in [
+            (".//mod", "own", Some("mod")),
+            ("../u", "own", None),
+            ("../..//a//b?x=1", "/", Some("a/b")),
+            ("ns/name/aws", "/r/u/ns/name/aws", None),
+            ("file:///m//s", "/m", Some("s")),
+            ("https://github.com/o/r//m", github, Some("m")),
+            ("github.com/o/r?ref=v1", &format!("{github}?ref=v1"), None),
+            (
+                "git@h:o/r.git//m?ref=v1",
+                "git::ssh://git@h/o/r.git?ref=v1",
+                Some("m"),
+            ),
+            (
+                "git::git@h/o/r.git?ref=v1",
+                "git::file:///r/u/git@h/o/r.git?ref=v1",
+                None,
+            ),
+            (
+                "git::https://h/r.git?ref=a//b",
+                "git::https://h/r.git?ref=a//b",
+                None,
+            ),
+            ("hg::https://h/r", "hg::https://h/r", None),
+            ("https://h/a.zip//m", "https://h/a.zip", Some("m")),
+            (
+                "b.s3.amazonaws.com/k.zip",
+                "s3::https://b.s3.amazonaws.com/k.zip",
+                None,
+            ),
+            (
+                "tfr:///ns/n/s?version=1.0.0",
+                "registry.terraform.io ns/n/s",
+                None,
+            ),
+            ("tfr://h:1/ns/n/s//m?version=1.0.0", "h:1 ns/n/s", Some("m")),
+        ] {
+            let found = understand(Some(written), Path::new("/r/u"), "terraform", &around);
+            let found = found.map(|(package, below)| (shown(&package), below));
+            let expected = (package.to_owned(), below.map(str::to_owned));
+            assert_eq!(found, Ok(expected), "from {written:?}");
+        }
     }
 
     #[test]
@@ -308,15 +294,12 @@ mod tests {
         let around = UnitSurroundings::new(&documents);
         let understand =
             |text: &str| super::understand(Some(text), Path::new("/r/u"), "tofu", &around);
-        assert!(matches!(
-            understand("bitbucket.org/o/r"),
-            Err(UnitSourceFault::Unknown(_))
-        ));
-        for text in ["tfr://h/n/s", "tfr://h/ns/n/s?version=~>1.0"] {
-            assert!(
-                matches!(understand(text), Err(UnitSourceFault::Refused(_))),
-                "{text}"
-            );
+        for text in [
+            "bitbucket.org/o/r",
+            "tfr://h/n/s",
+            "tfr://h/ns/n/s?version=~>1.0",
+        ] {
+            assert!(understand(text).is_err(), "{text}");
         }
     }
 }

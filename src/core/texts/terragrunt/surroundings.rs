@@ -23,8 +23,8 @@ pub struct UnitSurroundings<'a> {
     pub variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
     /// The value of a variable that is set is not known: nothing of it may be shown.
     pub hides_variables: bool,
-    /// The repository that the units are in.
-    pub repository: UnitRepository,
+    /// The top of the repository that the units are in, as an absolute path without links; `None` if they are in none.
+    pub repository: Option<PathBuf>,
     /// The directory that relative paths of `abspath` start at, if known.
     pub working_dir: Option<PathBuf>,
     /// The operating system as Go names it, such as `linux` or `darwin`.
@@ -37,19 +37,6 @@ pub struct UnitSurroundings<'a> {
     pub programs: Vec<String>,
     /// The registry of `tfr:///` that a variable names (`TG_TF_DEFAULT_REGISTRY_HOST`).
     pub registry_host: Option<String>,
-    /// Names of files in texts, and of what is assembled, count from here; absolute if there is none.
-    pub top: Option<PathBuf>,
-}
-
-/// The top of the repository of a unit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UnitRepository {
-    /// An absolute path without links.
-    At(PathBuf),
-    /// The unit is in no repository.
-    None,
-    /// The repository was not searched for.
-    Unknown,
 }
 
 impl<'a> UnitSurroundings<'a> {
@@ -60,14 +47,13 @@ impl<'a> UnitSurroundings<'a> {
             documents,
             variable: &|_| None,
             hides_variables: false,
-            repository: UnitRepository::Unknown,
+            repository: None,
             working_dir: None,
             platform: "linux",
             command: None,
             program: None,
             programs: Vec::new(),
             registry_host: None,
-            top: None,
         }
     }
 }

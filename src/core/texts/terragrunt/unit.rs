@@ -7,9 +7,8 @@ use super::file_config::{Arguments, FileConfig};
 use super::generate::{self, GeneratedFile};
 use super::globs::Glob;
 use super::outcome::{FilePlace, Slot, UnitResult, UnitUnknown};
-use super::source::{self, UnitPackage, UnitSource, UnitSourceFault};
+use super::source::{self, UnitPackage, UnitSource};
 use super::surroundings::UnitSurroundings;
-use crate::diag::Span;
 use crate::expr::Value;
 
 /// A unit, as far as it is known without a run of Terragrunt.
@@ -31,32 +30,8 @@ pub struct EvaluatedUnit {
     pub copies_lock_file: UnitResult<bool>,
     /// The files that are generated, in the order of their labels, that of `remote_state` last.
     pub generated: Vec<GeneratedFile>,
-    /// The backend that the module must declare, because `remote_state` generates no file.
-    pub declared_backend: Option<String>,
-    /// Generated files that are not known, and hooks that may write files.
-    pub unknown: Vec<UnknownPart>,
-    /// The directory that shown paths are relative to; empty if they are absolute.
-    pub(super) top: PathBuf,
-}
-
-/// A part of a unit that is unknown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownPart {
-    /// The part that is unknown.
-    pub part: UnitPart,
-    /// The reason, with its place.
-    pub unknown: UnitUnknown,
-}
-
-/// A part of a unit that may write files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UnitPart {
-    /// The file of the `generate` block of this label.
-    Generate(String),
-    /// The file of `remote_state`; it names no provider.
-    Backend,
-    /// A hook that runs before `init` and may write files.
-    Hook(String),
+    /// The reason why a file of a `generate` block is not known, the first one of several.
+    not_generated: Option<UnitUnknown>,
 }
 
 impl EvaluatedUnit {
@@ -74,12 +49,7 @@ impl EvaluatedUnit {
         let source = self.source.as_ref().err();
         let copied = [&self.include_in_copy, &self.exclude_from_copy];
         let copied = copied.into_iter().find_map(|list| list.as_ref().err());
-        let generated = self
-            .unknown
-            .iter()
-            .find(|part| matches!(part.part, UnitPart::Generate(_)))
-            .map(|part| &part.unknown);
-        source.or(copied).or(generated)
+        source.or(copied).or(self.not_generated.as_ref())
     }
 }
 
@@ -94,9 +64,7 @@ pub(super) fn all_unknown(unit_dir: &Path, path: &Path, unknown: &UnitUnknown) -
         exclude_from_copy: Err(unknown.clone()),
         copies_lock_file: Err(unknown.clone()),
         generated: Vec::new(),
-        declared_backend: None,
-        unknown: Vec::new(),
-        top: PathBuf::new(),
+        not_generated: None,
     }
 }
 
@@ -118,52 +86,28 @@ pub(super) fn of_config(
         // A run copies the lock file beside the unit file unless that is turned off (rules 9.2).
         Ok(true)
     };
-    // With two `terraform` blocks it is open which source counts.
-    let duplicate = config
-        .refused
-        .first()
-        .filter(|_| config.terraform.is_some())
-        .filter(|stop| stop.diagnostic().title.contains("terraform"));
-    // The configuration of such a file holds the first block only.
-    let source = match duplicate {
-        Some(stop) => Err(stop.unknown(evaluation.place(0, Span::default()))),
-        None => source_of(terraform, unit_dir, name, around),
-    };
     let parents = evaluation.includes(0).unwrap_or_default();
-    let mut unit = EvaluatedUnit {
+    let mut generated = Vec::new();
+    let mut not_generated = None;
+    for block in config.generate.values() {
+        match generate::file(block) {
+            Ok(file) => generated.push(file),
+            Err(unknown) => drop(not_generated.get_or_insert(unknown)),
+        }
+    }
+    // A backend names no provider: where its file is not known, nothing is missing.
+    let backend = config.remote_state.as_ref().map(generate::backend);
+    generated.extend(backend.and_then(Result::ok).flatten());
+    EvaluatedUnit {
         dir: unit_dir.to_owned(),
         file: path.to_owned(),
         parents: parents.iter().map(|include| include.path.clone()).collect(),
-        source,
+        source: source_of(terraform, unit_dir, name, around),
         include_in_copy: globs(terraform.get("include_in_copy")),
         exclude_from_copy: globs(terraform.get("exclude_from_copy")),
         copies_lock_file,
-        generated: Vec::new(),
-        declared_backend: None,
-        unknown: Vec::new(),
-        top: around.top.clone().unwrap_or_default(),
-    };
-    for (label, block) in &config.generate {
-        let part = UnitPart::Generate(label.clone());
-        unit.add_file(part, generate::file(label, block));
-    }
-    if let Some(state) = &config.remote_state {
-        if let Some(file) = generate::backend(state).transpose() {
-            unit.add_file(UnitPart::Backend, file);
-        } else if let Ok(arguments) = &state.arguments {
-            // Without a generated file the module must declare the backend (rules 8.11).
-            unit.declared_backend = generate::text(arguments, "backend").ok().flatten();
-        }
-    }
-    unit
-}
-
-impl EvaluatedUnit {
-    fn add_file(&mut self, part: UnitPart, file: UnitResult<GeneratedFile>) {
-        match file {
-            Ok(file) => self.generated.push(file),
-            Err(unknown) => self.unknown.push(UnknownPart { part, unknown }),
-        }
+        generated,
+        not_generated,
     }
 }
 
@@ -190,13 +134,10 @@ fn source_of(
     let place = terraform.get("source").map(|slot| slot.place);
     let reported_at = place.unwrap_or(FilePlace::NOWHERE);
     let (package, subdirectory) = source::understand(text.as_deref(), unit_dir, program, around)
-        .map_err(|fault| match fault {
-            UnitSourceFault::Refused(reason) => UnitUnknown::refused(reported_at, reason),
-            UnitSourceFault::Unknown(reason) => UnitUnknown::in_run(reported_at, reason),
-        })?;
+        .map_err(|reason| UnitUnknown::new(reported_at, reason))?;
     if generate::text(terraform, "version")?.is_some() {
         let reason = "the argument version is an experiment";
-        return Err(UnitUnknown::refused(reported_at, reason));
+        return Err(UnitUnknown::new(reported_at, reason));
     }
     Ok(UnitSource {
         package,
@@ -215,17 +156,17 @@ fn globs(slot: Option<&Slot>) -> UnitResult<Vec<Glob>> {
     let items = match &value.value {
         Value::Null => return Ok(Vec::new()),
         Value::Tuple(items) => items,
-        _ => return Err(UnitUnknown::refused(slot.place, NO_LIST)),
+        _ => return Err(UnitUnknown::new(slot.place, NO_LIST)),
     };
     let mut globs = Vec::new();
     for item in items {
         let text = item
             .to_text()
-            .ok_or_else(|| UnitUnknown::refused(slot.place, NO_LIST))?;
+            .ok_or_else(|| UnitUnknown::new(slot.place, NO_LIST))?;
         // A pattern that is read differently here could leave out a file that Terragrunt copies.
         let glob = Glob::parse(&text).ok_or_else(|| {
             let reason = format!("the pattern {text:?} is not followed");
-            UnitUnknown::in_run(slot.place, reason)
+            UnitUnknown::new(slot.place, reason)
         })?;
         globs.push(glob);
     }

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{Assembled, Base, LOCK_FILE, below_text};
 use crate::terragrunt::globs::joined;
-use crate::world::{DirEntry, FileKind, Files, ReadSeek};
+use crate::world::{DirEntry, FileKind, Files, ReadSeek, clean};
 
 /// The origin of a copied file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -222,7 +222,7 @@ impl Assembled<'_> {
 
 impl Files for Assembled<'_> {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        let path = self.whole(path);
+        let path = clean(path);
         match self.find(&path) {
             Some(CacheEntry::Generated(bytes)) if bytes.len() as u64 > limit => {
                 Err(ErrorKind::FileTooLarge.into())
@@ -236,7 +236,7 @@ impl Files for Assembled<'_> {
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        let path = self.whole(path);
+        let path = clean(path);
         match self.find(&path) {
             Some(CacheEntry::Generated(bytes)) => Ok(Box::new(Cursor::new(bytes.to_vec()))),
             Some(CacheEntry::File(files, origin, _)) => files.open(&origin),
@@ -247,7 +247,7 @@ impl Files for Assembled<'_> {
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        let dir = self.whole(dir);
+        let dir = clean(dir);
         match self.inside(&dir) {
             Some(inside) => self.names(&dir, &inside),
             None if self.is_void(&dir) => Err(ErrorKind::NotFound.into()),
@@ -256,7 +256,7 @@ impl Files for Assembled<'_> {
     }
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        let path = self.whole(path);
+        let path = clean(path);
         match self.find(&path) {
             Some(CacheEntry::Generated(_)) => Ok(FileKind::File),
             Some(CacheEntry::File(_, _, kind)) => Ok(kind),
@@ -267,7 +267,7 @@ impl Files for Assembled<'_> {
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        let path = self.whole(path);
+        let path = clean(path);
         match self.find(&path) {
             Some(CacheEntry::File(files, origin, FileKind::File))
                 if self.is_linked_elsewhere(&origin) =>
@@ -289,7 +289,7 @@ impl Files for Assembled<'_> {
 
     /// A file is shown where it comes from, a generated one beside the unit.
     fn shown(&self, path: &Path) -> String {
-        match self.find(&self.whole(path)) {
+        match self.find(&clean(path)) {
             Some(CacheEntry::File(files, origin, _)) => files.shown(&origin),
             Some(CacheEntry::Generated(_)) => {
                 let inside = path.strip_prefix(&self.module_dir).unwrap_or(path);

@@ -10,14 +10,13 @@ use std::path::{Path, PathBuf};
 
 use layers::CacheEntry;
 
-use crate::diag::{Diagnostic, rules};
 use crate::terragrunt::generate::{GeneratedFile, IfDisabled, IfExists, SIGNATURE};
 use crate::terragrunt::globs::Glob;
 use crate::terragrunt::limits::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NAMES};
 use crate::terragrunt::outcome::{UnitResult, UnitUnknown};
-use crate::terragrunt::source::UnitPackage;
+use crate::terragrunt::source::{RegistryPackage, UnitPackage};
 use crate::terragrunt::unit::EvaluatedUnit;
-use crate::world::{DirEntry, FileKind, Files, clean};
+use crate::world::{FileKind, Files, clean};
 
 /// The name of a lock file.
 const LOCK_FILE: &str = ".terraform.lock.hcl";
@@ -38,8 +37,7 @@ pub struct FetchedPackage<'f> {
 
 /// The files of the cache as a run of Terragrunt would make them, in a cache that is empty before.
 ///
-/// Paths below the unit's `.terragrunt-cache/W/S` are those of the cache, all others those of the disk. Where the
-/// surroundings of the unit have a top, paths are relative to it.
+/// Paths below the unit's `.terragrunt-cache/W/S` are those of the cache, all others those of the disk.
 pub struct Assembled<'f> {
     files: &'f dyn Files,
     base: Base<'f>,
@@ -49,12 +47,9 @@ pub struct Assembled<'f> {
     module_dir: PathBuf,
     include: Vec<Glob>,
     exclude: Vec<Glob>,
-    /// The directory that relative paths start at.
-    top: PathBuf,
     /// Generated files by path; `None` for a file that is removed.
     generated: BTreeMap<PathBuf, Option<Vec<u8>>>,
     unknown_files: Vec<UnknownFile>,
-    problems: Vec<Diagnostic>,
 }
 
 /// A file of the module whose contents only a run of Terragrunt knows; it adds to the other files.
@@ -89,25 +84,25 @@ pub enum LockOrigin {
 
 /// The reason why the directory of a unit is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AssembleError {
-    /// The source or the list of files to copy is not known.
-    #[error("what the unit runs is not known: {}", .0.reason)]
-    Unknown(UnitUnknown),
-    /// The package must be fetched first.
-    #[error("the package {0} is not here")]
-    NotFetched(String),
-    /// The local package does not exist.
-    #[error("{} does not exist", .0.display())]
-    Missing(PathBuf),
-    /// The package is an archive on this machine.
-    #[error("{} is an archive", .0.display())]
-    Archive(PathBuf),
-    /// The package lacks the directory of the module.
-    #[error("the package has no directory {0}")]
-    NoSubdirectory(String),
-    /// Neither the module's directory nor one below has a file of Terraform.
-    #[error("there is no file of Terraform or OpenTofu")]
-    NoConfiguration,
+#[error("{reason}")]
+pub struct AssembleError {
+    /// The reason, as in "../m does not exist".
+    pub reason: String,
+}
+
+impl AssembleError {
+    fn new(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+        }
+    }
+
+    fn unknown(unknown: &UnitUnknown) -> Self {
+        Self::new(format!(
+            "what the unit runs is not known: {}",
+            unknown.reason
+        ))
+    }
 }
 
 /// Puts the files together that Terraform sees for a unit.
@@ -143,8 +138,7 @@ fn assemble_at<'f>(
     package: Option<FetchedPackage<'f>>,
     root: PathBuf,
 ) -> Result<Assembled<'f>, AssembleError> {
-    let unknown = |unknown: &UnitUnknown| AssembleError::Unknown(unknown.clone());
-    let source = unit.source.as_ref().map_err(unknown)?;
+    let source = unit.source.as_ref().map_err(AssembleError::unknown)?;
     let base = match (&source.package, package) {
         (UnitPackage::Own, _) => Base::Local(unit.dir.clone()),
         // A single file is a package of one file (rules 6.7).
@@ -152,12 +146,18 @@ fn assemble_at<'f>(
         (UnitPackage::Remote(_) | UnitPackage::Registry(_), Some(package)) => {
             Base::Fetched(package)
         }
-        (UnitPackage::Remote(address), None) => {
-            return Err(AssembleError::NotFetched(address.clone()));
+        (
+            UnitPackage::Remote(address)
+            | UnitPackage::Registry(RegistryPackage { text: address, .. }),
+            None,
+        ) => {
+            let reason = format!("the package {address} is not here");
+            return Err(AssembleError::new(reason));
         }
-        (UnitPackage::Registry(module), None) => {
-            return Err(AssembleError::NotFetched(module.text.clone()));
-        }
+    };
+    let list = |list: &UnitResult<Vec<Glob>>| {
+        list.clone()
+            .map_err(|unknown| AssembleError::unknown(&unknown))
     };
     let mut assembled = Assembled {
         files,
@@ -168,50 +168,33 @@ fn assemble_at<'f>(
             None => root.clone(),
         },
         root,
-        include: unit
-            .include_in_copy
-            .clone()
-            .map_err(AssembleError::Unknown)?,
-        exclude: unit
-            .exclude_from_copy
-            .clone()
-            .map_err(AssembleError::Unknown)?,
-        top: unit.top.clone(),
+        include: list(&unit.include_in_copy)?,
+        exclude: list(&unit.exclude_from_copy)?,
         generated: BTreeMap::new(),
         unknown_files: Vec::new(),
-        problems: Vec::new(),
     };
     assembled.check_subdirectory(source.subdirectory.as_deref())?;
-    assembled.check_links();
     for file in &unit.generated {
-        assembled
-            .generate(file)
-            .map_err(|reason| unknown(&reason))?;
+        let generated = assembled.generate(file);
+        generated.map_err(|unknown| AssembleError::unknown(&unknown))?;
     }
     // Terragrunt stops before it runs Terraform (rules 7.7).
-    if assembled.unknown_files.is_empty() && !assembled.has_configuration(|_| true) {
-        return Err(AssembleError::NoConfiguration);
-    }
-    // A file that is not visible may declare the backend.
-    if let Some(backend) = unit
-        .declared_backend
-        .as_ref()
-        .filter(|_| assembled.unknown_files.is_empty())
-    {
-        assembled.check_backend(backend);
+    if assembled.unknown_files.is_empty() && !assembled.has_configuration() {
+        let reason = "there is no file of Terraform or OpenTofu";
+        return Err(AssembleError::new(reason));
     }
     Ok(assembled)
 }
 
 fn local<'f>(files: &dyn Files, path: &Path) -> Result<Base<'f>, AssembleError> {
-    let name = path.to_string_lossy();
+    let name = path.display().to_string();
     match files.kind(path) {
         Ok(FileKind::Directory) => Ok(Base::Local(path.to_owned())),
         Ok(_) if ARCHIVES.iter().any(|ending| name.ends_with(ending)) => {
-            Err(AssembleError::Archive(path.to_owned()))
+            Err(AssembleError::new(format!("{name} is an archive")))
         }
         Ok(_) => Ok(Base::File(path.to_owned())),
-        Err(_) => Err(AssembleError::Missing(path.to_owned())),
+        Err(_) => Err(AssembleError::new(format!("{name} does not exist"))),
     }
 }
 
@@ -219,20 +202,7 @@ impl<'f> Assembled<'f> {
     /// Returns the directory that Terraform runs in.
     #[must_use]
     pub fn module_dir(&self) -> &Path {
-        self.module_dir
-            .strip_prefix(&self.top)
-            .unwrap_or(&self.module_dir)
-    }
-
-    /// Returns the absolute form of a path.
-    fn whole(&self, path: &Path) -> PathBuf {
-        clean(&self.top.join(path))
-    }
-
-    /// Returns notes on errors that stop Terragrunt while it writes the directory.
-    #[must_use]
-    pub fn problems(&self) -> &[Diagnostic] {
-        &self.problems
+        &self.module_dir
     }
 
     /// Returns the lock file that Terraform sees (rules 9.1).
@@ -260,19 +230,10 @@ impl<'f> Assembled<'f> {
             .and_then(|inside| self.in_base(&inside))
         {
             Some(CacheEntry::File(_, _, FileKind::Directory)) => Ok(()),
-            _ => Err(AssembleError::NoSubdirectory(below.to_owned())),
-        }
-    }
-
-    /// Notes a link that leads nowhere: it stops the copy (rules 7.5).
-    fn check_links(&mut self) {
-        let entries = self.list(&self.module_dir).unwrap_or_default();
-        let is_link = |entry: &&DirEntry| entry.kind == FileKind::Symlink;
-        if let Some(link) = entries.iter().find(is_link) {
-            let name = link.name.to_string_lossy();
-            let title = format!("Terragrunt stops at this unit: the link {name} leads nowhere");
-            self.problems
-                .push(Diagnostic::note(rules::FILE_UNREADABLE, title));
+            _ => {
+                let reason = format!("the package has no directory {below}");
+                Err(AssembleError::new(reason))
+            }
         }
     }
 
@@ -302,19 +263,15 @@ impl<'f> Assembled<'f> {
                 .next()
                 .is_some_and(|line| line.trim_ascii_end().ends_with(SIGNATURE.as_bytes()))
         });
-        let mut stops = false;
-        // A disabled block writes nothing, with any `if_exists` (rules 8.6).
+        // A disabled block writes nothing, with any `if_exists` (rules 8.6). Where Terragrunt would stop, the file stays.
         match (file.disabled, file.if_exists) {
-            (Some(IfDisabled::Skip), _) => return Ok(()),
-            (Some(IfDisabled::Remove), _) => drop(self.generated.insert(path.clone(), None)),
-            (Some(IfDisabled::RemoveTerragrunt), _) if !is_there => {}
-            (Some(IfDisabled::RemoveTerragrunt), _) if is_ours => {
-                self.generated.insert(path.clone(), None);
+            (Some(IfDisabled::Skip), _) => {}
+            (Some(IfDisabled::RemoveTerragrunt), _) if !is_ours => {}
+            (Some(IfDisabled::Remove | IfDisabled::RemoveTerragrunt), _) => {
+                self.generated.insert(path, None);
             }
-            (Some(IfDisabled::RemoveTerragrunt), _) => stops = true,
-            (None, IfExists::Skip) if is_there => {}
-            (None, IfExists::Error) if is_there => stops = true,
-            (None, IfExists::OverwriteTerragrunt) if is_there && !is_ours => stops = true,
+            (None, IfExists::Skip | IfExists::Error) if is_there => {}
+            (None, IfExists::OverwriteTerragrunt) if is_there && !is_ours => {}
             (None, _) => {
                 let contents = match &file.contents {
                     Ok(contents) => Some(contents.clone()),
@@ -328,40 +285,14 @@ impl<'f> Assembled<'f> {
                         None
                     }
                 };
-                self.generated.insert(path.clone(), contents);
+                self.generated.insert(path, contents);
             }
-        }
-        if stops {
-            let title = "Terragrunt stops at this unit: the generated file already exists";
-            let note = Diagnostic::note(rules::CONFIGURATION_INVALID, title);
-            let name = file.path.display().to_string();
-            self.problems
-                .push(note.at(file.place.file, file.place.span, name));
         }
         Ok(())
     }
 
-    /// Notes a backend that the module does not declare, there or below (rules 8.11).
-    fn check_backend(&mut self, backend: &str) {
-        let name = format!("\"{backend}\"");
-        // Terragrunt, too, searches the text for `backend "NAME"`, also in comments.
-        let is_declared = |path: &Path| {
-            let bytes = self.read(path, MAX_FILE_BYTES).unwrap_or_default();
-            String::from_utf8_lossy(&bytes)
-                .split("backend")
-                .skip(1)
-                .any(|behind| behind.trim_start().starts_with(&name))
-        };
-        if !self.has_configuration(is_declared) {
-            let title = "Terragrunt stops at this unit: the module declares no backend";
-            self.problems
-                .push(Diagnostic::note(rules::CONFIGURATION_INVALID, title));
-        }
-    }
-
-    /// Returns true if a file of Terraform for which something holds is in the module's directory or below (rules
-    /// 7.7).
-    fn has_configuration(&self, holds: impl Fn(&Path) -> bool) -> bool {
+    /// Returns true if a file of Terraform is in the module's directory or below (rules 7.7).
+    fn has_configuration(&self) -> bool {
         const ENDINGS: [&str; 4] = [".tf", ".tofu", ".tf.json", ".tofu.json"];
         let is_configuration = |name: &str| ENDINGS.iter().any(|ending| name.ends_with(ending));
         let mut left = MAX_NAMES;
@@ -376,7 +307,7 @@ impl<'f> Assembled<'f> {
                     };
                     left = rest;
                     waiting.push((path, depth + 1));
-                } else if is_configuration(&entry.name.to_string_lossy()) && holds(&path) {
+                } else if is_configuration(&entry.name.to_string_lossy()) {
                     return true;
                 }
             }

@@ -4,10 +4,10 @@ use std::io::ErrorKind;
 
 use super::{Answer, path, refused, uncertain};
 use crate::expr::{ExtraFault, Typed};
-use crate::terragrunt::evaluation::{Evaluation, IncludedParent, directory};
+use crate::terragrunt::evaluation::{Evaluation, directory};
 use crate::terragrunt::file_names::{UNIT_FILE, UNIT_FILE_JSON};
 use crate::terragrunt::limits::MAX_PARENTS;
-use crate::terragrunt::surroundings::{UnitRepository, relative};
+use crate::terragrunt::surroundings::relative;
 use crate::world::{FileKind, clean, is_outside};
 
 /// Searches the directories above the unit for a name (rules 5.1).
@@ -68,23 +68,12 @@ pub(super) fn of_include(
             ExtraFault::Uncertain(format!("the parents are not known: {reason}"))
         })?;
     let unit_dir = evaluation.instances[at].unit_dir.clone();
-    let parent = match included {
-        // Without a parent both functions answer as if the unit were its own (rules 5.2).
-        IncludedParent::None => {
-            return Ok(match name {
-                "get_parent_terragrunt_dir" => path(&unit_dir),
-                _ => Typed::string("."),
-            });
-        }
-        IncludedParent::At(parent) => parent,
-        IncludedParent::Ambiguous => {
-            return refused(format!("{name} needs the label of an include block"));
-        }
-        IncludedParent::UnknownLabel => {
-            return refused("there is no include block with this label");
-        }
+    let parent_dir = match &included[..] {
+        // A unit without a parent is its own (rules 5.2).
+        [] => unit_dir.as_path(),
+        [parent] => directory(parent),
+        _ => return refused(format!("{name} needs the label of an include block")),
     };
-    let parent_dir = directory(&parent);
     Ok(match name {
         "path_relative_to_include" => Typed::string(relative(parent_dir, &unit_dir)),
         "path_relative_from_include" => Typed::string(relative(&unit_dir, parent_dir)),
@@ -100,13 +89,9 @@ pub(super) fn of_repository(
 ) -> Result<String, ExtraFault> {
     let dir = &evaluation.instances[at].unit_dir;
     let root = match &evaluation.around.repository {
-        UnitRepository::At(root) if dir.starts_with(root) => root,
-        UnitRepository::At(_) | UnitRepository::Unknown => {
-            return uncertain("the repository is not known");
-        }
-        UnitRepository::None => {
-            return refused("this is not inside a git repository");
-        }
+        Some(root) if dir.starts_with(root) => root,
+        Some(_) => return uncertain("the repository is not known"),
+        None => return refused("this is not inside a git repository"),
     };
     // The unit may lie in a repository inside of this one, such as a submodule.
     let has_inner = dir

@@ -21,17 +21,51 @@ pub(super) struct Calls<'c, 'a> {
 
 type Answer = Result<Typed, ExtraFault>;
 
-/// The names of all functions, sorted.
-const NAMES: &[&str] = &[
+/// Functions whose values only a run of Terragrunt knows, with the reasons (rules 5.6).
+const UNKNOWN: [(&str, &str); 9] = [
+    ("get_aws_account_alias", "AWS is not asked"),
+    ("get_aws_account_id", "AWS is not asked"),
+    ("get_aws_caller_identity_arn", "AWS is not asked"),
+    ("get_aws_caller_identity_user_id", "AWS is not asked"),
+    (
+        "get_default_retryable_errors",
+        "the list belongs to a version of Terragrunt",
+    ),
+    (
+        "get_working_dir",
+        "the directory in the cache depends on the machine",
+    ),
+    ("mark_glob_as_read", "the files of a pattern are not listed"),
+    ("run_cmd", "run_cmd runs a program"),
+    ("sops_decrypt_file", "sops_decrypt_file needs keys"),
+];
+
+/// Functions that list commands, with the commands.
+const COMMANDS: [(&str, &str); 4] = [
+    (
+        "get_terraform_commands_that_need_input",
+        "apply import init plan refresh",
+    ),
+    (
+        "get_terraform_commands_that_need_locking",
+        "apply destroy import plan refresh taint untaint",
+    ),
+    (
+        "get_terraform_commands_that_need_parallelism",
+        "apply plan destroy",
+    ),
+    (
+        "get_terraform_commands_that_need_vars",
+        "apply console destroy import plan push refresh",
+    ),
+];
+
+/// The names of all other functions.
+const NAMES: [&str; 23] = [
     "constraint_check",
     "deep_merge",
     "endswith",
     "find_in_parent_folders",
-    "get_aws_account_alias",
-    "get_aws_account_id",
-    "get_aws_caller_identity_arn",
-    "get_aws_caller_identity_user_id",
-    "get_default_retryable_errors",
     "get_env",
     "get_original_terragrunt_dir",
     "get_parent_terragrunt_dir",
@@ -41,29 +75,27 @@ const NAMES: &[&str] = &[
     "get_repo_root",
     "get_terraform_cli_args",
     "get_terraform_command",
-    "get_terraform_commands_that_need_input",
-    "get_terraform_commands_that_need_locking",
-    "get_terraform_commands_that_need_parallelism",
-    "get_terraform_commands_that_need_vars",
     "get_terragrunt_dir",
     "get_terragrunt_source_cli_flag",
-    "get_working_dir",
     "mark_as_read",
-    "mark_glob_as_read",
     "path_relative_from_include",
     "path_relative_to_include",
     "read_terragrunt_config",
     "read_tfvars_file",
-    "run_cmd",
-    "sops_decrypt_file",
     "startswith",
     "strcontains",
     "timecmp",
 ];
 
+/// Finds what a table has for a name.
+fn find(table: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
+    let found = table.iter().find(|(known, _)| *known == name);
+    found.map(|(_, value)| *value)
+}
+
 impl ExtraFunctions for Calls<'_, '_> {
     fn knows(&self, name: &str) -> bool {
-        NAMES.binary_search(&name).is_ok()
+        NAMES.contains(&name) || find(&UNKNOWN, name).or(find(&COMMANDS, name)).is_some()
     }
 
     fn call(&self, call: ExtraCall<'_>) -> Answer {
@@ -82,6 +114,12 @@ impl ExtraFunctions for Calls<'_, '_> {
             return Ok(Typed::unknown(Type::Any));
         };
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        if let Some(reason) = find(&UNKNOWN, call.name) {
+            return Ok(unknown(evaluation, at, &call, reason));
+        }
+        if let Some(commands) = find(&COMMANDS, call.name) {
+            return Ok(list(commands.split(' ')));
+        }
         let without_args = |value: Typed| {
             if call.args.is_empty() {
                 return Ok(value);
@@ -102,27 +140,8 @@ impl ExtraFunctions for Calls<'_, '_> {
                 Typed::string(directories::of_repository(evaluation, at, call.name)?),
             ),
             "get_platform" => without_args(Typed::string(evaluation.around.platform)),
-            "get_working_dir" => {
-                let reason = "the directory in the cache depends on the machine";
-                without_args(unknown(evaluation, at, &call, reason))
-            }
             "get_env" => variable(evaluation, at, &call, &args),
-            // Options of Terragrunt itself precede the command.
-            "run_cmd" if args.iter().all(|arg| arg.starts_with("--terragrunt-")) => {
-                refused("run_cmd needs a command")
-            }
-            "run_cmd" => Ok(unknown(evaluation, at, &call, "run_cmd runs a program")),
-            // No program is run and no network used to evaluate a unit (rules 5.6).
-            "sops_decrypt_file" => {
-                let reason = "sops_decrypt_file needs keys";
-                Ok(unknown(evaluation, at, &call, reason))
-            }
-            name if name.starts_with("get_aws_") => {
-                let reason = "AWS is not asked";
-                Ok(unknown(evaluation, at, &call, reason))
-            }
             "read_tfvars_file" => read::variables(evaluation, at, &args),
-            "mark_glob_as_read" => read::glob(evaluation, at, &args),
             _ => command(evaluation, at, &call, &args),
         }
     }
@@ -135,7 +154,6 @@ fn command(
     call: &ExtraCall<'_>,
     args: &[&str],
 ) -> Answer {
-    let words = |words: &str| Ok(list(words.split(' ')));
     match call.name {
         // Any command may run later, unless one is given (rules 5.7).
         "get_terraform_command" | "get_terraform_cli_args" => {
@@ -152,18 +170,6 @@ fn command(
         }
         // No flag is given: the answer of a run without `--source`.
         "get_terragrunt_source_cli_flag" => Ok(Typed::string("")),
-        "get_terraform_commands_that_need_vars" => {
-            words("apply console destroy import plan push refresh")
-        }
-        "get_terraform_commands_that_need_locking" => {
-            words("apply destroy import plan refresh taint untaint")
-        }
-        "get_terraform_commands_that_need_input" => words("apply import init plan refresh"),
-        "get_terraform_commands_that_need_parallelism" => words("apply plan destroy"),
-        "get_default_retryable_errors" => {
-            let reason = "the list belongs to a version of Terragrunt";
-            Ok(unknown(evaluation, at, call, reason))
-        }
         "mark_as_read" => match args {
             [path] => Ok(Typed::string(*path)),
             _ => Err(expected(call, 1)),
@@ -265,14 +271,4 @@ fn path(path: &std::path::Path) -> Typed {
 fn list<'t>(texts: impl Iterator<Item = &'t str>) -> Typed {
     let items = texts.map(|text| Value::string(text.to_owned()));
     Typed::list(Type::String, items.collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::NAMES;
-
-    #[test]
-    fn names_are_sorted() {
-        assert!(NAMES.is_sorted_by(|a, b| a < b));
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Answer, list, refused, uncertain};
+use super::{Answer, refused, uncertain};
 use crate::diag::{FileId, Span};
 use crate::expr::{
     self, Budget, Demand, EvalScope, ExtraCall, ExtraFault, FunctionSet, Surroundings, Type, Typed,
@@ -13,8 +13,7 @@ use crate::expr::{
 use crate::hcl::tree::{Call, Expr, ExprKind, Word};
 use crate::terragrunt::evaluation::{Evaluation, FileRole, ReadFailure, Sharing};
 use crate::terragrunt::file_names::{STACK_FILE, VALUES_FILE};
-use crate::terragrunt::globs;
-use crate::terragrunt::outcome::{Outcome, Stop, Traced};
+use crate::terragrunt::outcome::{FilePlace, Outcome, Stop, Traced};
 use crate::world::{FileKind, Files, clean};
 
 /// Reads a file as a unit of its own (rules 5.8).
@@ -95,12 +94,7 @@ fn answer((outcome, causes): &Traced, call: &ExtraCall<'_>) -> Answer {
         Ok(value) => return Ok(Typed::clone(value)),
         Err(stop) => stop,
     };
-    let diagnostic = stop.diagnostic();
-    let note = diagnostic.primary.as_ref().map(|label| label.note.as_str());
-    let reason = match note {
-        Some(note) if !note.is_empty() => format!("{}: {note}", diagnostic.title),
-        _ => diagnostic.title.clone(),
-    };
+    let reason = stop.unknown(FilePlace::NOWHERE).reason;
     Err(match stop {
         Stop::Refused(_) => ExtraFault::Call(reason),
         Stop::Uncertain(_) => ExtraFault::Uncertain(reason),
@@ -116,10 +110,8 @@ fn whole(evaluation: &mut Evaluation<'_>, at: usize, path: &Path) -> Outcome<Typ
         return evaluation.values_of(at);
     }
     if name == STACK_FILE {
-        return evaluation.stack_configuration(at);
-    }
-    if let Some(misfit) = evaluation.misfits(at).into_iter().next() {
-        return Err(Stop::Refused(Arc::new(misfit)));
+        let place = evaluation.place(at, Span::default());
+        return Err(Stop::uncertain(place, "a stack file is not read"));
     }
     evaluation.section_of_configuration(at, None)
 }
@@ -132,12 +124,7 @@ pub(super) fn variables(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str
     let path = clean(&evaluation.instances[at].unit_dir.join(given));
     let (document, file) = match evaluation.document(&path, Sharing::Own) {
         Ok(document) => document,
-        Err(ReadFailure::Missing) => {
-            return refused(format!("{} does not exist", path.display()));
-        }
-        Err(_) => {
-            return uncertain(format!("{} is not read", path.display()));
-        }
+        Err(failure) => return Err(unread(&failure, &path)),
     };
     if !document.faults.is_empty() {
         return refused(format!("{} has a fault", path.display()));
@@ -196,22 +183,4 @@ pub(super) fn language_call(files: &dyn Files, name: &str, args: Vec<Typed>) -> 
         }
         None => ExtraFault::Uncertain(format!("{name} could not be computed")),
     })
-}
-
-/// Lists the files that a pattern matches (rules 5.14).
-pub(super) fn glob(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) -> Answer {
-    let [pattern] = args else {
-        return refused("mark_glob_as_read takes one argument");
-    };
-    let dir = evaluation.instances[at].unit_dir.clone();
-    let files =
-        globs::Glob::parse(pattern).and_then(|glob| globs::files(evaluation.files, &dir, &glob));
-    let Some(files) = files else {
-        return uncertain("this pattern is not followed");
-    };
-    let paths: Vec<String> = files
-        .iter()
-        .map(|file| dir.join(file).display().to_string())
-        .collect();
-    Ok(list(paths.iter().map(String::as_str)))
 }
