@@ -69,9 +69,6 @@ const NEW_OBJECTS: &str = "new";
 /// Maximum number of words in the key of an object.
 const MAX_KEY_WORDS: usize = 8;
 
-/// Maximum number of links in a row to the file that is replaced; Linux has the same limit.
-const MAX_LINKS: usize = 40;
-
 /// A finished file is renamed again this often before a refusal counts.
 const MORE_RENAMES: usize = if cfg!(windows) { 100 } else { 0 };
 
@@ -490,27 +487,17 @@ fn kind_of(file_type: fs::FileType) -> FileKind {
 ///
 /// A path that does not exist is returned as it is, but a link that leads nowhere is an error.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_owned();
-    for followed in 0..MAX_LINKS {
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.file_type().is_symlink() => {
-                let target = fs::read_link(&path)?;
-                path = path.parent().unwrap_or(Path::new("")).join(target);
-            }
-            Ok(_) => return Ok(path),
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
             // Otherwise a link in a checkout would choose where a file is created.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && followed > 0 => {
-                let text = format!("it is a link to {}, which does not exist", path.display());
-                return Err(io::Error::new(io::ErrorKind::NotFound, text));
+            Ok(target) => {
+                let text = format!("it is a link to {}, which does not exist", target.display());
+                Err(io::Error::new(io::ErrorKind::NotFound, text))
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path),
-            Err(error) => return Err(error),
-        }
+            Err(_) => Ok(path.to_owned()),
+        },
+        resolved => resolved,
     }
-    Err(io::Error::new(
-        io::ErrorKind::InvalidInput,
-        "too many levels of symbolic links",
-    ))
 }
 
 #[cfg(unix)]

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf, is_separator};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::listing::{AbsentName, CachedListing, ErrorCode};
+use super::listing::{AbsentName, CachedListing};
 use super::memo::{DirectoryMemo, RunMemo};
 use super::{
     DirEntry, Disk, DraftDirectory, DraftFile, Exclusive, FileKind, Files, Objects,
@@ -16,9 +16,6 @@ use super::{
 /// Number of names that are remembered; with about 120 bytes for each, that is 60 MB. Later ones are looked
 /// up each time.
 const MAX_NAMES: usize = 500_000;
-
-/// The error number of a missing file, on Unix (`ENOENT`) and on Windows (`ERROR_FILE_NOT_FOUND`).
-const NO_SUCH_FILE: i32 = 2;
 
 /// A disk that remembers which names its directories hold.
 ///
@@ -51,8 +48,8 @@ struct Memory {
 /// The answers that were given about a directory and the names in it.
 #[derive(Default)]
 struct KnownDirectory {
-    listed: Option<Result<CachedListing, ErrorCode>>,
-    kinds: BTreeMap<OsString, Result<FileKind, ErrorCode>>,
+    listed: Option<CachedListing>,
+    kinds: BTreeMap<OsString, Result<FileKind, AbsentName>>,
 }
 
 /// A path as its directory and its name, both without `.` and `..`.
@@ -77,19 +74,18 @@ impl<'a> CachedDisk<'a> {
     }
 
     /// Returns the answer about a path that is known already.
-    fn known(&self, path: &Path) -> Option<Result<FileKind, ErrorCode>> {
+    fn known(&self, path: &Path) -> Option<Result<FileKind, AbsentName>> {
         let memory = self.memory();
         let location = memory.locate(&self.current, path)?;
         memory.kind(&location)
     }
 
+    /// Remembers the kind of a path, or that it is missing; other errors are asked for again.
     fn remember(&self, path: &Path, kind: Result<FileKind, &io::Error>) {
         let answer = match kind {
             Ok(kind) => Ok(kind),
-            Err(error) => match ErrorCode::of(error) {
-                Some(code) => Err(code),
-                None => return,
-            },
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(AbsentName),
+            Err(_) => return,
         };
         let mut memory = self.memory();
         if let Some(location) = memory.locate(&self.current, path)
@@ -106,35 +102,22 @@ impl<'a> CachedDisk<'a> {
     /// Returns the error of a file that is known not to exist.
     fn refuse_missing(&self, path: &Path) -> io::Result<()> {
         match self.known(path) {
-            Some(Err(code)) if code.kind() == ErrorKind::NotFound => Err(code.into()),
+            Some(Err(absent)) => Err(absent.into()),
             _ => Ok(()),
         }
     }
 
-    /// Forgets the names in the directory of a file that is written, or that another process may have written.
-    fn forget_beside(&self, path: &Path) {
+    /// Forgets all answers, because a file is written, or another process may have written one.
+    ///
+    /// What was made of a module may depend on files of any directory, and a link may take the place of any part of a
+    /// path. Files are written when most directories have been read.
+    fn forget(&self) {
         let mut memory = self.memory();
-        // A module may depend on files of any directory, and a link may take the place of any part of a path.
-        memory.memos.clear();
-        memory.names = memory.names.saturating_sub(memory.resolved.len());
-        memory.resolved.clear();
-        match memory.locate(&self.current, path) {
-            Some(location) => {
-                if let Some(known) = memory.dirs.remove(location.dir.as_os_str()) {
-                    let listed = known.listed.and_then(Result::ok);
-                    let listed = listed.map_or(0, |listing| listing.entries.len());
-                    memory.names = memory.names.saturating_sub(known.kinds.len() + listed);
-                }
-            }
-            // Through a link it may be any directory.
-            None => {
-                *memory = Memory {
-                    private: std::mem::take(&mut memory.private),
-                    run: Arc::clone(&memory.run),
-                    ..Memory::default()
-                };
-            }
-        }
+        *memory = Memory {
+            private: std::mem::take(&mut memory.private),
+            run: Arc::clone(&memory.run),
+            ..Memory::default()
+        };
     }
 }
 
@@ -181,17 +164,12 @@ impl Memory {
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
             return false;
         };
-        let Some(KnownDirectory {
-            listed: Some(Ok(listing)),
-            ..
-        }) = self.dirs.get(dir.as_os_str())
-        else {
-            return false;
-        };
-        listing.find(name) == Some(Ok(FileKind::Directory))
+        let known = self.dirs.get(dir.as_os_str());
+        let listing = known.and_then(|known| known.listed.as_ref());
+        listing.is_some_and(|listing| listing.find(name) == Some(Ok(FileKind::Directory)))
     }
 
-    fn kind(&self, location: &PathKey) -> Option<Result<FileKind, ErrorCode>> {
+    fn kind(&self, location: &PathKey) -> Option<Result<FileKind, AbsentName>> {
         let PathKey { dir, name } = location;
         if let Some(answer) = self
             .dirs
@@ -205,9 +183,9 @@ impl Memory {
             let (parent, name) = (below.parent()?, below.file_name()?);
             let known = self.dirs.get(parent.as_os_str());
             match known.and_then(|known| known.of(name)) {
-                Some(Err(code)) if code.kind() == ErrorKind::NotFound => return Some(Err(code)),
+                Some(Err(absent)) => return Some(Err(absent)),
                 // A directory above that exists says nothing about what is in it.
-                Some(_) => return None,
+                Some(Ok(_)) => return None,
                 None => {}
             }
         }
@@ -238,13 +216,9 @@ fn is_above(dir: &Path, below: &Path) -> bool {
 }
 
 impl KnownDirectory {
-    fn of(&self, name: &OsStr) -> Option<Result<FileKind, ErrorCode>> {
-        let listing = self.listed.as_ref().and_then(|listed| listed.as_ref().ok());
-        match listing.and_then(|listing| listing.find(name)) {
-            Some(Ok(kind)) => Some(Ok(kind)),
-            Some(Err(AbsentName)) => Some(Err(ErrorCode::System(NO_SUCH_FILE))),
-            None => self.kinds.get(name).copied(),
-        }
+    fn of(&self, name: &OsStr) -> Option<Result<FileKind, AbsentName>> {
+        let listed = self.listed.as_ref().and_then(|listing| listing.find(name));
+        listed.or_else(|| self.kinds.get(name).copied())
     }
 }
 
@@ -252,11 +226,8 @@ impl Files for CachedDisk<'_> {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         self.refuse_missing(path)?;
         // The content is read each time: a user may edit a file while a command asks registries.
-        // Other errors are not remembered: whether a file is too large depends on the limit of the caller.
         let bytes = self.disk.read(path, limit);
-        if let Err(error) = &bytes
-            && error.kind() == ErrorKind::NotFound
-        {
+        if let Err(error) = &bytes {
             self.remember(path, Err(error));
         }
         bytes
@@ -274,20 +245,15 @@ impl Files for CachedDisk<'_> {
             let location = memory.locate(&self.current, dir);
             if let Some(location) = &location {
                 let path = location.dir.join(&location.name);
-                match memory.dirs.get(path.as_os_str()).map(|known| &known.listed) {
-                    Some(Some(Ok(listing))) => {
-                        let entries = Arc::clone(&listing.entries);
-                        drop(memory);
-                        return Ok(entries.to_vec());
-                    }
-                    Some(Some(Err(code))) => return Err((*code).into()),
-                    _ => {}
+                let known = memory.dirs.get(path.as_os_str());
+                if let Some(listing) = known.and_then(|known| known.listed.as_ref()) {
+                    let entries = Arc::clone(&listing.entries);
+                    drop(memory);
+                    return Ok(entries.to_vec());
                 }
                 // Each root is asked for directories that most roots do not have, as `.terraform/modules`.
-                if let Some(Err(code)) = memory.kind(location)
-                    && code.kind() == ErrorKind::NotFound
-                {
-                    return Err(code.into());
+                if let Some(Err(absent)) = memory.kind(location) {
+                    return Err(absent.into());
                 }
             }
             location
@@ -296,28 +262,20 @@ impl Files for CachedDisk<'_> {
         let Some(location) = location else {
             return listed;
         };
-        let answer = match &listed {
-            Ok(entries) => {
-                // A directory may be readable and yet refuse every name in it. Any one of its names shows that;
-                // where it is empty, `.` does.
-                let probe = entries.first().map_or(OsStr::new("."), |entry| &entry.name);
-                let probed = self.disk.kind(&dir.join(probe));
-                let is_refused =
-                    probed.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
-                Ok(CachedListing::new(entries.clone(), !is_refused))
-            }
-            Err(error) => match ErrorCode::of(error) {
-                Some(code) => Err(code),
-                None => return listed,
-            },
-        };
+        let entries = listed.inspect_err(|error| self.remember(dir, Err(error)))?;
+        // A directory may be readable and yet refuse every name in it. Any one of its names shows that;
+        // where it is empty, `.` does.
+        let probe = entries.first().map_or(OsStr::new("."), |entry| &entry.name);
+        let probed = self.disk.kind(&dir.join(probe));
+        let is_refused = probed.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
         let mut memory = self.memory();
         // Beyond the limit nothing more is remembered, and every question goes to the disk.
-        if memory.reserve(listed.as_ref().map_or(0, Vec::len)) {
+        if memory.reserve(entries.len()) {
             let path = location.dir.join(&location.name);
-            memory.dirs.entry(path.into_os_string()).or_default().listed = Some(answer);
+            let listing = CachedListing::new(entries.clone(), !is_refused);
+            memory.dirs.entry(path.into_os_string()).or_default().listed = Some(listing);
         }
-        listed
+        Ok(entries)
     }
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
@@ -397,35 +355,31 @@ impl Disk for CachedDisk<'_> {
     fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
         let held = self.disk.exclusive(path);
         // The process that held the right before may have made or removed the file.
-        self.forget_beside(path);
+        self.forget();
         held
     }
 
     fn replace_held(&self, held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced> {
         // Forgotten behind the step and not before: another thread may list the directory in between.
         let replaced = self.disk.replace_held(held, file);
-        self.forget_beside(file.path);
+        self.forget();
         replaced
     }
 
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
         let removed = self.disk.remove(path, old);
-        self.forget_beside(path);
+        self.forget();
         removed
     }
 
     fn sweep(&self, path: &Path) {
         self.disk.sweep(path);
-        self.forget_beside(path);
+        self.forget();
     }
 
     fn make_directory(&self, path: &Path) -> io::Result<()> {
         let made = self.disk.make_directory(path);
-        // Directories above may be new, too. `_` is an arbitrary name, so that the names in the directory
-        // itself are forgotten, too.
-        for dir in path.join("_").ancestors() {
-            self.forget_beside(dir);
-        }
+        self.forget();
         made
     }
 
@@ -451,13 +405,13 @@ impl Disk for CachedDisk<'_> {
 
     fn delete(&self, path: &Path) -> io::Result<()> {
         let deleted = self.disk.delete(path);
-        self.forget_beside(path);
+        self.forget();
         deleted
     }
 
     fn remove_empty(&self, path: &Path) -> io::Result<()> {
         let removed = self.disk.remove_empty(path);
-        self.forget_beside(path);
+        self.forget();
         removed
     }
 

@@ -1,8 +1,8 @@
-//! The listing of a directory and errors of the system, kept so that they can be answered again.
+//! The listing of a directory, kept so that questions about its names can be answered again.
 
 use std::cmp::Ordering;
 use std::ffi::OsStr;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::sync::Arc;
 
 use super::{DirEntry, FileKind};
@@ -17,16 +17,18 @@ pub(super) struct CachedListing {
     can_be_entered: bool,
 }
 
-/// An error of the system that can be made again; `io::Error` cannot be cloned.
-#[derive(Clone, Copy)]
-pub(super) enum ErrorCode {
-    System(i32),
-    Kind(ErrorKind),
-}
+/// The error number of a missing file, on Unix (`ENOENT`) and on Windows (`ERROR_FILE_NOT_FOUND`).
+const NO_SUCH_FILE: i32 = 2;
 
-/// A name that a complete listing does not hold.
+/// A name that does not exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct AbsentName;
+
+impl From<AbsentName> for io::Error {
+    fn from(_: AbsentName) -> Self {
+        Self::from_raw_os_error(NO_SUCH_FILE)
+    }
+}
 
 impl CachedListing {
     pub(super) fn new(entries: Vec<DirEntry>, can_be_entered: bool) -> Self {
@@ -69,30 +71,6 @@ impl CachedListing {
         alike
             .find(|entry| entry.name == name && entry.kind != FileKind::Symlink)
             .map(|entry| Ok(entry.kind))
-    }
-}
-
-impl ErrorCode {
-    /// Returns nothing for an error that holds more than a number.
-    pub(super) fn of(error: &io::Error) -> Option<Self> {
-        match (error.raw_os_error(), error.get_ref()) {
-            (Some(code), _) => Some(Self::System(code)),
-            (None, None) => Some(Self::Kind(error.kind())),
-            (None, Some(_)) => None,
-        }
-    }
-
-    pub(super) fn kind(self) -> ErrorKind {
-        io::Error::from(self).kind()
-    }
-}
-
-impl From<ErrorCode> for io::Error {
-    fn from(code: ErrorCode) -> Self {
-        match code {
-            ErrorCode::System(code) => Self::from_raw_os_error(code),
-            ErrorCode::Kind(kind) => kind.into(),
-        }
     }
 }
 

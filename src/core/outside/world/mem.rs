@@ -1,9 +1,8 @@
 //! In-memory doubles of the outside, for tests.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
-use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::ffi::OsString;
+use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -218,19 +217,14 @@ impl Disk for MemFiles {
         Ok(Box::new(MemPrivateDirectory))
     }
 
-    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
-        Ok(Box::new(MemDraft {
-            files: self,
-            dir: clean(dir),
-            content: Cursor::default(),
-        }))
+    /// No mirror is made in memory.
+    fn draft(&self, _dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
-    fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
-        self.count();
-        // The number makes the name unique among drafts.
-        let path = clean(dir).join(format!(".draft-{}", self.calls()));
-        Ok(Box::new(MemDraftDirectory { files: self, path }))
+    /// No mirror is made in memory.
+    fn draft_directory(&self, _dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Files have no mode.
@@ -255,111 +249,6 @@ impl Disk for MemFiles {
             files: self,
             dir: clean(dir),
         })
-    }
-}
-
-/// A file that is in the map once it has its name.
-struct MemDraft<'a> {
-    files: &'a MemFiles,
-    dir: PathBuf,
-    content: Cursor<Vec<u8>>,
-}
-
-impl Read for MemDraft<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.content.read(buffer)
-    }
-}
-
-impl Write for MemDraft<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.content.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Seek for MemDraft<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.content.seek(to)
-    }
-}
-
-impl DraftFile for MemDraft<'_> {
-    fn place(self: Box<Self>, name: &OsStr) -> io::Result<()> {
-        let path = self.dir.join(name);
-        self.files.lock().insert(path, self.content.into_inner());
-        Ok(())
-    }
-}
-
-/// A directory whose files are in the map from the start, under another name.
-struct MemDraftDirectory<'a> {
-    files: &'a MemFiles,
-    path: PathBuf,
-}
-
-impl DraftDirectory for MemDraftDirectory<'_> {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn create(&mut self, path: &[u8], _executable: u32) -> io::Result<Box<dyn Write + '_>> {
-        let path = self.path.join(&*String::from_utf8_lossy(path));
-        match self.files.lock().entry(path.clone()) {
-            Entry::Occupied(_) => return Err(io::ErrorKind::AlreadyExists.into()),
-            Entry::Vacant(entry) => drop(entry.insert(Vec::new())),
-        }
-        Ok(Box::new(MemFile {
-            files: self.files,
-            path,
-        }))
-    }
-
-    fn place(self: Box<Self>, name: &OsStr) -> io::Result<()> {
-        let target = self.path.with_file_name(name);
-        let mut files = self.files.lock();
-        files.retain(|path, _| !path.starts_with(&target));
-        let renamed = std::mem::take(&mut *files)
-            .into_iter()
-            .map(|(path, content)| match path.strip_prefix(&self.path) {
-                Ok(below) => (target.join(below), content),
-                Err(_) => (path, content),
-            })
-            .collect();
-        *files = renamed;
-        Ok(())
-    }
-}
-
-impl Drop for MemDraftDirectory<'_> {
-    fn drop(&mut self) {
-        self.files
-            .lock()
-            .retain(|path, _| !path.starts_with(&self.path));
-    }
-}
-
-/// A file of the map that is written from its end on.
-struct MemFile<'a> {
-    files: &'a MemFiles,
-    path: PathBuf,
-}
-
-impl Write for MemFile<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut files = self.files.lock();
-        files
-            .entry(self.path.clone())
-            .or_default()
-            .extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

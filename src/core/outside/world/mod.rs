@@ -116,6 +116,7 @@ pub enum Replaced {
 }
 
 /// The right to replace files of one directory, which no other process has meanwhile.
+#[derive(Debug)]
 pub struct Exclusive {
     /// The value that ends the right when it is dropped; `None` where the system can give no such
     /// right.
@@ -141,13 +142,6 @@ impl Exclusive {
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.guard.is_some()
-    }
-}
-
-impl std::fmt::Debug for Exclusive {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = f.debug_struct("Exclusive");
-        shown.field("is_held", &self.is_held()).finish()
     }
 }
 
