@@ -96,16 +96,13 @@ error[file-unreadable]: Failed to read file
 }
 
 #[test]
-fn an_unclosed_block_is_named() {
+fn an_unclosed_block_is_marked() {
     stopped("\nhost \"a.example\" {\n  services = {}\n\ncredentials \"b\" {\n}\n").stderr_eq(str![[r#"
 error[syntax-error]: CLI configuration cannot be parsed
- --> rc:6:3
+ --> rc:2:1
   |
-2 | host "*********" {
-  | ------------------ opened here
-...
-6 | }
-  |  ^ the block "host" opened at line 2 is never closed
+2 | **** "*********" {
+  | ^^^^^^^^^^^^^^^^^^ this is never closed
   |
   = help: correct it: Terraform ignores a broken file as a whole, and asks hosts without the tokens and services in it
 

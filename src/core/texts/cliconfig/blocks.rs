@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use super::RegistryProtocols;
 use super::installation::{self, Installation};
-use super::language::{MAX_NAMED, TOPS, Top, opentofu_only, unknown_argument};
+use super::language::{Findings, MAX_NAMED, TOPS};
 use super::node::{ConfigEntry, ConfigValue};
 use super::oci_blocks::{self, OciCredentials, OciDefaults};
 use crate::addr::{Hostname, Url, UrlError};
 use crate::diag::{Diagnostic, FileId, Span, did_you_mean, rules};
 use crate::flavor::Flavor;
-use crate::hcl::tree::Word;
 use crate::world::Secret;
 
 /// Services whose value is always a URL.
@@ -18,7 +17,7 @@ const VERSIONED: [&str; 2] = ["providers.v1", "modules.v1"];
 
 /// The settings of one file.
 pub(super) struct FileContents {
-    pub(super) hosts: BTreeMap<Hostname, BTreeMap<String, String>>,
+    pub(super) hosts: BTreeMap<Hostname, BTreeMap<String, Secret>>,
     pub(super) tokens: BTreeMap<Hostname, Option<Secret>>,
     pub(super) helpers: Vec<NamedHelper>,
     pub(super) installations: Vec<Installation>,
@@ -28,8 +27,7 @@ pub(super) struct FileContents {
     pub(super) cache_dir: Option<String>,
     pub(super) cache_may_break: bool,
     pub(super) protocols: RegistryProtocols,
-    pub(super) found: Vec<Diagnostic>,
-    file: FileId,
+    pub(super) findings: Findings,
 }
 
 /// A credentials helper with its arguments.
@@ -51,46 +49,43 @@ pub(super) fn read(file: FileId, flavor: Flavor, entries: &[ConfigEntry]) -> Fil
         cache_dir: None,
         cache_may_break: false,
         protocols: RegistryProtocols::default(),
-        found: Vec::new(),
-        file,
+        findings: Findings {
+            file,
+            list: Vec::new(),
+        },
     };
     for entry in entries {
         // HCL 1 looks for these names without regard to case, in JSON too.
-        let top = TOPS
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(&entry.key.text));
-        match top.map(|(_, top)| *top) {
-            Some(Top::Host) => contents.each_host(entry, FileContents::host),
-            Some(Top::Credentials) => contents.each_host(entry, FileContents::credentials),
-            Some(Top::Helper) => contents.helpers(entry),
-            Some(Top::Installation) if entry.value.is_block() => {
-                // Several blocks are an error of the whole configuration, not of this file (rules 1.5).
-                let (block, mut found) = installation::read(file, flavor, entry);
-                contents.installations.push(block);
-                contents.found.append(&mut found);
-            }
-            Some(Top::CacheDir) => contents.cache_dir(entry),
-            Some(Top::CacheMayBreak) => contents.cache_may_break(entry),
-            Some(Top::OciCredentials | Top::OciDefaults | Top::Protocols)
+        let top = entry.key.text.to_ascii_lowercase();
+        let findings = &mut contents.findings;
+        match top.as_str() {
+            "oci_credentials" | "oci_default_credentials" | "registry_protocols"
                 if !flavor.is_opentofu() =>
             {
-                contents
-                    .found
-                    .push(opentofu_only(file, &entry.key, "block"));
+                findings.opentofu_only(&entry.key, "block");
             }
-            Some(Top::Protocols) => contents.protocols(entry),
-            Some(Top::OciCredentials) => {
-                let (read, found) = oci_blocks::credentials(file, entry);
+            "host" => contents.each_host(entry, FileContents::host),
+            "credentials" => contents.each_host(entry, FileContents::credentials),
+            "credentials_helper" => contents.helpers(entry),
+            "provider_installation" if entry.value.is_block() => {
+                // Several blocks are an error of the whole configuration, not of this file (rules 1.5).
+                let block = installation::read(findings, flavor, entry);
+                contents.installations.push(block);
+            }
+            "plugin_cache_dir" => contents.cache_dir(entry),
+            "plugin_cache_may_break_dependency_lock_file" => contents.cache_may_break(entry),
+            "registry_protocols" => contents.protocols(entry),
+            "oci_credentials" => {
+                let read = oci_blocks::credentials(findings, entry);
                 contents.oci_credentials.extend(read);
-                contents.found.extend(found);
             }
-            Some(Top::OciDefaults) => {
-                let (read, found) = oci_blocks::defaults(file, entry);
+            "oci_default_credentials" => {
+                let read = oci_blocks::defaults(findings, entry);
                 contents.oci_defaults.extend(read);
-                contents.found.extend(found);
             }
-            Some(Top::Unread | Top::Installation) => {}
-            None => contents.unknown_top(entry),
+            // The others are of no concern here.
+            known if TOPS.contains(&known) => {}
+            _ => contents.unknown_top(entry),
         }
     }
     contents
@@ -102,26 +97,20 @@ impl FileContents {
         let kind = &entry.key.text;
         if !entry.value.is_block() {
             let title = format!("Invalid {kind} block");
-            self.found.push(
-                Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title)
-                    .at(
-                        self.file,
-                        entry.key.span,
-                        "a host name and braces must follow",
-                    )
-                    .help(format!("write {kind} \"example.com\" {{ … }}")),
-            );
+            let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title)
+                .help(format!("write {kind} \"example.com\" {{ … }}"));
+            let note = "a host name and braces must follow";
+            self.findings.push(error, entry.key.span, note);
         }
         for named in entry.value.entries() {
             let name = &named.key;
             // Without a label, the arguments of the block look like hosts.
             if !named.value.is_block() && !matches!(&named.value, ConfigValue::List(_)) {
-                self.found.push(
-                    Diagnostic::error(rules::LABEL_WRONG, format!("Missing host name for {kind}"))
-                        .at(self.file, entry.key.span, "one label is needed")
-                        .help(format!("write {kind} \"example.com\" {{ … }}")),
-                );
-                return;
+                let title = format!("Missing host name for {kind}");
+                let error = Diagnostic::error(rules::LABEL_WRONG, title)
+                    .help(format!("write {kind} \"example.com\" {{ … }}"));
+                let note = "one label is needed";
+                return self.findings.push(error, entry.key.span, note);
             }
             match name.text.parse::<Hostname>() {
                 Ok(host) => read(self, host, &named.value),
@@ -132,11 +121,9 @@ impl FileContents {
                         0..=MAX_NAMED => error.to_string(),
                         _ => "this is no hostname".to_owned(),
                     };
-                    self.found.push(
-                        Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title)
-                            .at(self.file, name.span, note)
-                            .help("write the name as a browser shows it, without scheme or path"),
-                    );
+                    let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title)
+                        .help("write the name as a browser shows it, without scheme or path");
+                    self.findings.push(error, name.span, note);
                 }
             }
         }
@@ -149,19 +136,19 @@ impl FileContents {
         for argument in block.entries() {
             match argument.key.text.to_ascii_lowercase().as_str() {
                 "services" => services.append(&mut self.services(&host, &argument.value)),
-                _ => self.unknown_argument(&argument.key, &["services"]),
+                _ => self.findings.unknown_argument(&argument.key, &["services"]),
             }
         }
         self.hosts.entry(host).or_default().append(&mut services);
     }
 
-    fn services(&mut self, host: &Hostname, value: &ConfigValue) -> BTreeMap<String, String> {
+    fn services(&mut self, host: &Hostname, value: &ConfigValue) -> BTreeMap<String, Secret> {
         let mut services = BTreeMap::new();
         for service in value.entries() {
             let name = &service.key;
             let fault = match &service.value {
                 ConfigValue::Text(url) => {
-                    services.insert(name.text.clone(), url.reveal().to_owned());
+                    services.insert(name.text.clone(), url.clone());
                     // The programs resolve it as a link on the discovery document. The reason shows nothing of
                     // the text, which may hold a password.
                     let document = Url::discovery(host);
@@ -182,11 +169,9 @@ impl FileContents {
                 }
                 _ => (rules::WRONG_TYPE, "a URL in quotes must follow".to_owned()),
             };
-            self.found.push(
-                Diagnostic::error(fault.0, "Invalid service URL")
-                    .at(self.file, name.span, fault.1)
-                    .help("write a URL in quotes, as in \"https://example.com/v1/providers/\""),
-            );
+            let error = Diagnostic::error(fault.0, "Invalid service URL")
+                .help("write a URL in quotes, as in \"https://example.com/v1/providers/\"");
+            self.findings.push(error, name.span, fault.1);
         }
         services
     }
@@ -200,14 +185,11 @@ impl FileContents {
             match (name.text.as_str(), &argument.value) {
                 ("token", ConfigValue::Text(text)) => token = Some(text.clone()),
                 ("token", _) => {
-                    self.found
-                        .push(Diagnostic::warning(rules::WRONG_TYPE, "Invalid token").at(
-                            self.file,
-                            name.span,
-                            "text in quotes must follow; no token is sent",
-                        ))
+                    let warning = Diagnostic::warning(rules::WRONG_TYPE, "Invalid token");
+                    let note = "text in quotes must follow; no token is sent";
+                    self.findings.push(warning, name.span, note);
                 }
-                _ => self.unknown_argument(name, &["token"]),
+                _ => self.findings.unknown_argument(name, &["token"]),
             }
         }
         // Within one file a second block of a host adds to the first (rules 1.5), so one without a token does not
@@ -243,13 +225,11 @@ impl FileContents {
             // The first path that is not empty counts, of all files (rules 2.1).
             ConfigValue::Text(dir) if dir.reveal().is_empty() => {}
             ConfigValue::Text(dir) => self.cache_dir = Some(dir.reveal().to_owned()),
-            _ => self.found.push(
-                Diagnostic::error(rules::WRONG_TYPE, "Invalid plugin_cache_dir").at(
-                    self.file,
-                    entry.key.span,
-                    "a path in quotes must follow",
-                ),
-            ),
+            _ => {
+                let note = "a path in quotes must follow";
+                let title = "Invalid plugin_cache_dir";
+                self.findings.wrong_type(title, entry.key.span, note);
+            }
         }
     }
 
@@ -265,30 +245,23 @@ impl FileContents {
             _ => {
                 let title = format!("Invalid {}", entry.key.text);
                 let note = "`true` or `false` must follow, without quotes";
-                let error = Diagnostic::error(rules::WRONG_TYPE, title);
-                self.found.push(error.at(self.file, entry.key.span, note));
+                self.findings.wrong_type(title, entry.key.span, note);
             }
         }
     }
 
     /// Reports an unknown block or argument at the top.
     fn unknown_top(&mut self, entry: &ConfigEntry) {
-        let names: Vec<&str> = TOPS.iter().map(|(name, _)| *name).collect();
         if !entry.value.is_block() {
-            return self.unknown_argument(&entry.key, &names);
+            return self.findings.unknown_argument(&entry.key, &TOPS);
         }
         // The programs ignore unknown names (rules 1.6). A block was meant to have an effect, so it is an
         // error; an argument may be a leftover.
         let error = Diagnostic::error(rules::UNSUPPORTED_ITEM, "Unsupported block type");
         let note = "neither Terraform nor OpenTofu has such a block; they ignore it silently";
         let help =
-            did_you_mean(&entry.key.text, &names).unwrap_or_else(|| "delete the block".to_owned());
-        self.found
-            .push(error.at(self.file, entry.key.span, note).help(help));
-    }
-
-    fn unknown_argument(&mut self, name: &Word, known: &[&str]) {
-        self.found.push(unknown_argument(self.file, name, known));
+            did_you_mean(&entry.key.text, &TOPS).unwrap_or_else(|| "delete the block".to_owned());
+        self.findings.push(error.help(help), entry.key.span, note);
     }
 
     /// Reads retries and time limits of requests to registries (`sources` rules 4.7).
@@ -298,14 +271,13 @@ impl FileContents {
             let number = argument.value.scalar().and_then(|text| text.parse().ok());
             match (&*argument.key.text, number) {
                 (name, None) if names.contains(&name) => {
-                    let error = Diagnostic::error(rules::WRONG_TYPE, format!("Invalid {name}"));
+                    let title = format!("Invalid {name}");
                     let note = "a whole number must follow";
-                    self.found
-                        .push(error.at(self.file, argument.key.span, note));
+                    self.findings.wrong_type(title, argument.key.span, note);
                 }
                 ("retry_count", retries) => self.protocols.retries = retries,
                 ("request_timeout_seconds", seconds) => self.protocols.timeout_seconds = seconds,
-                _ => self.unknown_argument(&argument.key, &names),
+                _ => self.findings.unknown_argument(&argument.key, &names),
             }
         }
     }

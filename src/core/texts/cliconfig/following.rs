@@ -1,7 +1,6 @@
 //! Installation methods that are not followed, and why (rules 5).
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use super::{CliConfig, Installation, MethodKind, another_block};
 use crate::addr::ProviderAddr;
@@ -51,13 +50,6 @@ impl CliConfig {
         let title = "No more than one provider_installation block may be specified";
         let (at, first) = ((second.file, second.span), (first.file, first.span));
         Some(another_block(title, at, first))
-    }
-
-    /// Lists the directories that count as mirrors where no block says otherwise (rules 5.1), whether
-    /// they exist or not.
-    #[must_use]
-    pub fn implied_mirrors(&self) -> &[PathBuf] {
-        &self.implied
     }
 
     /// Lists the providers that are run from a directory.

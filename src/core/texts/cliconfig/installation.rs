@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::language::{MAX_NAMED, opentofu_only, unknown_argument};
+use super::language::{Findings, MAX_NAMED};
 use super::node::{ConfigEntry, ConfigValue};
 use super::template::RepositoryTemplate;
 use crate::addr::{ProviderAddr, ProviderFilter, ProviderPattern, Url};
@@ -90,16 +90,9 @@ impl Installation {
 }
 
 /// Reads a block; what cannot be meant is left out and reported, as the programs do.
-pub(super) fn read(
-    file: FileId,
-    flavor: Flavor,
-    entry: &ConfigEntry,
-) -> (Installation, Vec<Diagnostic>) {
-    let mut reader = MethodReader {
-        file,
-        flavor,
-        problems: Vec::new(),
-    };
+pub(super) fn read(findings: &mut Findings, flavor: Flavor, entry: &ConfigEntry) -> Installation {
+    let file = findings.file;
+    let mut reader = MethodReader { findings, flavor };
     let mut methods = Vec::new();
     for method in entry.value.entries() {
         // In JSON several methods of one kind are a list below one name.
@@ -119,21 +112,19 @@ pub(super) fn read(
             methods.push(read);
         }
     }
-    let block = Installation {
+    Installation {
         file,
         span: entry.key.span,
         methods,
-    };
-    (block, reader.problems)
+    }
 }
 
-struct MethodReader {
-    file: FileId,
+struct MethodReader<'f> {
+    findings: &'f mut Findings,
     flavor: Flavor,
-    problems: Vec<Diagnostic>,
 }
 
-impl MethodReader {
+impl MethodReader<'_> {
     fn method(&mut self, entry: &ConfigEntry, node: &ConfigValue) -> Option<Method> {
         let name = &entry.key.text;
         let Some((_, required)) = KINDS
@@ -183,8 +174,7 @@ impl MethodReader {
                 }
                 _ => {
                     let names: Vec<&str> = required.iter().copied().chain(EVERYWHERE).collect();
-                    self.problems
-                        .push(unknown_argument(self.file, &argument.key, &names));
+                    self.findings.unknown_argument(&argument.key, &names);
                 }
             }
         }
@@ -239,9 +229,7 @@ impl MethodReader {
             Ok(url) if url.origin().encrypted => Some(url),
             _ => {
                 let note = "the program drops this method, since its URL is no https URL";
-                let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
-                self.problems
-                    .push(error.at(self.file, entry.key.span, note));
+                self.findings.invalid(title, entry.key.span, note);
                 None
             }
         }
@@ -255,27 +243,21 @@ impl MethodReader {
         include: Option<&[ProviderPattern]>,
     ) -> Option<RepositoryTemplate> {
         // The programs drop a method without sound patterns in any case, so its template is not checked.
-        let faults = match RepositoryTemplate::of_method(text, include?) {
-            Ok(template) => return Some(template),
-            Err(faults) => faults,
-        };
-        for fault in faults {
+        let template = RepositoryTemplate::of_method(text, include?);
+        if let Err(error) = &template {
             let title = "Invalid oci_mirror repository template";
-            let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
-            let error = error.at(self.file, entry.key.span, fault.to_string());
-            self.problems.push(error.help(
-                "write a template as in \"ghcr.io/acme/${namespace}/${type}\"; what it does not use \
-                 must be the same in all patterns of include",
-            ));
+            let help = "write a template as in \"ghcr.io/acme/${namespace}/${type}\"; what it does not \
+                        use must be the same in all patterns of include";
+            let fault = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title).help(help);
+            self.findings.push(fault, entry.key.span, error.to_string());
         }
-        None
+        template.ok()
     }
 
     /// Returns whether the program reads an argument that only OpenTofu has.
     fn is_read(&mut self, argument: &ConfigEntry) -> bool {
         if !self.flavor.is_opentofu() {
-            let finding = opentofu_only(self.file, &argument.key, "argument");
-            self.problems.push(finding);
+            self.findings.opentofu_only(&argument.key, "argument");
         }
         self.flavor.is_opentofu()
     }
@@ -306,9 +288,8 @@ impl MethodReader {
             "neither Terraform nor OpenTofu has such a method"
         };
         let help = did_you_mean(name, &kinds).unwrap_or_else(|| "delete the block".to_owned());
-        let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
-        self.problems
-            .push(error.at(self.file, entry.key.span, note).help(help));
+        let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title).help(help);
+        self.findings.push(error, entry.key.span, note);
     }
 
     /// Reads a list of patterns; `None` if one of them is none.
@@ -342,9 +323,8 @@ impl MethodReader {
     }
 
     fn wrong(&mut self, span: Span, title: impl Into<String>) {
-        let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
-        self.problems
-            .push(error.at(self.file, span, "the program drops this method"));
+        self.findings
+            .invalid(title, span, "the program drops this method");
     }
 }
 

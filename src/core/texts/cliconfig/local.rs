@@ -28,7 +28,7 @@ impl CliConfig {
         // A block replaces the implied mirrors, even if it is empty (rules 5.1).
         if self.installations.is_empty() {
             return self
-                .implied
+                .implied_mirrors
                 .iter()
                 .map(|dir| LocalMirror {
                     dir: dir.clone(),

@@ -39,7 +39,6 @@ pub mod rules {
 }
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -78,13 +77,12 @@ pub struct ConfigChoice<'a> {
 }
 
 /// The settings of the files and of the environment.
-///
-/// Its `Debug` leaves out the URLs of services, which may hold passwords.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CliConfig {
     /// The services of each host that has a `host` block: they replace its discovery document as
-    /// a whole. Values are as written; a relative URL is one on that document (`sources` rules 1.9).
-    pub hosts: BTreeMap<Hostname, BTreeMap<String, String>>,
+    /// a whole. Values are as written, and may hold passwords; a relative URL is one on that document (`sources` rules
+    /// 1.9).
+    pub hosts: BTreeMap<Hostname, BTreeMap<String, Secret>>,
     /// The configured credentials helper.
     pub helper: Option<HelperProgram>,
     /// Retries and time limits of requests to registries.
@@ -100,7 +98,7 @@ pub struct CliConfig {
     pub cache_may_break: bool,
     /// The directories that count as mirrors where no block says otherwise (rules 5.1),
     /// whether they exist or not.
-    implied: Vec<PathBuf>,
+    pub implied_mirrors: Vec<PathBuf>,
     /// The credentials for registries of OCI artifacts, in the order of the files.
     oci_credentials: Vec<OciCredentials>,
     /// Other places of such credentials, if they are stated.
@@ -187,7 +185,7 @@ fn read_at(
         reader.directory(&directory);
     }
     let mut config = reader.config;
-    config.implied = place.implied_mirrors(wanted.flavor);
+    config.implied_mirrors = place.implied_mirrors(wanted.flavor);
     // The variable beats all files, and nothing in it is expanded (rules 2.1).
     config.cache_dir = place.path("TF_PLUGIN_CACHE_DIR").or(config.cache_dir);
     // Every value but the empty one and `0` turns it on, `false` as well (rules 2.2).
@@ -279,15 +277,11 @@ impl ConfigReader<'_> {
         let entries = match parsed.tree {
             Ok(entries) => entries,
             // A syntax error drops the whole file (rules 1.4), so nothing of what was understood counts.
-            Err(faults) => {
-                let flavor = self.flavor;
-                let broken = faults.into_iter().map(|fault| broken(file, fault, flavor));
-                return self.problems.extend(broken);
-            }
+            Err(fault) => return self.problems.push(broken(file, fault, self.flavor)),
         };
         let mut contents = blocks::read(file, self.flavor, &entries);
-        crate::diag::in_order(&mut contents.found);
-        self.problems.append(&mut contents.found);
+        diag::in_order(&mut contents.findings.list);
+        self.problems.append(&mut contents.findings.list);
         // A later file wins as a whole for each host (rules 1.5).
         self.config.hosts.append(&mut contents.hosts);
         self.config.tokens.append(&mut contents.tokens);
@@ -404,41 +398,11 @@ fn another_block(
 /// Reports why a file cannot be parsed.
 fn broken(file: FileId, fault: ConfigFault, flavor: Flavor) -> Diagnostic {
     let program = flavor.program();
-    let mut error = Diagnostic::error(
-        diag::rules::SYNTAX_ERROR,
-        "CLI configuration cannot be parsed",
-    )
-    .at(file, fault.span, fault.note)
-    .help(format!(
-        "correct it: {program} ignores a broken file as a whole, and asks hosts without the \
+    let title = "CLI configuration cannot be parsed";
+    Diagnostic::error(diag::rules::SYNTAX_ERROR, title)
+        .at(file, fault.span, fault.note)
+        .help(format!(
+            "correct it: {program} ignores a broken file as a whole, and asks hosts without the \
              tokens and services in it"
-    ));
-    if let Some(opened) = fault.opened {
-        error = error.see(file, opened, "opened here");
-    }
-    error
-}
-
-impl fmt::Debug for CliConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the URLs of services, which may hold secrets.
-        let hosts: BTreeMap<&Hostname, Vec<&String>> = self
-            .hosts
-            .iter()
-            .map(|(host, services)| (host, services.keys().collect()))
-            .collect();
-        f.debug_struct("CliConfig")
-            .field("hosts", &hosts)
-            .field("helper", &self.helper)
-            .field("files", &self.files)
-            .field("installations", &self.installations)
-            .field("protocols", &self.protocols)
-            .field("cache_dir", &self.cache_dir)
-            .field("cache_may_break", &self.cache_may_break)
-            .field("implied", &self.implied)
-            .field("oci_credentials", &self.oci_credentials)
-            .field("oci_defaults", &self.oci_defaults)
-            .field("tokens", &self.tokens)
-            .finish()
-    }
+        ))
 }

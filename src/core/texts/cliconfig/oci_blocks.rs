@@ -1,11 +1,12 @@
 //! The blocks about credentials for registries of OCI artifacts (rules 7.4, 7.5).
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::language::{MAX_NAMED, unknown_argument};
+use super::language::{Findings, MAX_NAMED};
 use super::node::{ConfigEntry, ConfigValue};
 use crate::addr::RepositoryAddr;
-use crate::diag::{Diagnostic, FileId, Span, has_errors, rules};
+use crate::diag::{Span, has_errors};
 use crate::world::Secret;
 
 /// The authentication of requests to a registry of OCI artifacts.
@@ -70,11 +71,11 @@ impl OciDefaults {
 }
 
 /// Reads the blocks `oci_credentials` behind one name; what cannot be meant is left out and reported.
-pub(super) fn credentials(
-    file: FileId,
-    entry: &ConfigEntry,
-) -> (Vec<OciCredentials>, Vec<Diagnostic>) {
-    let mut reader = OciBlockReader::new(file, "oci_credentials");
+pub(super) fn credentials(findings: &mut Findings, entry: &ConfigEntry) -> Vec<OciCredentials> {
+    let mut reader = OciBlockReader {
+        block: "oci_credentials",
+        findings,
+    };
     let mut read = Vec::new();
     for named in entry.value.entries() {
         if !named.value.is_block() {
@@ -102,79 +103,54 @@ pub(super) fn credentials(
             });
         }
     }
-    (read, reader.found)
+    read
 }
 
 /// Reads a block `oci_default_credentials`.
-pub(super) fn defaults(
-    file: FileId,
-    entry: &ConfigEntry,
-) -> (Option<OciDefaults>, Vec<Diagnostic>) {
-    let mut reader = OciBlockReader::new(file, "oci_default_credentials");
-    let read = entry.value.is_block().then(|| reader.defaults(entry));
-    if read.is_none() {
+pub(super) fn defaults(findings: &mut Findings, entry: &ConfigEntry) -> Option<OciDefaults> {
+    let mut reader = OciBlockReader {
+        block: "oci_default_credentials",
+        findings,
+    };
+    if !entry.value.is_block() {
         reader.wrong(entry.key.span, "braces must follow");
+        return None;
     }
-    (read.flatten(), reader.found)
+    reader.defaults(entry)
 }
 
-struct OciBlockReader {
-    file: FileId,
+struct OciBlockReader<'f> {
     block: &'static str,
-    found: Vec<Diagnostic>,
+    findings: &'f mut Findings,
 }
 
 /// The arguments of a block `oci_credentials`.
-#[derive(Default)]
-struct OciArguments {
-    user: Option<Secret>,
-    password: Option<Secret>,
-    access_token: Option<Secret>,
-    refresh_token: Option<Secret>,
-    helper: Option<Secret>,
-}
+const LOGIN: [&str; 5] = [
+    "username",
+    "password",
+    "access_token",
+    "refresh_token",
+    HELPER,
+];
 
-impl OciBlockReader {
-    fn new(file: FileId, block: &'static str) -> Self {
-        Self {
-            file,
-            block,
-            found: Vec::new(),
-        }
-    }
-
+impl OciBlockReader<'_> {
     fn login(&mut self, block: &ConfigEntry) -> Option<OciLogin> {
-        let known = [
-            "username",
-            "password",
-            "access_token",
-            "refresh_token",
-            HELPER,
-        ];
-        let mut all = OciArguments::default();
+        let mut given = BTreeMap::new();
         for argument in block.value.entries() {
-            let place = match &*argument.key.text {
-                "username" => &mut all.user,
-                "password" => &mut all.password,
-                "access_token" => &mut all.access_token,
-                "refresh_token" => &mut all.refresh_token,
-                HELPER => &mut all.helper,
-                _ => {
-                    let finding = unknown_argument(self.file, &argument.key, &known);
-                    self.found.push(finding);
-                    continue;
+            let name = LOGIN.iter().find(|name| **name == argument.key.text);
+            match (name, &argument.value) {
+                (Some(name), ConfigValue::Text(text)) => {
+                    given.insert(*name, text.clone());
                 }
-            };
-            match &argument.value {
-                ConfigValue::Text(text) => *place = Some(text.clone()),
-                _ => {
-                    // The value may be a secret in a wrong form: only the place of its name is reported.
+                // The value may be a secret in a wrong form: only the place of its name is reported.
+                (Some(_), _) => {
                     self.wrong(argument.key.span, "text in quotes must follow");
                     return None;
                 }
+                (None, _) => self.findings.unknown_argument(&argument.key, &LOGIN),
             }
         }
-        match one_of(&block.key.text, all) {
+        match one_of(&block.key.text, given) {
             Ok(login) => Some(login),
             Err(note) => {
                 self.wrong(block.key.span, note);
@@ -184,6 +160,7 @@ impl OciBlockReader {
     }
 
     fn defaults(&mut self, entry: &ConfigEntry) -> Option<OciDefaults> {
+        let before = self.findings.list.len();
         let mut read = OciDefaults {
             span: entry.key.span,
             ..OciDefaults::usual()
@@ -218,10 +195,7 @@ impl OciBlockReader {
                     read.helper = helper(name).map_err(|note| self.wrong(at, note)).ok();
                 }
                 (HELPER, _) => self.wrong(at, "text in quotes must follow"),
-                _ => {
-                    let finding = unknown_argument(self.file, &argument.key, &known);
-                    self.found.push(finding);
-                }
+                _ => self.findings.unknown_argument(&argument.key, &known),
             }
         }
         if !read.discovers && read.files.is_some() {
@@ -231,39 +205,30 @@ impl OciBlockReader {
             );
         }
         // With half of a block other credentials would be sent than the user meant.
-        let is_sound = !has_errors(&self.found);
+        let is_sound = !has_errors(&self.findings.list[before..]);
         is_sound.then_some(read)
     }
 
     /// Reports an error about a span. The caller leaves the statement out.
     fn wrong(&mut self, span: Span, note: &str) {
         let title = format!("Invalid {} block", self.block);
-        let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
-        self.found.push(error.at(self.file, span, note));
+        self.findings.invalid(title, span, note);
     }
 }
 
 /// Picks the one way that is stated (rules 7.4).
-fn one_of(label: &str, all: OciArguments) -> Result<OciLogin, &'static str> {
-    let has_basic = all.user.is_some() || all.password.is_some();
-    let has_token = all.access_token.is_some() || all.refresh_token.is_some();
-    match (has_basic, has_token, all.helper) {
-        (true, false, None) => match (all.user, all.password) {
-            (Some(user), Some(password)) => Ok(OciLogin::Basic {
-                user: user.reveal().to_owned(),
-                password,
-            }),
-            _ => Err("username and password belong together"),
-        },
-        (false, true, None) => match (all.access_token, all.refresh_token) {
-            // The program requires both, and never uses the second one (rules 7.4).
-            (Some(token), Some(_)) => Ok(OciLogin::Token(token)),
-            _ => Err("access_token and refresh_token belong together"),
-        },
-        (false, false, Some(_)) if label.contains('/') => {
+fn one_of(label: &str, mut given: BTreeMap<&str, Secret>) -> Result<OciLogin, &'static str> {
+    match LOGIN.map(|name| given.remove(name)) {
+        [Some(user), Some(password), None, None, None] => Ok(OciLogin::Basic {
+            user: user.reveal().to_owned(),
+            password,
+        }),
+        // The program requires both tokens, and never uses the second one (rules 7.4).
+        [None, None, Some(token), Some(_), None] => Ok(OciLogin::Token(token)),
+        [None, None, None, None, Some(_)] if label.contains('/') => {
             Err("credential helpers answer for whole domains: leave the path out of the label")
         }
-        (false, false, Some(name)) => helper(&name).map(OciLogin::Helper),
+        [None, None, None, None, Some(name)] => helper(&name).map(OciLogin::Helper),
         _ => Err(
             "one of these is needed, and only one: username with password, access_token with \
              refresh_token, docker_credentials_helper",

@@ -14,41 +14,31 @@ pub(super) fn everything_shown(run: &Run) -> String {
 }
 
 #[test]
-fn what_is_never_closed_is_named() {
+fn what_is_never_closed_is_marked() {
     let rows = [
-        (
-            "\nhost \"a\" {\n",
-            "the block \"host\" opened at line 2 is never closed",
-            Some("host \"a\" {"),
-        ),
+        ("\nhost \"a\" {\n", "this is never closed", "host \"a\" {"),
         (
             "host \"a\" {\n  services = {\n",
-            "the object \"services\" opened at line 2 is never closed",
-            Some("services = {"),
+            "this is never closed",
+            "services = {",
         ),
-        (
-            "secret = [\n",
-            "the list opened at line 1 is never closed",
-            Some("secret = ["),
-        ),
-        ("a = ", "the file ends where a value is expected", None),
-        ("a", "the file ends where `=` or `{` is expected", None),
-        ("}", "nothing is open that this could close", None),
-        ("{\"a\": {", "the file ends before this is closed", None),
+        ("secret = [\n", "this is never closed", "secret = ["),
+        ("a = ", "the file ends where a value is expected", ""),
+        ("a", "the file ends where `=` or `{` is expected", ""),
+        ("}", "nothing is open that this could close", "}"),
+        ("{\"a\": {", "the file ends before this is closed", "{"),
         (
             "{\"a",
             "a string ends on its line; write \\n and \\t inside",
-            None,
+            "\"a",
         ),
     ];
-    for (text, note, opened) in rows {
+    for (text, note, marked) in rows {
         let run = one(TERRAFORM, text);
         let problem = &run.found[0];
         let place = problem.primary.as_ref().expect("a place");
         assert_eq!(place.note, note, "{text:?}");
-        let from = problem.related.first();
-        let from = from.map(|label| &text[label.span.start..label.span.end]);
-        assert_eq!(from, opened, "{text:?}");
+        assert_eq!(&text[place.span.start..place.span.end], marked, "{text:?}");
         let help = problem.help.as_ref().expect("help").text.as_str();
         assert!(help.contains("Terraform ignores"), "{help}");
     }
@@ -69,10 +59,10 @@ fn names_are_shown_and_values_are_not() {
         shown("{\"credentials\": {\"h\": {\"token\": \"abc\", \"x\": [{\"y\": 1}]}}}"),
         "{\"credentials\": {\"h\": {\"token\": \"***\", \"x\": [{\"*\": *}]}}}"
     );
-    // Nothing but words of the programs is shown where something is broken.
+    // No word is shown where something is broken.
     assert_eq!(
         shown("credentials \"h.x\" {\n  token = \"abc\"\n  def==\"\n}"),
-        "credentials \"***\" {\n  token = \"***\"\n  ***=**\n*"
+        "*********** \"***\" {\n  ***** = \"***\"\n  ***==\"\n}"
     );
 }
 

@@ -50,29 +50,15 @@ enum TemplateLanguage {
 /// A reason why a text is no template, or makes no address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
-    /// The template is longer than any real one.
-    #[error("it is longer than {MAX_BYTES} bytes")]
-    TooLong,
     /// The text is no template.
-    #[error("it is no template: {reason}")]
-    Syntax {
-        /// The message of the parser.
-        reason: String,
-    },
+    #[error("it is no template: {0}")]
+    Syntax(String),
     /// The template uses an unknown name.
-    #[error("it uses {name:?}: only hostname, namespace and type have a value")]
-    Name {
-        /// The name as it is written.
-        name: String,
-    },
-    /// The template does not use a name that has several values.
-    #[error("it does not use {name}, and `include` does not state exactly one {subject}")]
-    Unused {
-        /// The name that is missing.
-        name: &'static str,
-        /// The part of the address that the name is replaced by.
-        subject: &'static str,
-    },
+    #[error("it uses {0:?}: only hostname, namespace and type have a value")]
+    Name(String),
+    /// The template does not use names that have several values.
+    #[error("it does not use {}, and `include` does not state exactly one of each", .0.join(", "))]
+    Unused(Vec<&'static str>),
     /// The result is no address of a repository.
     #[error(transparent)]
     Address(#[from] RepositoryAddrError),
@@ -83,19 +69,13 @@ impl RepositoryTemplate {
     pub(super) fn of_method(
         text: &str,
         include: &[ProviderPattern],
-    ) -> Result<Self, Vec<TemplateError>> {
-        if text.len() > MAX_BYTES {
-            return Err(vec![TemplateError::TooLong]);
-        }
-        let template = Self::unchecked(text, TemplateLanguage::Hcl);
-        let expr = template.expr().map_err(|error| vec![error])?;
-        let used = names(&expr);
-        let mut faults = unknown(&used);
-        faults.extend(unused(&used, include));
-        if faults.is_empty() {
-            template.checked().map_err(|error| vec![error])
+    ) -> Result<Self, TemplateError> {
+        let template = Self::read(text, TemplateLanguage::Hcl)?;
+        let unused = unused(&names(&template.expr()?), include);
+        if unused.is_empty() {
+            Ok(template)
         } else {
-            Err(faults)
+            Err(TemplateError::Unused(unused))
         }
     }
 
@@ -108,16 +88,25 @@ impl RepositoryTemplate {
         self.filled([hostname, provider.namespace(), provider.type_name()])
     }
 
-    fn unchecked(text: &str, language: TemplateLanguage) -> Self {
-        Self {
+    fn read(text: &str, language: TemplateLanguage) -> Result<Self, TemplateError> {
+        if text.len() > MAX_BYTES {
+            let reason = format!("it is longer than {MAX_BYTES} bytes");
+            return Err(TemplateError::Syntax(reason));
+        }
+        let template = Self {
             text: text.into(),
             language,
+        };
+        // Evaluation would report an unknown name as an error of the language.
+        if language == TemplateLanguage::Hcl {
+            let used = names(&template.expr()?);
+            let unknown = used.into_iter().find(|name| !NAMES.contains(&&**name));
+            if let Some(name) = unknown {
+                return Err(TemplateError::Name(name));
+            }
         }
-    }
-
-    fn checked(self) -> Result<Self, TemplateError> {
         // The programs try a template with this address when they read the file (rules 7.2).
-        self.filled(EXAMPLE).map(|_| self)
+        template.filled(EXAMPLE).map(|_| template)
     }
 
     fn filled(&self, values: [&str; 3]) -> Result<RepositoryAddr, TemplateError> {
@@ -136,11 +125,8 @@ impl RepositoryTemplate {
         let value = expr::evaluate(FileId::ALONE, &self.expr()?, &scope, &mut Budget::default())
             .map_err(syntax)?;
         let text = value.bare().0.value.to_text();
-        Ok(text
-            .ok_or_else(|| TemplateError::Syntax {
-                reason: "its result is no text".to_owned(),
-            })?
-            .parse()?)
+        let text = text.ok_or_else(|| TemplateError::Syntax("its result is no text".to_owned()))?;
+        Ok(text.parse()?)
     }
 
     fn expr(&self) -> Result<Expr, TemplateError> {
@@ -154,20 +140,14 @@ impl FromStr for RepositoryTemplate {
     /// Reads a template in either language. Nothing is required of the names that it uses: of several
     /// providers it may mean one repository.
     fn from_str(text: &str) -> Result<Self, TemplateError> {
-        if text.len() > MAX_BYTES {
-            return Err(TemplateError::TooLong);
-        }
         // A URI template has single braces; a text without any is the same in both languages.
         let is_hcl = text.contains("${") || text.contains("%{") || !text.contains('{');
-        if !is_hcl {
-            return Self::unchecked(text, TemplateLanguage::Uri).checked();
-        }
-        let template = Self::unchecked(text, TemplateLanguage::Hcl);
-        let faults = unknown(&names(&template.expr()?));
-        match faults.into_iter().next() {
-            Some(fault) => Err(fault),
-            None => template.checked(),
-        }
+        let language = if is_hcl {
+            TemplateLanguage::Hcl
+        } else {
+            TemplateLanguage::Uri
+        };
+        Self::read(text, language)
     }
 }
 
@@ -179,12 +159,10 @@ impl fmt::Display for RepositoryTemplate {
 
 /// Returns the first problem of a template.
 fn syntax(problems: impl IntoIterator<Item = Diagnostic>) -> TemplateError {
-    TemplateError::Syntax {
-        reason: problems
-            .into_iter()
-            .next()
-            .map_or_else(|| "it has no value".to_owned(), |problem| problem.title),
-    }
+    let first = problems.into_iter().next();
+    TemplateError::Syntax(
+        first.map_or_else(|| "it has no value".to_owned(), |problem| problem.title),
+    )
 }
 
 /// Collects the names that a template uses.
@@ -195,29 +173,18 @@ fn names(expr: &Expr) -> BTreeSet<String> {
         .collect()
 }
 
-fn unknown(used: &BTreeSet<String>) -> Vec<TemplateError> {
-    used.iter()
-        .filter(|name| !NAMES.contains(&&***name))
-        .map(|name| TemplateError::Name { name: name.clone() })
-        .collect()
-}
-
 /// Finds the names that a template must use and does not.
-fn unused(used: &BTreeSet<String>, include: &[ProviderPattern]) -> Vec<TemplateError> {
+fn unused(used: &BTreeSet<String>, include: &[ProviderPattern]) -> Vec<&'static str> {
     let count = |at: usize| {
         let parts = include
             .iter()
             .filter_map(|pattern| pattern.fixed_parts()[at]);
         parts.collect::<BTreeSet<_>>().len()
     };
-    let subjects = ["registry host", "namespace", "type"];
     (0..NAMES.len())
         // A part that is the same for all providers need not be in the address of the repository.
         .filter(|at| count(*at) != 1 && !used.contains(NAMES[*at]))
-        .map(|at| TemplateError::Unused {
-            name: NAMES[at],
-            subject: subjects[at],
-        })
+        .map(|at| NAMES[at])
         .collect()
 }
 
@@ -228,12 +195,10 @@ fn expanded(template: &str, values: [&str; 3]) -> Result<String, TemplateError> 
     let mut rest = template;
     while let Some((before, behind)) = rest.split_once('{') {
         let Some((name, after)) = behind.split_once('}') else {
-            let reason = "a brace is not closed".to_owned();
-            return Err(TemplateError::Syntax { reason });
+            return Err(TemplateError::Syntax("a brace is not closed".to_owned()));
         };
         let Some(index) = NAMES.iter().position(|known| *known == name) else {
-            let name = name.to_owned();
-            return Err(TemplateError::Name { name });
+            return Err(TemplateError::Name(name.to_owned()));
         };
         expanded.extend([before, values[index]]);
         rest = after;
@@ -249,7 +214,7 @@ mod tests {
     const FLAVOR: Flavor = Flavor::OpenTofu1_12;
 
     #[track_caller]
-    fn check(text: &str, include: &[&str], want: Result<&str, &[&str]>) {
+    fn check(text: &str, include: &[&str], want: Result<&str, &str>) {
         let patterns = include.iter();
         let patterns = patterns.map(|text| ProviderPattern::parse(text, FLAVOR).expect("valid"));
         let patterns: Vec<ProviderPattern> = patterns.collect();
@@ -258,53 +223,34 @@ mod tests {
             let made = template.repository(&provider);
             made.map_or_else(|error| error.to_string(), |it| it.to_string())
         });
-        match (made, want) {
-            (Ok(made), Ok(want)) => assert_eq!(made, want, "{text}"),
-            (Err(faults), Err(want)) => {
-                let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-                assert_eq!(faults, want, "{text}");
-            }
-            (made, want) => panic!("{text}: {made:?}, not {want:?}"),
-        }
+        let made = made.map_err(|error| error.to_string());
+        assert_eq!(made.as_deref().map_err(|error| &**error), want, "{text}");
     }
 
     #[test]
     fn what_include_leaves_open_must_be_used() {
         let all = "r.example/x/${hostname}/${namespace}/${type}";
         check(all, &[], Ok("r.example/x/example.org/acme/demo"));
-        let host =
-            "it does not use hostname, and `include` does not state exactly one registry host";
-        let namespace =
-            "it does not use namespace, and `include` does not state exactly one namespace";
-        let kind = "it does not use type, and `include` does not state exactly one type";
-        check("r.example/${namespace}/${type}", &[], Err(&[host]));
-        check("r.example/x", &[], Err(&[host, namespace, kind]));
+        let unused = |names: &str| {
+            format!("it does not use {names}, and `include` does not state exactly one of each")
+        };
+        let host = unused("hostname");
+        check("r.example/${namespace}/${type}", &[], Err(&host));
         check(
-            "r.example/${type}",
-            &["example.org/acme/*", "acme/*"],
-            Err(&[host]),
+            "r.example/x",
+            &[],
+            Err(&unused("hostname, namespace, type")),
         );
-        check(
-            "r.example/${type}",
-            &["example.org/acme/*", "example.org/other/*"],
-            Err(&[namespace]),
-        );
-        check(
-            "r.example/${type}",
-            &["example.org/acme/*"],
-            Ok("r.example/demo"),
-        );
-        check(
-            "r.example/fixed",
-            &["example.org/acme/demo"],
-            Ok("r.example/fixed"),
-        );
+        let included = &["example.org/acme/*", "acme/*"];
+        check("r.example/${type}", included, Err(&host));
+        let included = &["example.org/acme/*", "example.org/other/*"];
+        check("r.example/${type}", included, Err(&unused("namespace")));
+        let included = &["example.org/acme/*"];
+        check("r.example/${type}", included, Ok("r.example/demo"));
+        let included = &["example.org/acme/demo"];
+        check("r.example/fixed", included, Ok("r.example/fixed"));
         let name = "it uses \"banana\": only hostname, namespace and type have a value";
-        check(
-            "r.example/${namespace}/${banana}",
-            &["example.org/*/*"],
-            Err(&[name, kind]),
-        );
+        check("r.example/${banana}", &["example.org/*/*"], Err(name));
     }
 
     #[test]
@@ -318,32 +264,28 @@ mod tests {
         check(
             "${\"r.example\"}/$${x}",
             one,
-            Err(&[
+            Err(
                 "\"r.example/${x}\" is no OCI repository: write DOMAIN/NAME, as in ghcr.io/acme/demo, without scheme, \
                  tag or digest, and the name in lower case",
-            ]),
+            ),
         );
         check(
             "https://r.example/x",
             one,
-            Err(&[
+            Err(
                 "\"https://r.example/x\" is no OCI repository: write DOMAIN/NAME, as in ghcr.io/acme/demo, without \
                  scheme, tag or digest, and the name in lower case",
-            ]),
+            ),
         );
-        for (text, part) in [
-            ("r.example/${", "it is no template: "),
-            ("r.example/${upper(type)}", "it is no template: "),
-            ("r.example/${namespace + 1}", "it is no template: "),
-            ("${[type]}", "it is no template: "),
-            (&"x".repeat(MAX_BYTES + 1), "it is longer than"),
+        for text in [
+            "r.example/${",
+            "r.example/${upper(type)}",
+            "r.example/${namespace + 1}",
+            "${[type]}",
+            &"x".repeat(MAX_BYTES + 1),
         ] {
-            let faults = RepositoryTemplate::of_method(text, &[]).expect_err(text);
-            let patterns =
-                [ProviderPattern::parse("example.org/acme/demo", FLAVOR).expect("valid")];
-            let pinned = RepositoryTemplate::of_method(text, &patterns).expect_err(text);
-            assert!(pinned[0].to_string().starts_with(part), "{pinned:?}");
-            assert!(!faults.is_empty());
+            let error = text.parse::<RepositoryTemplate>().expect_err(text);
+            assert!(matches!(error, TemplateError::Syntax(_)), "{error}");
         }
     }
 
@@ -361,11 +303,7 @@ mod tests {
             Ok(want.clone())
         );
         assert_eq!(made("127.0.0.1:5000/acme/demo"), Ok(want));
-        let uses = |name: &str| {
-            Err(TemplateError::Name {
-                name: name.to_owned(),
-            })
-        };
+        let uses = |name: &str| Err(TemplateError::Name(name.to_owned()));
         assert_eq!(made("r.example/{+type}"), uses("+type"));
         assert_eq!(made("r.example/{banana}"), uses("banana"));
         assert_eq!(made("r.example/${banana}"), uses("banana"));

@@ -65,29 +65,47 @@ fn check_problem(flavor: Flavor, method: &str, want: &str, left: &[&str]) {
 #[test]
 fn what_cannot_be_meant_is_dropped_and_reported() {
     let invalid = |at: &str| format!("error cli-configuration-invalid @{at}");
-    let check = |method: &str, at: &str| check_problem(TERRAFORM, method, &invalid(at), &[]);
-    check("filesystem_mirror {}", "filesystem_mirror");
-    check("filesystem_mirror { path = \"\" }", "filesystem_mirror");
-    check("filesystem_mirror { path = 5 }", "filesystem_mirror");
-    check("filesystem_mirror = \"/m\"", "filesystem_mirror");
-    check("network_mirror {}", "network_mirror");
-    check("filesystem_miror { path = \"/m\" }", "filesystem_miror");
-    check("oci_mirror { repository_template = \"x\" }", "oci_mirror");
-    check(
-        "filesystem_mirror { path = \"/m\" include = [\"*/a\"] }",
-        "include",
-    );
-    check(
-        "filesystem_mirror { path = \"/m\" exclude = \"a/b\" }",
-        "exclude",
-    );
-    check("direct { include = [1] }", "include");
-    check_problem(
-        TERRAFORM,
-        "filesystem_mirror { path = \"/m\" trust_all_hashes = true }",
-        "warning unsupported-item @trust_all_hashes",
-        &["/m"],
-    );
+    for (method, at) in [
+        ("filesystem_mirror {}", "filesystem_mirror"),
+        ("filesystem_mirror { path = \"\" }", "filesystem_mirror"),
+        ("filesystem_mirror { path = 5 }", "filesystem_mirror"),
+        ("filesystem_mirror = \"/m\"", "filesystem_mirror"),
+        ("network_mirror {}", "network_mirror"),
+        ("network_mirror { url = \"http://m/\" }", "network_mirror"),
+        ("network_mirror { url = \"m\" }", "network_mirror"),
+        ("filesystem_miror { path = \"/m\" }", "filesystem_miror"),
+        ("oci_mirror { repository_template = \"x\" }", "oci_mirror"),
+        (
+            "filesystem_mirror { path = \"/m\" include = [\"*/a\"] }",
+            "include",
+        ),
+        (
+            "filesystem_mirror { path = \"/m\" exclude = \"a/b\" }",
+            "exclude",
+        ),
+        ("direct { include = [1] }", "include"),
+    ] {
+        check_problem(TERRAFORM, method, &invalid(at), &[]);
+    }
+    let without_effect = "warning cli-configuration-without-effect @trust_all_hashes";
+    let unsupported = "warning unsupported-item @trust_all_hashes";
+    for (method, want, left) in [
+        (
+            "filesystem_mirror { path = \"/m\" trust_all_hashes = true }",
+            unsupported,
+            &["/m"][..],
+        ),
+        (
+            "network_mirror { url = \"https://m/\" trust_all_hashes = true }",
+            without_effect,
+            &[],
+        ),
+        ("direct { trust_all_hashes = true }", unsupported, &[]),
+    ] {
+        check_problem(TERRAFORM, method, want, left);
+    }
+    let number = "error cli-configuration-invalid @download_retry_count";
+    check_problem(TOFU, "direct { download_retry_count = \"x\" }", number, &[]);
     let tofu = one(
         TOFU,
         "provider_installation {\n  oci_mirror { repository_template = \"r/${hostname}/${namespace}/${type}\" }\n  network_mirror { url \
@@ -105,23 +123,6 @@ fn what_cannot_be_meant_is_dropped_and_reported() {
         panic!("a network mirror");
     };
     assert!(trusts_all_hashes);
-    check("network_mirror { url = \"http://m/\" }", "network_mirror");
-    check("network_mirror { url = \"m\" }", "network_mirror");
-    let without_effect = "warning cli-configuration-without-effect @trust_all_hashes";
-    check_problem(
-        TERRAFORM,
-        "network_mirror { url = \"https://m/\" trust_all_hashes = true }",
-        without_effect,
-        &[],
-    );
-    check_problem(
-        TERRAFORM,
-        "direct { trust_all_hashes = true }",
-        "warning unsupported-item @trust_all_hashes",
-        &[],
-    );
-    let number = "error cli-configuration-invalid @download_retry_count";
-    check_problem(TOFU, "direct { download_retry_count = \"x\" }", number, &[]);
 }
 
 #[test]

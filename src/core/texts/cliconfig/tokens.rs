@@ -119,7 +119,7 @@ impl Iterator for TokenScanner<'_> {
 }
 
 /// Measures the word at the start of a text, in bytes.
-pub(super) fn word_len(text: &str) -> usize {
+fn word_len(text: &str) -> usize {
     let ends = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
     text.find(ends).unwrap_or(text.len())
 }

@@ -16,21 +16,18 @@ pub(super) struct Parsed {
     /// The text for [`crate::diag::Texts`]: as long as the file, with `*` over everything that may be secret.
     pub(super) shown: Vec<u8>,
     /// The entries of the file; as in the programs, nothing holds where it cannot be parsed.
-    pub(super) tree: Result<Vec<ConfigEntry>, Vec<ConfigFault>>,
+    pub(super) tree: Result<Vec<ConfigEntry>, ConfigFault>,
 }
 
 /// Parses a file. A text that begins with `{` is JSON, even if its name says otherwise (rules 1.4).
 pub(super) fn parse(bytes: &[u8]) -> Parsed {
-    let (mut shown, tree) = match std::str::from_utf8(bytes) {
-        Ok(text) if text.trim_start().starts_with('{') => (veil::outline(bytes), json(text)),
-        Ok(text) => {
-            let (shown, entries) = native::parse(text);
-            (shown, entries.map_err(|fault| vec![fault]))
-        }
+    let mut shown = veil::outline(bytes);
+    let tree = match std::str::from_utf8(bytes) {
+        Ok(text) if text.trim_start().starts_with('{') => json(text),
+        Ok(text) => native::parse(text),
         Err(error) => {
             let at = error.valid_up_to();
-            let fault = ConfigFault::new(Span::new(at, at), "this is not UTF-8");
-            (veil::outline(bytes), Err(vec![fault]))
+            Err(ConfigFault::new(Span::new(at, at), "this is not UTF-8"))
         }
     };
     if let Ok(entries) = &tree {
@@ -39,22 +36,17 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed {
     Parsed { shown, tree }
 }
 
-fn json(text: &str) -> Result<Vec<ConfigEntry>, Vec<ConfigFault>> {
+fn json(text: &str) -> Result<Vec<ConfigEntry>, ConfigFault> {
     match json::parse(text.as_bytes()).map(|value| value.kind) {
         Ok(ValueKind::Object(members)) => Ok(entries(members)),
         // A text that begins with `{` is an object or no JSON.
         Ok(_) => Ok(Vec::new()),
-        Err(faults) => {
-            // Fixed texts, which show nothing of the file: it may hold tokens.
-            let reported = faults.iter().map(|fault| {
-                let note = match fault.remark {
-                    "" => fault.title,
-                    remark => remark,
-                };
-                ConfigFault::new(Span::new(fault.span.start, fault.span.start), note)
-            });
-            Err(reported.collect())
-        }
+        // Fixed texts, which show nothing of the file: it may hold tokens.
+        Err(faults) => Err(match faults.first() {
+            Some(fault) if fault.remark.is_empty() => ConfigFault::new(fault.span, fault.title),
+            Some(fault) => ConfigFault::new(fault.span, fault.remark),
+            None => ConfigFault::new(Span::default(), "this is no JSON"),
+        }),
     }
 }
 

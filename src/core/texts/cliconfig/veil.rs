@@ -1,31 +1,13 @@
 //! The part of a file that people may see: its outline and its names, never a value.
 
-use super::language::TOPS;
 use super::node::ConfigEntry;
-
-/// Names inside blocks that hide nothing, also in a file that cannot be parsed.
-const INNER: [&str; 6] = [
-    "args",
-    "login.v1",
-    "modules.v1",
-    "providers.v1",
-    "services",
-    "token",
-];
 
 /// Hides all but the outline.
 pub(super) fn outline(bytes: &[u8]) -> Vec<u8> {
     // Offsets stay as they are, so that a diagnostic points to the right place.
-    let outline = |byte: &u8| b"{}[]:, \t\r\n\"".contains(byte);
+    let outline = |byte: &u8| b"{}[]=:, \t\r\n\"".contains(byte);
     let veil = |byte: &u8| if outline(byte) { *byte } else { b'*' };
     bytes.iter().map(veil).collect()
-}
-
-/// Returns whether a word is one of the programs' own, which no token is.
-///
-/// Any other word of a file that cannot be parsed may be a piece of a token.
-pub(super) fn is_known(word: &str) -> bool {
-    TOPS.iter().any(|(name, _)| *name == word) || INNER.contains(&word)
 }
 
 /// Shows the names of a file that was parsed: those of blocks and their arguments, the labels of

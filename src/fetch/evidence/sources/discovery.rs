@@ -8,11 +8,11 @@ use super::net::{Answer, Ask, Net, Redirects};
 use super::{FetchError, Sent, SourceFault, cut};
 use crate::addr::{Hostname, Origin, Url};
 use crate::parallel::Memo;
-use crate::world::Credentials;
+use crate::world::{Credentials, Secret};
 
 /// The services of a host by their names, e.g. `providers.v1`; the URLs are as they were written,
 /// absolute or relative to the discovery document.
-pub type Services = BTreeMap<String, String>;
+pub type Services = BTreeMap<String, Secret>;
 
 /// A service of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -183,7 +183,7 @@ impl<'a> Discovery<'a> {
                     url: discovery_url(host)?,
                     services: services
                         .iter()
-                        .map(|(name, url)| (name.clone(), Some(url.clone())))
+                        .map(|(name, url)| (name.clone(), Some(url.reveal().to_owned())))
                         .collect(),
                 },
                 None => self.discover(host)?,

@@ -70,7 +70,7 @@ impl<'a> Methods<'a> {
         if cli.installations.is_empty() {
             // Implied directories that are not there are passed over (`cliconfig` rules 5.1).
             return cli
-                .implied_mirrors()
+                .implied_mirrors
                 .iter()
                 // A relative directory is below the root, because the program would run there.
                 .map(|dir| root.join(dir))

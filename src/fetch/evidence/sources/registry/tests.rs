@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::world::HttpResponse;
 use crate::world::mem::{MemClock, MemHttp};
+use crate::world::{HttpResponse, Secret};
 
 /// Asks a registry, by the rules of a flavor, for the packages of two platforms, of which it states these
 /// fields `packages`.
@@ -31,7 +31,7 @@ fn ask(flavor: Flavor, fields: [&'static str; 2]) -> [Result<PackageMeta, String
     let host: Hostname = "example.com".parse().expect("valid");
     let services = [(
         "providers.v1".to_owned(),
-        "https://r.example/v1/".to_owned(),
+        Secret::new("https://r.example/v1/"),
     )];
     let hosts = Hosts {
         services: BTreeMap::from([(host, BTreeMap::from(services))]),
