@@ -31,9 +31,10 @@ pub enum Program {
 }
 
 /// The value of `--flavor`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlavorChoice {
     /// `auto`: decided by the root at hand.
+    #[default]
     Auto,
     /// A program, perhaps with a version.
     Stated(StatedFlavor),

@@ -9,7 +9,7 @@ use saphyr_parser::{Event, Parser, ScanError, StrInput};
 
 use crate::flavor::{Program, StatedFlavor};
 
-use super::patterns::{RootPatternError, RootPatterns};
+use super::patterns::RootPatterns;
 
 /// Maximum size of such a file, in bytes.
 pub(super) const MAX_LIST_BYTES: u64 = 4 << 20;
@@ -22,37 +22,28 @@ const MAX_NODES: usize = 500_000;
 
 /// A reason why a file gives no directories.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum ListError {
-    /// The file is no YAML.
-    #[error("line {line}: this is no YAML: {reason}")]
-    Syntax {
-        /// The line, counted from 1.
-        line: usize,
-        /// The message of the parser.
-        reason: String,
-    },
+#[error("{}{reason}", line.map_or_else(String::new, |line| format!("line {line}: ")))]
+pub(super) struct ListError {
+    /// The line, counted from 1, if the reason is one line.
+    line: Option<usize>,
+    reason: String,
+}
+
+impl ListError {
+    fn at(line: usize, reason: impl Into<String>) -> Self {
+        Self {
+            line: Some(line),
+            reason: reason.into(),
+        }
+    }
+
     /// The file is deeper or longer than any real one.
-    #[error("it is nested deeper than {MAX_NESTING} levels, or has more than {MAX_NODES} nodes")]
-    TooLarge,
-    /// The file has no list of projects.
-    #[error("it has no list of projects, each with a dir")]
-    NoProjects,
-    /// A project has no directory.
-    #[error("line {line}: this project has no dir")]
-    NoDir {
-        /// The line, counted from 1.
-        line: usize,
-    },
-    /// A directory is not below the file.
-    #[error("line {line}: {dir:?} is no directory below the file: {reason}")]
-    Dir {
-        /// The line, counted from 1.
-        line: usize,
-        /// As it is written.
-        dir: String,
-        /// The problem of the path.
-        reason: RootPatternError,
-    },
+    fn too_large() -> Self {
+        let reason = format!(
+            "it is nested deeper than {MAX_NESTING} levels, or has more than {MAX_NODES} nodes"
+        );
+        Self { line: None, reason }
+    }
 }
 
 /// Reads the directories of all projects, from the directory of the file on; several workspaces of one
@@ -60,19 +51,15 @@ pub(super) enum ListError {
 pub(super) fn directories(text: &str) -> Result<BTreeSet<PathBuf>, ListError> {
     let mut dirs = BTreeSet::new();
     for project in projects(text)? {
-        let line = project.line;
-        let Some(dir) = project.member("dir") else {
-            return Err(ListError::NoDir { line });
+        let dir = project.member("dir");
+        let Some((written, line)) = dir.as_ref().and_then(|dir| Some((dir.scalar()?, dir.line)))
+        else {
+            return Err(ListError::at(project.line, "this project has no dir"));
         };
-        let (YamlValue::Scalar(written), line) = (&dir.value, dir.line) else {
-            return Err(ListError::NoDir { line });
-        };
-        let dir = RootPatterns::directory(written).map_err(|reason| ListError::Dir {
-            line,
-            dir: written.clone(),
-            reason,
-        })?;
-        dirs.insert(dir);
+        dirs.insert(RootPatterns::directory(written).map_err(|reason| {
+            let reason = format!("{written:?} is no directory below the file: {reason}");
+            ListError::at(line, reason)
+        })?);
     }
     Ok(dirs)
 }
@@ -119,7 +106,10 @@ fn projects(text: &str) -> Result<Vec<Rc<YamlNode>>, ListError> {
     let projects = document.and_then(|node| node.member("projects"));
     match projects.as_deref().map(|node| &node.value) {
         Some(YamlValue::Sequence(projects)) => Ok(projects.clone()),
-        _ => Err(ListError::NoProjects),
+        _ => Err(ListError {
+            line: None,
+            reason: "it has no list of projects, each with a dir".to_owned(),
+        }),
     }
 }
 
@@ -184,9 +174,9 @@ impl<'t> ListReader<'t> {
 
     /// Returns the next event, and the line where it begins.
     fn next(&mut self) -> Result<(Event<'t>, usize), ListError> {
-        let syntax = |error: ScanError| ListError::Syntax {
-            line: error.marker().line(),
-            reason: error.info().to_owned(),
+        let syntax = |error: ScanError| {
+            let reason = format!("this is no YAML: {}", error.info());
+            ListError::at(error.marker().line(), reason)
         };
         match self.events.next_event() {
             Some(next) => next
@@ -204,19 +194,19 @@ impl<'t> ListReader<'t> {
     ) -> Result<Rc<YamlNode>, ListError> {
         // Aliases of aliases may mean billions of nodes in a few lines. They are shared here, so only nodes
         // that are written count.
-        self.nodes_left = self.nodes_left.checked_sub(1).ok_or(ListError::TooLarge)?;
+        self.nodes_left = self
+            .nodes_left
+            .checked_sub(1)
+            .ok_or_else(ListError::too_large)?;
         if depth >= MAX_NESTING {
-            return Err(ListError::TooLarge);
+            return Err(ListError::too_large());
         }
         let (anchor, value) = match event {
             Event::Alias(anchor) => {
                 // An anchor inside of its own value is no value yet.
                 let node = self.anchored.get(&anchor).map(Rc::clone);
-                let syntax = || ListError::Syntax {
-                    line,
-                    reason: "an alias stands inside of its own anchor".to_owned(),
-                };
-                return node.ok_or_else(syntax);
+                let reason = "this is no YAML: an alias stands inside of its own anchor";
+                return node.ok_or_else(|| ListError::at(line, reason));
             }
             Event::Scalar(text, _, anchor, _) => (anchor, YamlValue::Scalar(text.into_owned())),
             Event::SequenceStart(anchor, _) => {

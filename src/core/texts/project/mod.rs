@@ -62,7 +62,7 @@ const NOTICE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub const MAX_FILE_BYTES: u64 = 256 * 1024;
 
 /// The settings of a project file; the default is what holds without one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Project {
     /// The wanted platforms; empty if the file states none.
     pub platforms: Vec<PlatformName>,
@@ -192,8 +192,7 @@ impl Trust {
             .find(|known| known.provider.means(provider, flavor))
     }
 
-    /// Returns which `h1:` are written that nothing proves. OpenTofu's `init` writes what its registry
-    /// states, so that is the default by its rules.
+    /// Returns which `h1:` are written that nothing proves.
     #[must_use]
     pub fn claims(&self, flavor: Flavor) -> ClaimPolicy {
         // OpenTofu's `init` writes the `h1:` hashes that its registry states, without proof.
@@ -241,25 +240,6 @@ pub struct SettingPlace {
 #[must_use]
 pub fn parse(file: FileId, bytes: &[u8]) -> (Project, Vec<Diagnostic>) {
     read::read(file, bytes)
-}
-
-impl Default for Project {
-    fn default() -> Self {
-        Self {
-            platforms: Vec::new(),
-            flavor: FlavorChoice::Auto,
-            roots: RootPatterns::default(),
-            roots_from: None,
-            providers: Vec::new(),
-            rules: Vec::new(),
-            trust: Trust::default(),
-            policy: None,
-            packages: None,
-            store: None,
-            ignored_advisories: Vec::new(),
-            pins_modules: false,
-        }
-    }
 }
 
 impl PlatformName {

@@ -21,16 +21,8 @@ pub(super) fn platforms(body: &Body, reader: &mut ProjectReader) -> Vec<Platform
 fn platform(text: &Located<String>, reader: &mut ProjectReader) -> Option<PlatformName> {
     let (remark, help) = match &*text.value {
         "common" => return Some(PlatformName::Common),
-        "all" => (
-            "only `lock` finds out what a release offers, so `verify` could not check it",
-            "name the platforms, or lock with --platform all",
-        ),
-        "current" => (
-            "this depends on the machine, and the file is for all of them",
-            "name the platforms",
-        ),
-        "locked" => (
-            "this depends on the lock file that it shall be compared with",
+        "all" | "current" | "locked" => (
+            "this depends on the release, the machine or the lock file, and the file is for all of them",
             "name the platforms",
         ),
         name => match name.parse::<Platform>() {

@@ -74,7 +74,7 @@ pub struct FoundRoots {
     pub units: usize,
     /// The files of stacks of Terragrunt, whose units are not read.
     pub stacks: Vec<PathBuf>,
-    /// Directories and files that could not be read.
+    /// Directories and files that could not be read, by path.
     pub failures: Vec<RootsError>,
 }
 
@@ -173,8 +173,7 @@ struct RootWalk<'s, 'p> {
     listed: usize,
     /// A directory was passed over because a `.gitignore` names it.
     has_ignored: bool,
-    /// Failures, each with the number of directories that were visited before.
-    failures: Vec<(usize, RootsError)>,
+    failures: Vec<RootsError>,
 }
 
 impl RootsError {
@@ -192,15 +191,14 @@ impl<'s> RootWalk<'s, '_> {
     fn directory(&mut self, place: &ProjectPlace, depth: usize) {
         let path = place.shown().to_owned();
         if self.listed == MAX_DIRECTORIES {
-            let is_reported =
-                |(_, failure): &(usize, RootsError)| matches!(failure, RootsError::TooMany { .. });
+            let is_reported = |failure: &RootsError| matches!(failure, RootsError::TooMany { .. });
             if !self.failures.iter().any(is_reported) {
-                self.fail(RootsError::TooMany { path });
+                self.failures.push(RootsError::TooMany { path });
             }
             return;
         }
         if depth > MAX_DEPTH {
-            self.fail(RootsError::TooDeep { path });
+            self.failures.push(RootsError::TooDeep { path });
             return;
         }
         // Two directories that were typed may lie in each other.
@@ -306,11 +304,7 @@ impl<'s> RootWalk<'s, '_> {
 
     fn unreadable(&mut self, path: &Path, cause: io::Error) {
         let path = path.to_owned();
-        self.fail(RootsError::Unreadable { path, cause });
-    }
-
-    fn fail(&mut self, error: RootsError) {
-        self.failures.push((self.visited.len(), error));
+        self.failures.push(RootsError::Unreadable { path, cause });
     }
 
     /// Reads what the directories hold, several at once.
@@ -328,14 +322,9 @@ impl<'s> RootWalk<'s, '_> {
             dirs: BTreeMap::new(),
             calls: LocalCalls::default(),
             listed: self.listed,
-            failures: Vec::new(),
+            failures: self.failures,
         };
-        // Failures of the walk and of reading come in the order of the directories.
-        let mut failures = self.failures.into_iter().peekable();
-        for (index, (visited, dir)) in self.visited.into_iter().zip(dirs).enumerate() {
-            while let Some((_, failure)) = failures.next_if(|(before, _)| *before <= index) {
-                graph.failures.push(failure);
-            }
+        for (visited, dir) in self.visited.into_iter().zip(dirs) {
             let path = visited.place.shown().to_owned();
             match dir {
                 Ok(dir) => {
@@ -344,7 +333,7 @@ impl<'s> RootWalk<'s, '_> {
                 Err(cause) => graph.failures.push(RootsError::Unreadable { path, cause }),
             }
         }
-        graph.failures.extend(failures.map(|(_, failure)| failure));
+        graph.failures.sort_by(|a, b| a.path().cmp(b.path()));
         graph
     }
 }

@@ -1,7 +1,6 @@
 //! Blocks with their names checked, and arguments as plain values.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::BTreeSet;
 
 use super::{SettingEnd, SettingPlace};
 use crate::addr::Hostname;
@@ -258,21 +257,8 @@ impl ProjectReader {
             self.flood(&format!("Too many elements of {name}"), first.span);
             texts.truncate(MAX_ITEMS);
         }
-        let mut distinct: BTreeMap<String, Span> = BTreeMap::new();
-        texts.retain(|text| match distinct.entry(text.value.clone()) {
-            Entry::Occupied(first) => {
-                let error = Diagnostic::error(rules::PROJECT_INVALID, "Duplicate element")
-                    .at(self.file, text.span, "stated again")
-                    .see(self.file, *first.get(), "first stated here")
-                    .help("delete one of the two; was another one meant?");
-                self.push(error);
-                false
-            }
-            Entry::Vacant(new) => {
-                new.insert(text.span);
-                true
-            }
-        });
+        let mut seen = BTreeSet::new();
+        texts.retain(|text| seen.insert(text.value.clone()));
         Some(texts)
     }
 
