@@ -60,14 +60,12 @@ const TOP: BodySchema = BodySchema {
     subject: "a file of pinned modules",
     arguments: &[],
     blocks: &["module"],
-    elsewhere: &[],
 };
 
 const MODULE: BodySchema = BodySchema {
     subject: "a module block",
     arguments: &["source", "version", "commit", "hash"],
     blocks: &[],
-    elsewhere: &[],
 };
 
 impl PinText {

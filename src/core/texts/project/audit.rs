@@ -10,14 +10,12 @@ const AUDIT: BodySchema = BodySchema {
     subject: "an audit block",
     arguments: &[],
     blocks: &["ignore"],
-    elsewhere: &[],
 };
 
 const IGNORE: BodySchema = BodySchema {
     subject: "an ignore block",
     arguments: &["reason", "until"],
     blocks: &[],
-    elsewhere: &[],
 };
 
 /// Maximum length of the name of an advisory, in bytes.

@@ -1,7 +1,7 @@
 //! The decision which of the directories that were looked at are roots: it depends on who calls whom (rules 1).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -43,31 +43,21 @@ pub(super) struct CallGraph<'s> {
     pub(super) search: RootSearch<'s>,
     /// The directories by absolute path.
     pub(super) dirs: BTreeMap<PathBuf, GlancedDirectory>,
-    pub(super) calls: LocalCalls,
+    /// The directories that each one calls, as far as that was asked; by absolute path, as bytes: parts take ten times as
+    /// long to compare.
+    pub(super) calls: BTreeMap<Rc<OsStr>, Rc<[Rc<OsStr>]>>,
     /// Number of directories that were listed or read.
     pub(super) listed: usize,
     pub(super) failures: Vec<RootsError>,
 }
 
-/// The local calls between directories, each of which has a number: a path is compared part by part, and hundreds of
-/// roots may call the same modules.
-#[derive(Default)]
-pub(super) struct LocalCalls {
-    /// The numbers by absolute path.
-    numbers: BTreeMap<OsString, usize>,
-    /// The absolute paths by number.
-    dirs: Vec<PathBuf>,
-    /// The directories that each one calls; `None` until that is asked.
-    called: Vec<Option<Rc<[usize]>>>,
-}
-
 /// A directory that is a root, unless another one calls it.
 struct Candidate {
-    number: usize,
+    path: Rc<OsStr>,
     /// Stays a root, even if another directory calls it.
     is_locked: bool,
     /// The directories that it calls, by itself or through others.
-    called: BTreeSet<usize>,
+    called: BTreeSet<Rc<OsStr>>,
 }
 
 impl CallGraph<'_> {
@@ -83,27 +73,27 @@ impl CallGraph<'_> {
         // A module with a lock file of its own stays a root, even if another root calls it (rules 1.1).
         let candidates: Vec<Candidate> = candidates
             .into_iter()
-            .map(|(path, is_locked)| self.candidate(path, is_locked))
+            .map(|(path, is_locked)| self.candidate(&path, is_locked))
             .collect();
-        let called_by_others: BTreeSet<usize> = candidates
+        let called_by_others: BTreeSet<&OsStr> = candidates
             .iter()
-            .flat_map(|root| root.called.iter().filter(|dir| **dir != root.number))
-            .copied()
+            .flat_map(|root| root.called.iter().filter(|dir| **dir != root.path))
+            .map(|dir| &**dir)
             .collect();
         let (modules, roots): (Vec<&Candidate>, Vec<&Candidate>) = candidates
             .iter()
-            .partition(|root| !root.is_locked && called_by_others.contains(&root.number));
-        let mut covered: BTreeSet<usize> = roots
+            .partition(|root| !root.is_locked && called_by_others.contains(&*root.path));
+        let mut covered: BTreeSet<&OsStr> = roots
             .iter()
             .flat_map(|root| &root.called)
-            .copied()
+            .map(|dir| &**dir)
             .collect();
-        let mut roots: BTreeSet<usize> = roots.iter().map(|root| root.number).collect();
+        let mut roots: BTreeSet<&OsStr> = roots.iter().map(|root| &*root.path).collect();
         // Where directories call each other in a circle, the first one is the root of all.
         for module in modules {
-            if !covered.contains(&module.number) {
-                roots.insert(module.number);
-                covered.extend(&module.called);
+            if !covered.contains(&*module.path) {
+                roots.insert(&module.path);
+                covered.extend(module.called.iter().map(|dir| &**dir));
             }
         }
         let mut found = FoundRoots {
@@ -111,20 +101,17 @@ impl CallGraph<'_> {
             ..FoundRoots::default()
         };
         for (path, dir) in &self.dirs {
-            let is_in = |numbers: &BTreeSet<usize>| {
-                let number = self.calls.numbers.get(path.as_os_str());
-                number.is_some_and(|number| numbers.contains(number))
-            };
+            let path = path.as_os_str();
             if dir.has_unit_stack {
                 found.stacks.push(dir.shown.join(STACK_FILE));
             }
             let is_unit = dir.unit == UnitKind::Unit;
-            if dir.kind == DirectoryKind::Broken || is_in(&roots) {
+            if dir.kind == DirectoryKind::Broken || roots.contains(path) {
                 found.roots.push(dir.shown.clone());
             // A broken project file may have named the directory as a root: nothing is said of it (rules 2.1).
             } else if dir.kind != DirectoryKind::Unknown
                 && (dir.glance.found || is_unit || dir.is_stack)
-                && !is_in(&covered)
+                && !covered.contains(path)
             {
                 found.units += usize::from(is_unit);
                 found.not_locked.push(dir.shown.clone());
@@ -163,42 +150,42 @@ impl CallGraph<'_> {
     }
 
     /// Finds every directory that a candidate calls, by itself or through others.
-    fn candidate(&mut self, path: PathBuf, is_locked: bool) -> Candidate {
-        let flavor = self.dirs[&path].flavor;
-        let number = self.calls.number(path);
+    fn candidate(&mut self, path: &Path, is_locked: bool) -> Candidate {
+        let flavor = self.dirs[path].flavor;
         let mut called = BTreeSet::new();
-        let mut open = vec![number];
+        let path: Rc<OsStr> = path.as_os_str().into();
+        let mut open = vec![Rc::clone(&path)];
         while let (Some(flavor), Some(dir)) = (flavor, open.pop()) {
-            for target in &*self.called_by(dir, flavor) {
+            for target in &*self.called_by(&dir, flavor) {
                 // Directories may call each other in a circle, which ends here.
-                if called.insert(*target) {
-                    open.push(*target);
+                if called.insert(Rc::clone(target)) {
+                    open.push(Rc::clone(target));
                 }
             }
         }
         Candidate {
-            number,
+            path,
             is_locked,
             called,
         }
     }
 
     /// Returns the directories that one calls itself; what many roots call is found out once.
-    fn called_by(&mut self, number: usize, flavor: Flavor) -> Rc<[usize]> {
-        if let Some(known) = &self.calls.called[number] {
+    fn called_by(&mut self, dir: &Rc<OsStr>, flavor: Flavor) -> Rc<[Rc<OsStr>]> {
+        if let Some(known) = self.calls.get(dir) {
             return Rc::clone(known);
         }
-        let dir = self.calls.dirs[number].clone();
-        let sources = match self.dirs.get(&dir) {
+        let path = Path::new(dir);
+        let sources = match self.dirs.get(path) {
             Some(dir) => dir.glance.calls.clone(),
             // A call may lead to a directory that the search does not visit.
-            None => self.outside(&dir, flavor),
+            None => self.outside(path, flavor),
         };
-        let called: Rc<[usize]> = sources
+        let called: Rc<[Rc<OsStr>]> = sources
             .iter()
-            .map(|source| self.calls.number(clean(&dir.join(source))))
+            .map(|source| clean(&path.join(source)).into_os_string().into())
             .collect();
-        self.calls.called[number] = Some(Rc::clone(&called));
+        self.calls.insert(Rc::clone(dir), Rc::clone(&called));
         called
     }
 
@@ -213,19 +200,5 @@ impl CallGraph<'_> {
         // A failure to read it is reported when the root is loaded.
         let glance = config::glance(self.search.files, dir, flavor);
         glance.unwrap_or_default().calls
-    }
-}
-
-impl LocalCalls {
-    /// Returns the number of a directory, which gets one if it has none.
-    fn number(&mut self, dir: PathBuf) -> usize {
-        if let Some(number) = self.numbers.get(dir.as_os_str()) {
-            return *number;
-        }
-        let number = self.dirs.len();
-        self.numbers.insert(dir.clone().into_os_string(), number);
-        self.dirs.push(dir);
-        self.called.push(None);
-        number
     }
 }

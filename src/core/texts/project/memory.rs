@@ -27,7 +27,6 @@ const REMEMBERED: BodySchema = BodySchema {
     subject: "a provider block in trust",
     arguments: &[SIGNED_BY, MODULE, PROVENANCE, ZH, SINCE, REASON],
     blocks: &[],
-    elsewhere: &[("key_id", "a provider block in policy")],
 };
 
 /// The memory of the releases of a provider.

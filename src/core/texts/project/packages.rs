@@ -69,7 +69,6 @@ const PACKAGES: BodySchema = BodySchema {
     subject: "a packages block",
     arguments: &["fs_mirror", "net_mirror", "oci_mirror", "installation"],
     blocks: &[],
-    elsewhere: &[],
 };
 
 const INSTALLATION: [(&str, bool); 2] = [("registry", false), ("cli", true)];

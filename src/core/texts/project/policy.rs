@@ -25,21 +25,18 @@ const POLICY: BodySchema = BodySchema {
         "undated",
     ],
     blocks: &["provider", "exempt"],
-    elsewhere: &[],
 };
 
 const POLICY_PROVIDER: BodySchema = BodySchema {
     subject: "a provider block in policy",
     arguments: &["key_id", "min_age"],
     blocks: &[],
-    elsewhere: &[("platforms", "a provider block outside policy")],
 };
 
 const EXEMPT: BodySchema = BodySchema {
     subject: "an exempt block",
     arguments: &["provider", "reason", "until"],
     blocks: &[],
-    elsewhere: &[],
 };
 
 const UNDATED: [(&str, Undated); 2] = [("accept", Undated::Accept), ("refuse", Undated::Refuse)];

@@ -19,35 +19,30 @@ const TOP: BodySchema = BodySchema {
     blocks: &[
         "roots", "provider", "rule", "packages", "store", "trust", "policy", "audit", "modules",
     ],
-    elsewhere: &[],
 };
 
 const ROOTS: BodySchema = BodySchema {
     subject: "a roots block",
     arguments: &["from"],
     blocks: &[],
-    elsewhere: &[],
 };
 
 const MODULES: BodySchema = BodySchema {
     subject: "a modules block",
     arguments: &["lock"],
     blocks: &[],
-    elsewhere: &[],
 };
 
 const PROVIDER: BodySchema = BodySchema {
     subject: "a provider block",
     arguments: &["platforms"],
     blocks: &[],
-    elsewhere: &[("key_id", "a provider block in policy")],
 };
 
 const RULE: BodySchema = BodySchema {
     subject: "a rule block",
     arguments: &["level", "reason", "provider", "until"],
     blocks: &[],
-    elsewhere: &[],
 };
 
 const TRUST: BodySchema = BodySchema {
@@ -61,14 +56,12 @@ const TRUST: BodySchema = BodySchema {
         "attestation_roots",
     ],
     blocks: &[memory::PROVIDER],
-    elsewhere: &[],
 };
 
 const STORE: BodySchema = BodySchema {
     subject: "a store block",
     arguments: &["url", "read_only"],
     blocks: &[],
-    elsewhere: &[("fact_keys", "a trust block")],
 };
 
 const LEVELS: [(&str, Level); 4] = [

@@ -17,7 +17,7 @@ use crate::flavor::{Flavor, FlavorChoice};
 use crate::parallel;
 use crate::world::{DirEntry, FileKind, Files};
 
-use super::calls::{CallGraph, DirectoryKind, GlancedDirectory, LocalCalls};
+use super::calls::{CallGraph, DirectoryKind, GlancedDirectory};
 pub use super::git_evidence::GitEvidence;
 use super::ignores::{self, Ignores};
 use super::locate::{LOCK_FILE, ProjectFile, ProjectPlace, Projects, REPOSITORY, holds};
@@ -320,7 +320,7 @@ impl<'s> RootWalk<'s, '_> {
         let mut graph = CallGraph {
             search,
             dirs: BTreeMap::new(),
-            calls: LocalCalls::default(),
+            calls: BTreeMap::new(),
             listed: self.listed,
             failures: self.failures,
         };

@@ -15,8 +15,6 @@ pub(in crate::texts) struct BodySchema {
     pub subject: &'static str,
     pub arguments: &'static [&'static str],
     pub blocks: &'static [&'static str],
-    /// Names that belong elsewhere, with where that is.
-    pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
 /// Maximum number of elements of a list, and of blocks of one kind in a body.
@@ -83,11 +81,8 @@ impl ProjectReader {
             .chain(only_blocks)
             .copied()
             .collect();
-        let elsewhere = schema.elsewhere.iter().find(|(word, _)| *word == name.text);
-        // The most certain answer first: the right place, then the right form, then a similar name.
-        let help = if let Some((_, place)) = elsewhere {
-            Some(format!("write it in {place}"))
-        } else if others.contains(&&*name.text) {
+        // The most certain answer first: the right form, then a similar name.
+        let help = if others.contains(&&*name.text) {
             let is_block = schema.blocks.contains(&&*name.text);
             let form = if is_block { "{ … }" } else { "= …" };
             Some(format!("write {} {form}", name.text))
