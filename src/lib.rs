@@ -10,7 +10,7 @@ mod work;
 #[doc(hidden)]
 pub use front::signals;
 #[doc(hidden)]
-pub use front::{cli, completion, guide};
+pub use front::{cli, guide};
 #[doc(hidden)]
 pub use lockctl_fetch::{
     acquire, addr, archive, authenticate, cliconfig, config, contents, coverage, diag, effective,

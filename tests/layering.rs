@@ -38,7 +38,7 @@ const WINGS: &[(&str, &str)] = &[
         "work",
         "report run advice driver audit mirroring sbom changes diff lock replace outdated verifying cache trust merging inspect reporting",
     ),
-    ("front", "guide completion signals cli"),
+    ("front", "guide signals cli"),
 ];
 
 /// Crates that live in one room only (or in the rooms named).
@@ -53,9 +53,9 @@ const HOMES: &[(&str, &str)] = &[
     ("chrono", "expr package"),
     (
         "clap",
-        "audit cache changes cli completion diff driver guide inspect lock merging mirroring outdated replace reporting run sbom trust verifying",
+        "audit cache changes cli diff driver guide inspect lock merging mirroring outdated replace reporting run sbom trust verifying",
     ),
-    ("clap_complete", "cli completion"),
+    ("clap_complete", "cli"),
     ("clap_mangen", "cli"),
     ("comfy_table", "report"),
     ("crc32fast", "archive"),

@@ -3,8 +3,6 @@
 #[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
-pub mod completion;
-#[doc(hidden)]
 pub mod guide;
 #[cfg(unix)]
 #[doc(hidden)]

@@ -19,7 +19,6 @@ mod attested;
 mod build_information;
 mod cases;
 mod commands;
-mod completion;
 mod configs;
 mod corpus_syntax;
 mod facts_concurrent;

@@ -16,7 +16,6 @@ use std::path::PathBuf;
 use commands::CommandLine;
 use project_revision::ProjectRevision;
 
-use crate::completion::{self, Completion};
 use crate::driver::{changed_args, contained};
 use crate::merging::merge;
 use crate::report::{CommandResult, EscapedIn, Failure, LogWriter, harmless_text};
@@ -45,9 +44,6 @@ pub struct Io<'a> {
 /// A reader that goes away early is no failure.
 pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut Io<'_>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
-    if let Some(shell) = world.env.var(completion::VARIABLE) {
-        return complete(&shell.to_string_lossy(), &args, world, io);
-    }
     // Known before the arguments are read: even what is wrong with them must not look like a conflict.
     let is_driver = args.get(1).is_some_and(|arg| arg == "merge");
     if let Some(file) = changed_args::ambiguous_file(&args, world.disk) {
@@ -127,35 +123,6 @@ fn perform(
         .remarks
         .extend(revision.as_ref().and_then(ProjectRevision::remark));
     Ok(result)
-}
-
-/// Prints the words that a shell offers for a command line that is being typed.
-fn complete(shell: &str, args: &[OsString], world: World<'_>, io: &mut Io<'_>) -> u8 {
-    let words = world.env.current_dir().and_then(|current| {
-        let program = commands::definition();
-        let files = world.disk;
-        let completion = Completion {
-            program,
-            files,
-            current,
-        };
-        completion.words(shell, args)
-    });
-    match words {
-        Ok(words) => {
-            let printed = io.stdout.write_all(&words).and_then(|()| io.stdout.flush());
-            exit_code(CLEAN, printed, io)
-        }
-        Err(error) => {
-            let variable = completion::VARIABLE;
-            let _ = writeln!(io.stderr, "error: {variable} is set: {error}");
-            let _ = writeln!(
-                io.stderr,
-                "help: `lockctl completions SHELL` prints the script that sets it"
-            );
-            FAILED
-        }
-    }
 }
 
 /// Returns true if a command line locks roots, which may take minutes.

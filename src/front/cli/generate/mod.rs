@@ -10,7 +10,6 @@ use clap_complete::Shell;
 use clap_mangen::Man as ManPage;
 
 use crate::cli::commands::definition;
-use crate::completion;
 use crate::diag::counted;
 use crate::report::{CommandResult, Failure, ResultSubject, json};
 use crate::run::command::Command;
@@ -77,14 +76,10 @@ pub(super) enum SchemaPart {
 
 impl Command for CompletionsArgs {
     fn run(&self, _: &Rc<Session<'_>>) -> CommandResult {
-        match completion::script(&self.shell.to_string(), PROGRAM) {
-            Ok(script) => CommandResult::of("completions", ResultSubject::Text(script)),
-            Err(error) => {
-                let title = error.to_string();
-                let failure = Failure::new(title);
-                CommandResult::failed("completions", [failure])
-            }
-        }
+        let mut script = Vec::new();
+        // By its name and not by its path: the script outlives the place of this binary.
+        clap_complete::generate(self.shell, &mut definition(), PROGRAM, &mut script);
+        CommandResult::of("completions", ResultSubject::Text(script))
     }
 }
 
