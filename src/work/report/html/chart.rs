@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
 use super::ReportedRelease;
-use super::markup::Markup;
+use super::markup::{Markup, tenths};
 use crate::addr::ProviderAddr;
 use crate::diag::{counted, counted_as};
 use crate::package::calendar::{day, read_day};
@@ -183,35 +183,31 @@ impl<'a> StepChart<'a> {
         let step = self.versions.len().div_ceil(MAX_LABELS);
         for version in self.versions.iter().rev().step_by(step) {
             let y = self.y(version);
-            out.raw("<path class=\"axis\" d=\"M")
-                .number(LEFT)
-                .raw(" ")
-                .number(y)
-                .raw("H")
-                .number(WIDTH - RIGHT)
-                .raw("\"/><text class=\"end\" x=\"")
-                .number(LEFT - 6.0)
-                .raw("\" y=\"")
-                .number(y + 4.0)
-                .raw("\">")
-                .value(version)
-                .raw("</text>");
+            out.put(
+                "<path class=\"axis\" d=\"M{} {}H{}\"/><text class=\"end\" x=\"{}\" y=\"{}\">{}</text>",
+                &[
+                    &LEFT,
+                    &tenths(y),
+                    &(WIDTH - RIGHT),
+                    &(LEFT - 6.0),
+                    &tenths(y + 4.0),
+                    version,
+                ],
+            );
         }
         for (time, label) in self.ticks() {
-            let x = self.x(time);
-            out.raw("<path class=\"axis\" d=\"M")
-                .number(x)
-                .raw(" ")
-                .number(TOP)
-                .raw("V")
-                .number(bottom)
-                .raw("\"/><text class=\"middle\" x=\"")
-                .number(x)
-                .raw("\" y=\"")
-                .number(bottom + 16.0)
-                .raw("\">")
-                .text(&label)
-                .raw("</text>");
+            let x = tenths(self.x(time));
+            out.put(
+                "<path class=\"axis\" d=\"M{} {}V{}\"/><text class=\"middle\" x=\"{}\" y=\"{}\">{}</text>",
+                &[
+                    &x,
+                    &TOP,
+                    &tenths(bottom),
+                    &x,
+                    &tenths(bottom + 16.0),
+                    &label,
+                ],
+            );
         }
         // The largest groups are drawn last, above the others.
         for (at, (_, steps)) in self
@@ -224,15 +220,15 @@ impl<'a> StepChart<'a> {
             self.line(out, steps, at);
         }
         for mark in &self.marks {
-            out.raw("<text class=\"mark\" x=\"")
-                .number(self.x(mark.time))
-                .raw("\" y=\"")
-                .number(self.y(mark.version) + 4.0)
-                .raw("\">")
-                .raw(mark.glyph)
-                .raw("<title>")
-                .text(&mark.text)
-                .raw("</title></text>");
+            out.put(
+                "<text class=\"mark\" x=\"{}\" y=\"{}\">{}<title>{}</title></text>",
+                &[
+                    &tenths(self.x(mark.time)),
+                    &tenths(self.y(mark.version) + 4.0),
+                    &mark.glyph,
+                    &mark.text,
+                ],
+            );
         }
     }
 
@@ -243,29 +239,28 @@ impl<'a> StepChart<'a> {
         } else {
             0.0
         };
-        out.raw("<path class=\"")
-            .raw(CLASSES.get(at).copied().unwrap_or("rest"))
-            .raw("\" d=\"");
+        let class = CLASSES.get(at).copied().unwrap_or("rest");
+        out.put("<path class=\"{}\" d=\"", &[&class]);
         let mut is_drawn = false;
         let mut end = None;
         for (time, version) in steps {
-            let x = self.x(*time);
+            let x = tenths(self.x(*time));
             if is_drawn {
-                out.raw("H").number(x);
+                out.put("H{}", &[&x]);
             }
             if let Some(version) = version {
                 let y = self.y(version) + shift;
                 if is_drawn {
-                    out.raw("V").number(y);
+                    out.put("V{}", &[&tenths(y)]);
                 } else {
-                    out.raw("M").number(x).raw(" ").number(y);
+                    out.put("M{} {}", &[&x, &tenths(y)]);
                 }
                 end = Some(y);
             }
             is_drawn = version.is_some();
         }
         if is_drawn {
-            out.raw("H").number(WIDTH - RIGHT);
+            out.put("H{}", &[&(WIDTH - RIGHT)]);
         }
         out.raw("\"/>");
         if let (true, Some(y), Some(letter)) = (is_drawn, end, LETTERS.get(at)) {
@@ -274,13 +269,10 @@ impl<'a> StepChart<'a> {
                 other.last().map(|(_, version)| version) == steps.last().map(|(_, version)| version)
             });
             let x = WIDTH - RIGHT + 4.0 + 9.0 * before.count() as f64;
-            out.raw("<text x=\"")
-                .number(x)
-                .raw("\" y=\"")
-                .number(y + 4.0 - shift)
-                .raw("\">")
-                .raw(letter)
-                .raw("</text>");
+            out.put(
+                "<text x=\"{}\" y=\"{}\">{}</text>",
+                &[&tenths(x), &tenths(y + 4.0 - shift), letter],
+            );
         }
     }
 

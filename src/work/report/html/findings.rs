@@ -41,33 +41,30 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
             .filter(|(_, provider)| providers.contains(&*provider.to_string()))
             .map(|(column, _)| column.to_string())
             .collect();
-        out.raw("<details class=\"finding\"");
-        out.attribute(
-            "data-r",
-            &rules
-                .get(fold.rule)
-                .map(ToString::to_string)
-                .unwrap_or_default(),
+        let rule = rules.get(fold.rule).map(ToString::to_string);
+        out.put(
+            "<details class=\"finding\" data-r=\"{}\" data-p=\"{}\">",
+            &[&rule.unwrap_or_default(), &columns.join(" ")],
         );
-        out.attribute("data-p", &columns.join(" "));
         block(out, fold, &roots, providers.len());
     }
     out.raw("</section>\n");
 }
 
 fn block(out: &mut Markup, fold: &Fold, roots: &[RootRow<'_>], providers: usize) {
-    out.raw("><summary><span class=\"")
-        .raw(fold.severity.name())
-        .raw("\">")
-        .raw(fold.severity.name())
-        .raw("</span> <code>")
-        .text(fold.rule)
-        .raw("</code> ")
-        .text(&fold.title)
-        .raw(" <small>")
-        .text(&counted(fold.root_count(), "root"));
+    let severity = fold.severity.name();
+    out.put(
+        "<summary><span class=\"{}\">{}</span> <code>{}</code> {} <small>{}",
+        &[
+            &severity,
+            &severity,
+            &fold.rule,
+            &fold.title,
+            &counted(fold.root_count(), "root"),
+        ],
+    );
     if providers > 0 {
-        out.raw(", ").text(&counted(providers, "provider"));
+        out.put(", {}", &[&counted(providers, "provider")]);
     }
     out.raw("</small></summary>\n");
     if let Some(help) = &fold.help {
@@ -77,18 +74,19 @@ fn block(out: &mut Markup, fold: &Fold, roots: &[RootRow<'_>], providers: usize)
     for at in fold.members.iter().take(MAX_MEMBERS) {
         let root = &roots[at.root];
         let finding = &root.findings[at.finding];
-        out.raw("<li>")
-            .text(finding.place().as_deref().unwrap_or(&root.path))
-            .raw(" ")
-            .text(&finding.title);
+        let place = finding.place();
+        let place = place.as_deref().unwrap_or(&root.path);
+        out.put("<li>{} {}", &[&place, &finding.title]);
     }
     let more = fold.members.len().saturating_sub(MAX_MEMBERS);
     if more > 0 {
-        out.raw("<li>and ")
-            .value(more)
-            .raw(" more; <code>lockctl verify -r -v</code> shows each");
+        out.put(
+            "<li>and {} more; <code>lockctl verify -r -v</code> shows each",
+            &[&more],
+        );
     }
-    out.raw("</ul>\n<p><code>lockctl explain ")
-        .text(fold.rule)
-        .raw("</code> says what it means.</p>\n</details>\n");
+    out.put(
+        "</ul>\n<p><code>lockctl explain {}</code> says what it means.</p>\n</details>\n",
+        &[&fold.rule],
+    );
 }

@@ -8,7 +8,7 @@ use layout::core::style::{LineStyleKind, StyleAttr};
 use layout::std_shapes::shapes::{Arrow, Element, LineEndKind, ShapeKind};
 use layout::topo::layout::VisualGraph;
 
-use super::markup::Markup;
+use super::markup::{Markup, tenths};
 use crate::diag::shortened;
 use crate::report::graph::{Graph, GraphLanguage, NodeShape, Stroke};
 
@@ -104,39 +104,26 @@ pub(super) fn section(out: &mut Markup, graphs: &[(String, Graph)]) {
         out.raw("<p><code>--graph ROOT</code> draws the modules of a root, and <code>--graph ADDR</code> what requires a provider.</p>\n");
     }
     for (subject, graph) in graphs {
-        out.raw("<figure>\n<figcaption>")
-            .text(subject)
-            .raw("</figcaption>\n");
+        out.put("<figure>\n<figcaption>{}</figcaption>\n", &[subject]);
         match graph.too_large(GraphLanguage::Svg) {
             Some(reason) => {
-                out.raw("<p>").text(&reason).raw("</p>\n");
+                out.put("<p>{}</p>\n", &[&reason]);
             }
             None => {
                 let (picture, (width, height)) = draw(graph);
-                out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\"")
-                    .attribute("aria-label", &format!("Picture of {subject}"));
-                out.raw("><svg class=\"picture graph\" role=\"img\" width=\"")
-                    .number(width)
-                    .raw("\" height=\"")
-                    .number(height)
-                    .raw("\"")
-                    .attribute("aria-label", &format!("Graph of {subject}"))
-                    .raw(">")
-                    .add(&picture)
-                    .raw("</svg></div>\n");
+                out.put(
+                    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Picture of {}\">\
+                     <svg class=\"picture graph\" role=\"img\" width=\"{}\" height=\"{}\" aria-label=\"Graph of {}\">",
+                    &[subject, &width, &height, subject],
+                );
+                out.add(&picture).raw("</svg></div>\n");
             }
         }
         let line = |at: usize| graph.nodes()[at].lines.join(", ");
         out.raw("<details><summary>As text</summary><ul>\n");
         for edge in graph.edges() {
             let (from, to) = edge.ends();
-            out.raw("<li>")
-                .text(&line(from))
-                .raw(" → ")
-                .text(&line(to))
-                .raw(" ")
-                .text(&edge.label)
-                .raw("\n");
+            out.put("<li>{} → {} {}\n", &[&line(from), &line(to), &edge.label]);
         }
         out.raw("</ul></details>\n</figure>\n");
     }
@@ -151,10 +138,7 @@ impl Canvas {
 
     fn point(&mut self, point: Point) {
         self.arrows
-            .number(point.x)
-            .raw(" ")
-            .number(point.y)
-            .raw(" ");
+            .put("{} {} ", &[&tenths(point.x), &tenths(point.y)]);
     }
 }
 
@@ -168,20 +152,17 @@ impl RenderBackend for Canvas {
         _: Option<ClipHandle>,
     ) {
         self.grow(xy.add(size));
-        self.nodes
-            .raw("<rect")
-            .attribute("class", &class.unwrap_or_default())
-            .raw(" x=\"")
-            .number(xy.x)
-            .raw("\" y=\"")
-            .number(xy.y)
-            .raw("\" width=\"")
-            .number(size.x)
-            .raw("\" height=\"")
-            .number(size.y)
-            .raw("\" rx=\"")
-            .value(look.rounded)
-            .raw("\"/>");
+        self.nodes.put(
+            "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\"/>",
+            &[
+                &class.unwrap_or_default(),
+                &tenths(xy.x),
+                &tenths(xy.y),
+                &tenths(size.x),
+                &tenths(size.y),
+                &look.rounded,
+            ],
+        );
     }
 
     fn draw_line(&mut self, _: Point, _: Point, _: &StyleAttr, _: Option<String>) {}
@@ -192,14 +173,11 @@ impl RenderBackend for Canvas {
         let lines: Vec<&str> = text.split('\n').collect();
         let top = xy.y - LINE_HEIGHT * (lines.len() as f64 - 1.0) / 2.0 + 4.0;
         for (at, line) in lines.iter().enumerate() {
-            self.nodes
-                .raw("<text class=\"middle\" x=\"")
-                .number(xy.x)
-                .raw("\" y=\"")
-                .number(top + LINE_HEIGHT * at as f64)
-                .raw("\">")
-                .text(line)
-                .raw("</text>");
+            let y = top + LINE_HEIGHT * at as f64;
+            self.nodes.put(
+                "<text class=\"middle\" x=\"{}\" y=\"{}\">{}</text>",
+                &[&tenths(xy.x), &tenths(y), line],
+            );
         }
     }
 
@@ -212,10 +190,8 @@ impl RenderBackend for Canvas {
         _: Option<String>,
         text: &str,
     ) {
-        self.arrows
-            .raw("<path class=\"")
-            .raw(if dashed { "arrow dashed" } else { "arrow" })
-            .raw("\" d=\"M");
+        let class = if dashed { "arrow dashed" } else { "arrow" };
+        self.arrows.put("<path class=\"{}\" d=\"M", &[&class]);
         self.point(path[0].0);
         self.arrows.raw("C");
         self.point(path[0].1);

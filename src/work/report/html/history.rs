@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::chart::{self, LETTERS, MAX_LINES, RootChange, StepChart, WIDTH, key_change};
-use super::markup::Markup;
+use super::markup::{Markup, tenths};
 use super::overview::Overview;
-use super::{names, scroll};
+use super::{names, table_head};
 use crate::addr::ProviderAddr;
 use crate::diag::counted;
 use crate::report::json::{EntrySide, PastChange, Provider};
@@ -50,7 +50,7 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
         .map(|(failure, _)| &*failure.title)
         .collect();
     for failure in failures {
-        out.raw("<p>").text(failure).raw("</p>\n");
+        out.put("<p>{}</p>\n", &[&failure]);
     }
     let changes = changes(history, overview.page.place);
     if !overview
@@ -77,23 +77,28 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
             continue;
         };
         let name = overview.name(provider);
-        out.raw("<figure data-p=\"")
-            .value(column)
-            .raw("\">\n<figcaption>")
-            .text(&name)
-            .raw("</figcaption>\n");
-        picture(out, &chart, &name);
+        out.put(
+            "<figure data-p=\"{}\">\n<figcaption>{}</figcaption>\n\
+             <svg class=\"picture\" role=\"img\" viewBox=\"0 0 {} {}\" aria-label=\"{}\">",
+            &[
+                &column,
+                &name,
+                &WIDTH,
+                &tenths(chart.height()),
+                &chart.description(&name),
+            ],
+        );
+        chart.draw(out);
+        out.raw("</svg>\n");
         out.raw("<ul class=\"lines\">");
         for ((roots, _), letter) in chart.lines.iter().zip(LETTERS) {
-            out.raw("<li>").raw(letter).raw(" ");
+            out.put("<li>{} ", &[&letter]);
             names(out, &counted(roots.len(), "root"), roots);
             out.raw("</li>");
         }
         let rest = chart.lines.len().saturating_sub(MAX_LINES);
         if rest > 0 {
-            out.raw("<li>grey: ")
-                .text(&counted(rest, "smaller group"))
-                .raw("</li>");
+            out.put("<li>grey: {}</li>", &[&counted(rest, "smaller group")]);
         }
         out.raw("</ul>\n");
         table(out, overview, &changes, &name);
@@ -121,41 +126,24 @@ fn signing_keys(out: &mut Markup, overview: &Overview<'_>, changes: &NamedChange
             .count();
         let all = counted(releases.len(), "release");
         if known == 0 {
-            out.raw("<p>The signing keys of ")
-                .text(&all)
-                .raw(" are not known, so a change of keys could not be seen");
+            out.put(
+                "<p>The signing keys of {} are not known, so a change of keys could not be seen",
+                &[&all],
+            );
         } else {
-            out.raw("<p>No signing key changed, as far as keys are known: those of ")
-                .value(known)
-                .raw(" of ")
-                .text(&all);
+            out.put(
+                "<p>No signing key changed, as far as keys are known: those of {} of {}",
+                &[&known, &all],
+            );
         }
         out.raw(". <code>lockctl lock</code> keeps the key of each release that it fetches.</p>\n");
         return;
     }
     out.raw("<h3>Signing keys that changed</h3>\n<ul>");
     for (date, commit, text) in moves.iter().rev().take(MAX_ROWS) {
-        out.raw("<li>")
-            .text(date)
-            .raw(", <code>")
-            .text(commit)
-            .raw("</code>, ")
-            .text(text)
-            .raw("</li>");
+        out.put("<li>{}, <code>{}</code>, {}</li>", &[date, commit, text]);
     }
     out.raw("</ul>\n");
-}
-
-fn picture(out: &mut Markup, chart: &StepChart<'_>, name: &str) {
-    out.raw("<svg class=\"picture\" role=\"img\" viewBox=\"0 0 ")
-        .number(WIDTH)
-        .raw(" ")
-        .number(chart.height())
-        .raw("\"")
-        .attribute("aria-label", &chart.description(name))
-        .raw(">");
-    chart.draw(out);
-    out.raw("</svg>\n");
 }
 
 /// Adds the changes, those that one commit made alike in several roots together.
@@ -168,32 +156,31 @@ fn table(out: &mut Markup, overview: &Overview<'_>, changes: &[RootChange<'_>], 
             .or_insert_with(|| (change, Vec::new()));
         row.1.push(root);
     }
-    out.raw("<details><summary>")
-        .text(&counted(rows.len(), "change"))
-        .raw("</summary>");
-    scroll(out, &format!("Changes of {name}"));
-    for title in ["Date", "Commit", "Author", "Change", "Roots"] {
-        out.raw("<th scope=\"col\">").raw(title).raw("</th>");
-    }
-    out.raw("</tr></thead>\n<tbody>\n");
+    out.put(
+        "<details><summary>{}</summary>",
+        &[&counted(rows.len(), "change")],
+    );
+    let titles = ["Date", "Commit", "Author", "Change", "Roots"];
+    table_head(out, &format!("Changes of {name}"), &titles);
     for ((_, text), (change, roots)) in rows.iter().take(MAX_ROWS) {
-        out.raw("<tr><td>")
-            .text(change.date.get(..10).unwrap_or_default())
-            .raw("</td><td><code>")
-            .text(change.commit.short())
-            .raw("</code></td><td>")
-            .text(&change.author)
-            .raw("</td><td>")
-            .text(text)
-            .raw("</td><td>");
+        out.put(
+            "<tr><td>{}</td><td><code>{}</code></td><td>{}</td><td>{}</td><td>",
+            &[
+                &change.date.get(..10).unwrap_or_default(),
+                &change.commit.short(),
+                &change.author,
+                text,
+            ],
+        );
         names(out, &counted(roots.len(), "root"), roots);
         out.raw("</td></tr>\n");
     }
     out.raw("</tbody></table></div>\n");
     if rows.len() > MAX_ROWS {
-        out.raw("<p>These are the newest ")
-            .value(MAX_ROWS)
-            .raw("; <code>lockctl log</code> shows all.</p>");
+        out.put(
+            "<p>These are the newest {}; <code>lockctl log</code> shows all.</p>",
+            &[&MAX_ROWS],
+        );
     }
     out.raw("</details>\n");
 }
@@ -239,15 +226,11 @@ pub fn svg(
         let Some(chart) = StepChart::of(provider, &changes, &chart::Releases::new(), None) else {
             continue;
         };
-        body.raw("<text class=\"title\" x=\"8\" y=\"")
-            .number(y + 18.0)
-            .raw("\">")
-            .text(&name(provider))
-            .raw("</text>");
+        body.put(
+            "<text class=\"title\" x=\"8\" y=\"{}\">{}</text><g transform=\"translate(0 {})\">",
+            &[&tenths(y + 18.0), &name(provider), &tenths(y + 26.0)],
+        );
         y += 26.0;
-        body.raw("<g transform=\"translate(0 ")
-            .number(y)
-            .raw(")\">");
         chart.draw(&mut body);
         body.raw("</g>\n");
         y += chart.height();
@@ -258,13 +241,10 @@ pub fn svg(
                 [] => String::new(),
             };
             y += 16.0;
-            body.raw("<text x=\"84\" y=\"")
-                .number(y)
-                .raw("\">")
-                .raw(letter)
-                .raw(" ")
-                .text(&words)
-                .raw("</text>");
+            body.put(
+                "<text x=\"84\" y=\"{}\">{} {}</text>",
+                &[&tenths(y), &letter, &words],
+            );
         }
         y += 14.0;
     }

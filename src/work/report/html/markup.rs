@@ -1,6 +1,6 @@
 //! The text of HTML and SVG: the only place that escapes.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use crate::diag::shortened;
 use crate::report::style::harmless;
@@ -10,7 +10,7 @@ const MAX_CHARS: usize = 400;
 
 /// The markup of a page under construction.
 ///
-/// Markup is known at compile time ([`Markup::raw`]); everything else passes through [`escaped`].
+/// Markup is known at compile time; everything else passes through [`escaped`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Markup(String);
 
@@ -37,10 +37,26 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
+/// Rounds a coordinate to tenths: longer fractions would be most of a picture.
+pub(super) fn tenths(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
+}
+
 impl Markup {
     /// Adds markup of our own.
     pub(super) fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
+        self
+    }
+
+    /// Adds markup of our own with values in it: each replaces a `{}`, escaped.
+    pub(super) fn put(&mut self, markup: &'static str, values: &[&dyn fmt::Display]) -> &mut Self {
+        let mut parts = markup.split("{}");
+        self.raw(parts.next().unwrap_or_default());
+        debug_assert_eq!(parts.clone().count(), values.len(), "values of {markup}");
+        for (value, part) in values.iter().zip(parts) {
+            self.text(&value.to_string()).raw(part);
+        }
         self
     }
 
@@ -54,7 +70,7 @@ impl Markup {
     pub(super) fn prose(&mut self, text: &str) -> &mut Self {
         for (at, part) in text.split('`').enumerate() {
             if at % 2 == 1 {
-                self.raw("<code>").text(part).raw("</code>");
+                self.put("<code>{}</code>", &[&part]);
             } else {
                 self.text(part);
             }
@@ -62,28 +78,10 @@ impl Markup {
         self
     }
 
-    /// Adds the text of a value, as a number is.
-    pub(super) fn value(&mut self, value: impl fmt::Display) -> &mut Self {
-        self.text(&value.to_string())
-    }
-
-    /// Adds a coordinate, in tenths.
-    pub(super) fn number(&mut self, number: f64) -> &mut Self {
-        // Without a fraction of zeros, which would be most of a picture.
-        let tenths = (number * 10.0).round() / 10.0;
-        write!(self.0, "{tenths}").expect("a string takes everything");
-        self
-    }
-
     /// Adds markup that was made before.
     pub(super) fn add(&mut self, other: &Self) -> &mut Self {
         self.0.push_str(&other.0);
         self
-    }
-
-    /// Adds an attribute, with a space before it.
-    pub(super) fn attribute(&mut self, name: &'static str, value: &str) -> &mut Self {
-        self.raw(" ").raw(name).raw("=\"").text(value).raw("\"")
     }
 
     /// Returns the text of the page.

@@ -5,11 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::markup::Markup;
 use super::names;
-use super::overview::{Distance, LockCell, MARKS, Overview};
+use super::overview::{Distance, MARKS, Overview, OverviewRoot};
 use crate::diag::counted;
-
-/// The state of roots: their cells, and whether they have a lock file at all.
-type LockState<'o, 'a> = (bool, &'o [Option<LockCell<'a>>]);
+use crate::report::groups::grouped;
 
 /// Adds the matrix with its legend and its filters.
 pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
@@ -20,22 +18,25 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
     }
     filters(out, overview);
     legend(out, overview);
-    let mut states: BTreeMap<LockState<'_, '_>, Vec<usize>> = BTreeMap::new();
-    for (at, (root, cells)) in overview.page.roots.iter().zip(&overview.cells).enumerate() {
-        states.entry((root.is_locked, cells)).or_default().push(at);
-    }
-    let mut states = Vec::from_iter(states);
-    states.sort_by_key(|(_, roots)| (Reverse(roots.len()), roots[0]));
-    out.raw("<div class=\"scroll\" role=\"region\" aria-label=\"Providers and roots\" tabindex=\"0\">\n<table class=\"matrix sort\">\n<caption>")
-        .text(&counted(overview.page.roots.len(), "root"))
-        .raw(" in ")
-        .text(&counted(states.len(), "row"))
-        .raw(": roots with equal entries share a row</caption>\n<thead><tr><th scope=\"col\">Roots</th>");
+    let states = overview
+        .roots
+        .iter()
+        .map(|row| ((row.root.is_locked, &row.cells), row));
+    let mut states = grouped(states);
+    // The sort is stable: of as many roots the first come first.
+    states.sort_by_key(|(_, roots)| Reverse(roots.len()));
+    out.put(
+        "<div class=\"scroll\" role=\"region\" aria-label=\"Providers and roots\" tabindex=\"0\">\n\
+         <table class=\"matrix sort\">\n<caption>{} in {}: roots with equal entries share a row</caption>\n\
+         <thead><tr><th scope=\"col\">Roots</th>",
+        &[
+            &counted(overview.page.roots.len(), "root"),
+            &counted(states.len(), "row"),
+        ],
+    );
     for provider in &overview.providers {
         let name = overview.name(provider);
-        out.raw("<th scope=\"col\"><a href=\"#provider=")
-            .text(&name)
-            .raw("\">");
+        out.put("<th scope=\"col\"><a href=\"#provider={}\">", &[&name]);
         // Lines break behind slashes.
         for (at, part) in name.split('/').enumerate() {
             if at > 0 {
@@ -48,67 +49,57 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
     out.raw("</tr></thead>\n<tbody>\n");
     let constraints = constraints(overview);
     let rules = rules(overview);
-    for ((is_locked, cells), roots) in &states {
-        row(
-            out,
-            overview,
-            (*is_locked, cells),
-            roots,
-            (&constraints, &rules),
-        );
+    for (_, roots) in &states {
+        row(out, overview, roots, &constraints, &rules);
     }
     out.raw("</tbody>\n</table>\n</div>\n</section>\n");
 }
 
 /// Numbers of texts that rows are filtered by.
-type Numbers<'n> = BTreeMap<String, usize>;
+type Numbers = BTreeMap<String, usize>;
 
 fn row(
     out: &mut Markup,
     overview: &Overview<'_>,
-    (is_locked, cells): LockState<'_, '_>,
-    roots: &[usize],
-    (constraints, rules): (&Numbers<'_>, &Numbers<'_>),
+    roots: &[&OverviewRoot<'_>],
+    constraints: &Numbers,
+    rules: &Numbers,
 ) {
-    let all = overview.page.roots;
     // Numbers in place of names: the filter of the page compares them, and 1,000 rows stay small.
     let own_constraints: BTreeSet<usize> = roots
         .iter()
-        .flat_map(|at| &all[*at].locked)
+        .flat_map(|row| &row.root.locked)
         .filter_map(|entry| constraints.get(&constraint_name(overview, entry)).copied())
         .collect();
     let own_rules: BTreeSet<usize> = roots
         .iter()
-        .filter_map(|at| overview.results[*at])
+        .filter_map(|row| row.result)
         .flat_map(|result| result.findings())
         .filter_map(|finding| rules.get(finding.diagnostic.code).copied())
         .collect();
     out.raw("<tr");
-    numbers(out, "data-c", &own_constraints);
-    numbers(out, "data-r", &own_rules);
+    numbers(out, " data-c=\"{}\"", &own_constraints);
+    numbers(out, " data-r=\"{}\"", &own_rules);
     out.raw("><th scope=\"row\">");
-    let paths: Vec<&str> = roots.iter().map(|at| &*overview.names[*at]).collect();
+    let paths: Vec<&str> = roots.iter().map(|row| &*row.name).collect();
     let words = match &paths[..] {
         [first, rest @ ..] => format!("{first} and {} more", rest.len()),
         [] => String::new(),
     };
     names(out, &words, &paths);
-    if !is_locked {
+    if !roots[0].root.is_locked {
         out.raw(" <em>no lock file</em>");
     }
     out.raw("</th>");
-    for cell in cells {
+    for cell in &roots[0].cells {
         match cell {
             None => {
                 out.raw("<td>");
             }
             Some(cell) => {
-                out.raw("<td class=")
-                    .raw(cell.distance.class())
-                    .raw(">")
-                    .value(cell.version);
+                out.put("<td class={}>{}", &[&cell.distance.class(), cell.version]);
                 for mark in cell.marks.iter() {
-                    out.raw(" ").raw(mark.glyph);
+                    out.put(" {}", &[&mark.glyph]);
                 }
             }
         }
@@ -116,14 +107,14 @@ fn row(
     out.raw("\n");
 }
 
-fn numbers(out: &mut Markup, name: &'static str, numbers: &BTreeSet<usize>) {
+fn numbers(out: &mut Markup, attribute: &'static str, numbers: &BTreeSet<usize>) {
     if !numbers.is_empty() {
         let numbers = numbers
             .iter()
             .map(ToString::to_string)
             .collect::<Vec<_>>()
             .join(" ");
-        out.attribute(name, &numbers);
+        out.put(attribute, &[&numbers]);
     }
 }
 
@@ -137,7 +128,7 @@ fn constraint_name(overview: &Overview<'_>, entry: &crate::report::json::ShownPr
 }
 
 /// Numbers the constraints of lock files.
-fn constraints(overview: &Overview<'_>) -> Numbers<'static> {
+fn constraints(overview: &Overview<'_>) -> Numbers {
     let names: BTreeSet<String> = overview
         .page
         .roots
@@ -149,7 +140,7 @@ fn constraints(overview: &Overview<'_>) -> Numbers<'static> {
 }
 
 /// Numbers the rules of findings.
-pub(super) fn rules(overview: &Overview<'_>) -> Numbers<'static> {
+pub(super) fn rules(overview: &Overview<'_>) -> Numbers {
     let names: BTreeSet<&str> = overview
         .page
         .checked
@@ -196,13 +187,12 @@ fn filters(out: &mut Markup, overview: &Overview<'_>) {
         ),
         ("rule", "Rule", rules(overview).into_keys().collect()),
     ] {
-        out.raw("<label>")
-            .raw(label)
-            .raw(" <select name=")
-            .raw(name)
-            .raw("><option value=\"\">all</option>");
+        out.put(
+            "<label>{} <select name={}><option value=\"\">all</option>",
+            &[&label, &name],
+        );
         for value in values {
-            out.raw("<option>").text(&value).raw("</option>");
+            out.put("<option>{}</option>", &[&value]);
         }
         out.raw("</select></label>\n");
     }
@@ -212,19 +202,14 @@ fn filters(out: &mut Markup, overview: &Overview<'_>) {
 fn legend(out: &mut Markup, overview: &Overview<'_>) {
     out.raw("<ul class=\"legend\" aria-label=\"Legend\">");
     for distance in Distance::ALL {
-        out.raw("<li><span class=")
-            .raw(distance.class())
-            .raw(">")
-            .raw(distance.words())
-            .raw("</span></li>");
+        out.put(
+            "<li><span class={}>{}</span></li>",
+            &[&distance.class(), &distance.words()],
+        );
     }
     let used = overview.marks();
     for mark in MARKS.iter().filter(|mark| used.contains(mark.glyph)) {
-        out.raw("<li>")
-            .raw(mark.glyph)
-            .raw(" ")
-            .raw(mark.words)
-            .raw("</li>");
+        out.put("<li>{} {}</li>", &[&mark.glyph, &mark.words]);
     }
     out.raw("</ul>\n");
 }

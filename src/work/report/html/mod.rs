@@ -114,41 +114,35 @@ impl ReportPage<'_> {
 pub fn render(page: &ReportPage<'_>) -> String {
     let overview = Overview::of(page);
     let mut out = Markup::default();
-    out.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-        .raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
-        .raw("<meta name=\"color-scheme\" content=\"light dark\">\n")
-        .raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src '")
-        .raw(SCRIPT_DIGEST)
-        .raw("'\">\n<title>")
-        .text(page.title)
-        .raw("</title>\n<style>\n")
-        .raw(STYLE)
-        .raw(PICTURE_STYLE)
-        .raw("</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#matrix\">Skip to the matrix</a>\n<header>\n<h1>")
-        .text(page.title)
-        .raw("</h1>\n<p>");
+    out.put(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src '{}'\">\n<title>{}</title>\n<style>\n",
+        &[&SCRIPT_DIGEST, &page.title],
+    );
+    out.raw(STYLE).raw(PICTURE_STYLE).put(
+        "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#matrix\">Skip to the matrix</a>\n<header>\n\
+         <h1>{}</h1>\n<p>",
+        &[&page.title],
+    );
     match page.date {
-        Some(date) => out
-            .raw("As of ")
-            .text(&day(date))
-            .raw(", the date of the newest commit. "),
+        Some(date) => out.put("As of {}, the date of the newest commit. ", &[&day(date)]),
         None => out.raw("No commit and no date is known. "),
     };
-    out.raw("Made by lockctl ")
-        .raw(env!("CARGO_PKG_VERSION"))
-        .raw(".</p>\n<nav aria-label=\"Sections\"><ul>");
+    out.put(
+        "Made by lockctl {}.</p>\n<nav aria-label=\"Sections\"><ul>",
+        &[&env!("CARGO_PKG_VERSION")],
+    );
     for (id, name) in [
-        ("#matrix", "Matrix"),
-        ("#providers", "Providers"),
-        ("#findings", "Findings"),
-        ("#history", "History"),
-        ("#graphs", "Graphs"),
+        ("matrix", "Matrix"),
+        ("providers", "Providers"),
+        ("findings", "Findings"),
+        ("history", "History"),
+        ("graphs", "Graphs"),
     ] {
-        out.raw("<li><a href=\"")
-            .raw(id)
-            .raw("\">")
-            .raw(name)
-            .raw("</a></li>");
+        out.put("<li><a href=\"#{}\">{}</a></li>", &[&id, &name]);
     }
     out.raw("</ul></nav>\n</header>\n<main>\n");
     summary(&mut out, &overview);
@@ -170,19 +164,22 @@ fn summary(out: &mut Markup, overview: &Overview<'_>) {
     let count = |is_counted: &dyn Fn(&ReportedRoot) -> bool| {
         roots.iter().filter(|root| is_counted(root)).count()
     };
-    let all = || overview.cells.iter().flatten().flatten();
     let versions: usize = (0..overview.providers.len())
         .map(|column| {
             let versions = overview.entries(column).map(|(_, entry, _)| &entry.version);
             versions.collect::<BTreeSet<_>>().len()
         })
         .sum();
-    let major = all()
+    let major = overview
+        .cells()
         .filter(|cell| cell.distance >= overview::Distance::Major)
         .count();
     let single = count(&|root| root.locked.iter().any(|entry| entry.h1_count == 1));
     let unlocked = count(&|root| !root.is_locked);
-    let advisories = all().filter(|cell| cell.marks.has_advisory()).count();
+    let advisories = overview
+        .cells()
+        .filter(|cell| cell.marks.has_advisory())
+        .count();
     out.raw("<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Summary</h2>\n<ul class=\"tiles\">\n");
     for (number, [singular, plural], rest) in [
         (roots.len(), ["root", "roots"], ""),
@@ -194,17 +191,12 @@ fn summary(out: &mut Markup, overview: &Overview<'_>) {
             ["root", "roots"],
             " with an entry for one platform only",
         ),
-        (all().count(), ["entry", "entries"], ""),
+        (overview.cells().count(), ["entry", "entries"], ""),
         (major, ["entry", "entries"], " a major version behind"),
         (advisories, ["entry", "entries"], " with an advisory"),
     ] {
         let noun = if number == 1 { singular } else { plural };
-        out.raw("<li><b>")
-            .value(number)
-            .raw("</b> ")
-            .raw(noun)
-            .raw(rest)
-            .raw("</li>\n");
+        out.put("<li><b>{}</b> {}{}</li>\n", &[&number, &noun, &rest]);
     }
     out.raw("</ul>\n<p>");
     let distance = if page.compared.is_some() {
@@ -221,13 +213,11 @@ fn summary(out: &mut Markup, overview: &Overview<'_>) {
 /// Adds the reasons why roots could not be checked, and what concerns all of them.
 fn outcome(out: &mut Markup, checked: &CommandResult) {
     for (failure, of) in checked.failures() {
-        out.raw("<p class=\"failure\">").text(&failure.title);
+        out.put("<p class=\"failure\">{}", &[&failure.title]);
         for cause in &failure.causes {
-            out.raw(": ").text(cause);
+            out.put(": {}", &[cause]);
         }
-        out.raw(" (")
-            .text(&counted(of.len(), "root"))
-            .raw(")</p>\n");
+        out.put(" ({})</p>\n", &[&counted(of.len(), "root")]);
     }
     for remark in &checked.remarks {
         out.raw("<p class=\"remark\">")
@@ -246,31 +236,28 @@ pub fn graph_svg(graph: &Graph) -> String {
 /// Makes a file of a picture with this width and height, in pixels.
 fn svg_file(body: &Markup, (width, height): (f64, f64), title: &str) -> String {
     let mut out = Markup::default();
-    out.raw(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" viewBox=\"0 0 ",
-    )
-    .number(width)
-    .raw(" ")
-    .number(height)
-    .raw("\" width=\"")
-    .number(width)
-    .raw("\" height=\"")
-    .number(height)
-    .raw("\">\n<title>")
-    .text(title)
-    .raw("</title>\n<style>")
-    .raw(PICTURE_STYLE)
-    .raw("</style>\n")
-    .add(body)
-    .raw("</svg>\n");
+    out.put(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" viewBox=\"0 0 {} {}\" \
+         width=\"{}\" height=\"{}\">\n<title>{}</title>\n<style>",
+        &[&width, &height, &width, &height, &title],
+    );
+    out.raw(PICTURE_STYLE)
+        .raw("</style>\n")
+        .add(body)
+        .raw("</svg>\n");
     out.into_text()
 }
 
-/// Begins a table that scrolls where a window is narrow, up to its first title.
-fn scroll(out: &mut Markup, name: &str) {
-    out.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\"")
-        .attribute("aria-label", name)
-        .raw("><table class=\"sort\">\n<thead><tr>");
+/// Begins a table that scrolls where a window is narrow, up to its first row.
+fn table_head(out: &mut Markup, name: &str, titles: &[&str]) {
+    out.put(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table class=\"sort\">\n<thead><tr>",
+        &[&name],
+    );
+    for title in titles {
+        out.put("<th scope=\"col\">{}</th>", &[title]);
+    }
+    out.raw("</tr></thead>\n<tbody>\n");
 }
 
 /// Adds names as a list that opens.
@@ -281,11 +268,9 @@ fn names(out: &mut Markup, words: &str, names: &[&str]) {
             out.text(only);
         }
         several => {
-            out.raw("<details><summary>")
-                .text(words)
-                .raw("</summary><ul>");
+            out.put("<details><summary>{}</summary><ul>", &[&words]);
             for name in several {
-                out.raw("<li>").text(name);
+                out.put("<li>{}", &[name]);
             }
             out.raw("</ul></details>");
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ReportPage;
+use super::{ReportPage, ReportedRoot};
 use crate::addr::ProviderAddr;
 use crate::diag::rules;
 use crate::report::json::{ComparedProvider, Provider, ShownProvider};
@@ -109,12 +109,19 @@ pub(super) struct Overview<'a> {
     pub(super) providers: Vec<&'a ProviderAddr>,
     /// The newest version of each provider that is offered, else the newest that is locked.
     pub(super) newest: BTreeMap<&'a ProviderAddr, &'a Version>,
-    /// For each root its cells, by the index of the provider.
-    pub(super) cells: Vec<Vec<Option<LockCell<'a>>>>,
-    /// For each root its result.
-    pub(super) results: Vec<Option<&'a RootResult>>,
-    /// For each root its path from the top of the repository.
-    pub(super) names: Vec<String>,
+    /// The roots, in the order of the run.
+    pub(super) roots: Vec<OverviewRoot<'a>>,
+}
+
+/// A root with the cell of each provider.
+pub(super) struct OverviewRoot<'a> {
+    pub(super) root: &'a ReportedRoot,
+    /// The result of `verify`.
+    pub(super) result: Option<&'a RootResult>,
+    /// The path from the top of the repository.
+    pub(super) name: String,
+    /// The cells, by the index of the provider.
+    pub(super) cells: Vec<Option<LockCell<'a>>>,
 }
 
 impl Distance {
@@ -225,49 +232,40 @@ impl<'a> Overview<'a> {
             .iter()
             .flat_map(|root| &root.locked)
             .any(|entry| page.is_proven(entry));
-        let names = page
-            .roots
-            .iter()
-            .map(|root| match results.get(&*root.path) {
-                Some(result) => (page.place)(result, &root.path),
-                None => root.path.clone(),
-            })
-            .collect();
-        let mut cells = Vec::new();
-        let results: Vec<Option<&RootResult>> = page
-            .roots
-            .iter()
-            .map(|root| results.get(&*root.path).copied())
-            .collect();
-        for (root, result) in page.roots.iter().zip(&results) {
-            let marks = result.map(marks);
-            let mut row = vec![None; providers.len()];
+        let mut roots = Vec::new();
+        for root in page.roots {
+            let result = results.get(&*root.path).copied();
+            let marks = result.map(marks).unwrap_or_default();
+            let mut cells = vec![None; providers.len()];
             for entry in &root.locked {
-                let mut marks = marks
-                    .as_ref()
-                    .and_then(|marks| marks.get(&entry.provider).copied())
-                    .unwrap_or_default();
+                let mut marks = marks.get(&entry.provider).copied().unwrap_or_default();
                 marks.add(MarkSet::of_release(page, entry, is_any_proven));
                 // What the root may move to, not what its constraints exclude: the distance is a thing to do.
                 let offered = compared
                     .get(&(&*root.path, &entry.provider))
                     .map(|row| row.newest_allowed.as_ref().unwrap_or(&entry.version));
                 let to = offered.unwrap_or(newest[&entry.provider]);
-                row[columns[&entry.provider]] = Some(LockCell {
+                cells[columns[&entry.provider]] = Some(LockCell {
                     version: &entry.version,
                     distance: Distance::between(&entry.version, to),
                     marks,
                 });
             }
-            cells.push(row);
+            roots.push(OverviewRoot {
+                root,
+                result,
+                name: match result {
+                    Some(result) => (page.place)(result, &root.path),
+                    None => root.path.clone(),
+                },
+                cells,
+            });
         }
         Self {
             page,
             providers,
             newest,
-            cells,
-            results,
-            names,
+            roots,
         }
     }
 
@@ -277,25 +275,21 @@ impl<'a> Overview<'a> {
         column: usize,
     ) -> impl Iterator<Item = (&str, &'a ShownProvider, LockCell<'a>)> {
         let provider = self.providers[column];
-        self.page
-            .roots
-            .iter()
-            .zip(self.names.iter().zip(&self.cells))
-            .filter_map(move |(root, (name, cells))| {
-                let entry = root
-                    .locked
-                    .iter()
-                    .find(|entry| entry.provider == *provider)?;
-                Some((&**name, entry, cells[column]?))
-            })
+        self.roots.iter().filter_map(move |row| {
+            let mut locked = row.root.locked.iter();
+            let entry = locked.find(|entry| entry.provider == *provider)?;
+            Some((&*row.name, entry, row.cells[column]?))
+        })
+    }
+
+    /// Returns all cells that have a version.
+    pub(super) fn cells(&self) -> impl Iterator<Item = &LockCell<'a>> {
+        self.roots.iter().flat_map(|row| &row.cells).flatten()
     }
 
     /// Returns all marks that some cell has.
     pub(super) fn marks(&self) -> BTreeSet<&'static str> {
-        self.cells
-            .iter()
-            .flatten()
-            .flatten()
+        self.cells()
             .flat_map(|cell| cell.marks.iter())
             .map(|mark| mark.glyph)
             .collect()

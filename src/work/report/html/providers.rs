@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::markup::Markup;
 use super::overview::{Distance, LockCell, Overview};
-use super::{ReportedRelease, names, scroll};
+use super::{ReportedRelease, names, table_head};
 use crate::diag::counted;
 use crate::package::calendar::{ago, day};
 use crate::report::json::ShownProvider;
@@ -25,15 +25,10 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
     for column in 0..overview.providers.len() {
         let provider = overview.providers[column];
         let name = overview.name(provider);
-        out.raw("<article data-p=\"")
-            .value(column)
-            .raw("\" data-h=\"")
-            .value(provider.hostname())
-            .raw("\">\n<h3 id=\"provider=")
-            .text(&name)
-            .raw("\">")
-            .text(&name)
-            .raw("</h3>\n");
+        out.put(
+            "<article data-p=\"{}\" data-h=\"{}\">\n<h3 id=\"provider={}\">{}</h3>\n",
+            &[&column, provider.hostname(), &name, &name],
+        );
         let uses = constraint_uses(overview, column);
         versions(out, overview, column, &name, &uses);
         constraints(out, overview, column, &name, &uses);
@@ -54,8 +49,7 @@ fn versions(
     for entry in overview.entries(column) {
         by_version.entry(&entry.1.version).or_default().push(entry);
     }
-    scroll(out, &format!("Versions of {name}"));
-    for title in [
+    let titles = [
         "Version",
         "Roots",
         "Held back by",
@@ -65,10 +59,8 @@ fn versions(
         "Platforms",
         "Built with",
         "Advisories",
-    ] {
-        out.raw("<th scope=\"col\">").raw(title).raw("</th>");
-    }
-    out.raw("</tr></thead>\n<tbody>\n");
+    ];
+    table_head(out, &format!("Versions of {name}"), &titles);
     for (version, entries) in by_version.iter().rev() {
         version_row(out, overview, version, entries, uses);
     }
@@ -85,37 +77,21 @@ fn version_row(
     let unknown = ReportedRelease::default();
     let known = overview.page.release(entries[0].1).unwrap_or(&unknown);
     let distance = entries.iter().map(|(_, _, cell)| cell.distance).max();
-    out.raw("<tr><th scope=\"row\">")
-        .value(version)
-        .raw("</th><td>");
+    out.put("<tr><th scope=\"row\">{}</th><td>", &[version]);
     let paths: Vec<&str> = entries.iter().map(|(root, ..)| *root).collect();
     names(out, &counted(paths.len(), "root"), &paths);
-    out.raw("</td>");
-    out.raw("<td>")
-        .text(&held_back_by(uses, &paths, distance))
-        .raw("</td>");
+    out.put("</td><td>{}</td>", &[&held_back_by(uses, &paths, distance)]);
     if let Some(distance) = distance {
-        out.raw("<td class=")
-            .raw(distance.class())
-            .raw(">")
-            .raw(distance.words())
-            .raw("</td>");
+        out.put(
+            "<td class={}>{}</td>",
+            &[&distance.class(), &distance.words()],
+        );
     }
-    out.raw("<td>");
-    match (known.date, overview.page.date) {
-        (Some(date), Some(now)) => {
-            out.text(&day(date)).raw(", ").text(&ago(date, now));
-        }
-        (Some(date), None) => {
-            out.text(&day(date));
-        }
-        (None, _) => {
-            out.raw("unknown");
-        }
-    }
-    out.raw("</td><td>")
-        .text(&or_unknown(&known.keys))
-        .raw("</td><td>");
+    let released = match (known.date, overview.page.date) {
+        (Some(date), Some(now)) => format!("{}, {}", day(date), ago(date, now)),
+        (Some(date), None) => day(date),
+        (None, _) => "unknown".to_owned(),
+    };
     let counts = entries
         .iter()
         .map(|(_, entry, _)| entry.h1_count)
@@ -124,12 +100,16 @@ fn version_row(
         .map(ToString::to_string)
         .collect::<Vec<_>>()
         .join(", ");
-    out.text(&counts)
-        .raw("</td><td>")
-        .text(&or_unknown(&known.builds))
-        .raw("</td><td>")
-        .text(&known.advisories.join(", "))
-        .raw("</td></tr>\n");
+    out.put(
+        "<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        &[
+            &released,
+            &or_unknown(&known.keys),
+            &counts,
+            &or_unknown(&known.builds),
+            &known.advisories.join(", "),
+        ],
+    );
 }
 
 fn or_unknown(texts: &[String]) -> String {
@@ -181,13 +161,14 @@ fn constraint_uses<'a>(overview: &'a Overview<'_>, column: usize) -> ConstraintU
     let provider = overview.providers[column];
     let newest = overview.newest[provider];
     let mut uses = ConstraintUses::new();
-    for (at, root) in overview.page.roots.iter().enumerate() {
-        let name = &*overview.names[at];
-        let file = |path: &str| match overview.results[at] {
+    for row in &overview.roots {
+        let name = &*row.name;
+        let file = |path: &str| match row.result {
             Some(result) => (overview.page.place)(result, path),
             None => path.to_owned(),
         };
-        for place in root
+        for place in row
+            .root
             .required
             .iter()
             .find(|row| row.provider == *provider)
@@ -222,27 +203,22 @@ fn constraints(
     if uses.is_empty() {
         return;
     }
-    scroll(out, &format!("Constraints of {subject}"));
-    for title in ["Constraint", "Roots", "Newest", "Written in"] {
-        out.raw("<th scope=\"col\">").raw(title).raw("</th>");
-    }
-    out.raw("</tr></thead>\n<tbody>\n");
+    let titles = ["Constraint", "Roots", "Newest", "Written in"];
+    table_head(out, &format!("Constraints of {subject}"), &titles);
     for (constraint, used) in uses {
-        out.raw("<tr><th scope=\"row\">")
-            .text(if constraint.is_empty() {
-                "any version"
-            } else {
-                constraint
-            })
-            .raw("</th><td>");
-        names(out, &counted(used.roots.len(), "root"), &used.roots);
-        out.raw("</td><td>");
-        if used.excludes_newest {
-            out.raw("holds back ").value(newest);
+        let constraint = if constraint.is_empty() {
+            "any version"
         } else {
-            out.raw("allows ").value(newest);
-        }
-        out.raw("</td><td>");
+            constraint
+        };
+        out.put("<tr><th scope=\"row\">{}</th><td>", &[&constraint]);
+        names(out, &counted(used.roots.len(), "root"), &used.roots);
+        let effect = if used.excludes_newest {
+            "holds back"
+        } else {
+            "allows"
+        };
+        out.put("</td><td>{} {}</td><td>", &[&effect, newest]);
         let places: Vec<&str> = used.places.iter().map(String::as_str).collect();
         let (shown, rest) = places.split_at(places.len().min(MAX_PLACES));
         let words = match rest.len() {
