@@ -83,7 +83,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         }
         failed
     });
-    let printed = contained(|| Ok(print::print(&result, command, common, world, io)))
+    let printed = contained(|| Ok(print::print(&result, &line, world, io)))
         .unwrap_or_else(|failure| Err(io::Error::other(failure.title)));
     let code = exit_code(result.exit, printed, io);
     if is_driver && code == FAILED {

@@ -2,14 +2,15 @@
 
 use std::io::{self, Write};
 
+use crate::cli::commands::CommandLine;
 use crate::cli::{Io, World};
 use crate::report::human::Colors;
 use crate::report::{
-    CheckFormat, Checked, CommandResult, EscapedIn, LogWriter, Look, ResultSubject, Screen,
-    TextBlock, Tone, graph, human, json, markdown, notes,
+    CheckFormat, Checked, CommandResult, EscapedIn, LogWriter, Look, Screen, TextBlock, Tone,
+    graph, human, json, markdown, notes,
 };
-use crate::run::command::{Command, MarkdownText};
-use crate::run::formats::Format;
+use crate::run::command::Command;
+use crate::run::formats::{Format, FormatKind};
 use crate::run::options::{ColorChoice, Options};
 use crate::run::paths;
 use crate::world::{Env, Stream};
@@ -30,14 +31,15 @@ const USUAL_COLUMNS: usize = 80;
 /// What the writers say.
 pub(in crate::front::cli) fn print(
     result: &CommandResult,
-    command: &dyn Command,
-    common: &Options,
+    line: &CommandLine,
     world: World<'_>,
     io: &mut Io<'_>,
 ) -> io::Result<()> {
+    let (common, command) = (&line.common, line.command.command());
     let printed = PrintedResult {
         result,
         command,
+        is_check: line.command.formats().contains(&FormatKind::Checks),
         common,
         world,
     };
@@ -92,6 +94,8 @@ pub(in crate::front::cli) fn print(
 struct PrintedResult<'a> {
     result: &'a CommandResult,
     command: &'a dyn Command,
+    /// The command prints the formats of CI systems.
+    is_check: bool,
     common: &'a Options,
     world: World<'a>,
 }
@@ -118,9 +122,7 @@ impl PrintedResult<'_> {
             let blocks = self.command.text(self.result, look);
             return human::text(&blocks, &self.result.texts, colors, screen);
         }
-        if matches!(self.result.subject, ResultSubject::Roots(_))
-            && self.command.markdown() == MarkdownText::Findings
-        {
+        if self.is_check {
             return markdown::checks(&self.checked(), screen);
         }
         // A comment has no standard error beside it.

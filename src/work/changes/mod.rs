@@ -19,7 +19,7 @@ use crate::report::{
     CLEAN, CommandResult, FAILED, Failure, Look, ResultSubject, Sentence, TextBlock,
 };
 use crate::review::LockSide;
-use crate::run::command::{Command, MarkdownText};
+use crate::run::command::Command;
 use crate::run::github::GithubApi;
 use crate::run::options::examples;
 use crate::run::session::Session;
@@ -114,10 +114,6 @@ impl Command for ChangesArgs {
             ResultSubject::Releases(releases) => text::blocks(releases, look),
             _ => Vec::new(),
         }
-    }
-
-    fn markdown(&self) -> MarkdownText {
-        MarkdownText::Blocks
     }
 }
 

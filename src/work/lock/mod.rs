@@ -28,7 +28,7 @@ use job::LockJob;
 use crate::driver::{self, ChangedFiles, RunInputs};
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Look, Sentence, TextBlock};
-use crate::run::command::{Command, MarkdownText};
+use crate::run::command::Command;
 use crate::run::edits::PlannedEdits;
 use crate::run::options::{Configuration, Options, RootArgs, job_count};
 use crate::run::platforms::{self, PlatformArg};
@@ -121,10 +121,6 @@ impl<C: LockCommand> Command for C {
 
     fn total(&self) -> Total {
         Total::Result
-    }
-
-    fn markdown(&self) -> MarkdownText {
-        MarkdownText::Blocks
     }
 }
 

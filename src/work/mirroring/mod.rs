@@ -18,7 +18,7 @@ use crate::mirror::{MirrorExtent, MirrorLayout};
 use crate::project::PackageSource;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, Look, TextBlock};
-use crate::run::command::{Command, MarkdownText};
+use crate::run::command::Command;
 use crate::run::options::{Options, Platforms, RootArgs, examples, installations, jobs};
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
@@ -174,10 +174,6 @@ impl Command for MirrorArgs {
 
     fn total(&self) -> Total {
         Total::Result
-    }
-
-    fn markdown(&self) -> MarkdownText {
-        MarkdownText::Blocks
     }
 }
 

@@ -22,7 +22,7 @@ use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::report::json::Provider;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, Look, ResultSubject, RootResult, Sentence, TextBlock};
-use crate::run::command::{Command, MarkdownText};
+use crate::run::command::Command;
 use crate::run::commands;
 use crate::run::options::{Configuration, RootArgs, SourceArgs, examples, is_path, one_of};
 use crate::run::provider::naming;
@@ -146,10 +146,6 @@ impl Command for OutdatedArgs {
 
     fn total(&self) -> Total {
         Total::Result
-    }
-
-    fn markdown(&self) -> MarkdownText {
-        MarkdownText::Blocks
     }
 }
 

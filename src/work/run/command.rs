@@ -42,22 +42,8 @@ pub(crate) trait Command {
         Vec::new()
     }
 
-    /// Says what Markdown about roots is made of.
-    fn markdown(&self) -> MarkdownText {
-        MarkdownText::Findings
-    }
-
     /// Draws the result, for commands that have a picture to show.
     fn graph(&self, _result: &CommandResult, _look: Look) -> Graph {
         Graph::default()
     }
-}
-
-/// The content of Markdown about roots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MarkdownText {
-    /// The findings and failures of all roots.
-    Findings,
-    /// The text for standard output.
-    Blocks,
 }

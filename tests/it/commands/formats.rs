@@ -219,21 +219,21 @@ fn markdown_shows_verdict_and_tables_and_folds_the_rest() {
     }
     shown.reads(str![[r#"
 **lockctl verify: 4 roots: 1 clean, 3 with findings; 1 module of 1 root not seen (`--modules fetch`); 11 errors, 2 warnings, 2 notes; 1 finding turned off**
-| Severity | Rule | Roots | Provider | What |
-|---|---|---|---|---|
-| **error** | `version-outside-constraint` | 1: `live/a` | `example.com/t/x` | example.com/t/x is locked at 2.0.0, which a constraint does not allow<br>`live/a/main.tf:6:17`<br>/~> 1.0 is required here |
-| **error** | `provider-not-locked` | 1: `live/a` | `example.com/t/y` | example.com/t/y is required but not locked<br>`live/a/main.tf:3:5`<br>required here |
-| **error** | `version-malformed` | 1: `live/b, é` |  | Invalid provider version number<br>`live/b, é/.terraform.lock.hcl:2:13`<br>must be written as "1.0.0" |
-| **error** | `hashes-empty` | 1: `live/b, é` |  | Invalid provider hash set<br>`live/b, é/.terraform.lock.hcl:3:13`<br>must not be empty |
-| **error** | `address-not-canonical` | 1: `live/b, é` |  | Non-normalized provider source address<br>`live/b, é/.terraform.lock.hcl:5:10`<br>must be written as "registry.terraform.io/hashicorp/x" |
-| **error** | `version-missing` | 1: `live/b, é` |  | Missing required argument<br>`live/b, é/.terraform.lock.hcl:8:1`<br>"version" is required here |
-| **error** | `duplicate-provider` | 1: `live/b, é` |  | Duplicate provider lock<br>`live/b, é/.terraform.lock.hcl:8:1`<br>locked again |
-| **error** | `constraints-malformed` | 1: `live/b, é` |  | Invalid provider version constraints<br>`live/b, é/.terraform.lock.hcl:9:17`<br>"::add-mask::" is no version constraint: it starts with no known operator |
-| **error** | `hash-scheme-missing` | 1: `live/b, é` |  | Invalid provider hash string<br>`live/b, é/.terraform.lock.hcl:10:13`<br>a scheme and a colon must come first, as in "h1:…" |
-| **error** | `unsupported-item` | 1: `live/b, é` |  | Unsupported argument<br>`live/b, é/.terraform.lock.hcl:11:3`<br>not expected here |
-| **error** | `lock-missing` | 1: `live/d` |  | There is no live/d/.terraform.lock.hcl<br>`live/d/main.tf:5:17`<br>example.com/t/x is required here |
-| **warning** | `hash-not-well-formed` | 1: `live/a` | `example.com/t/x` | Hash that can never match<br>`live/a/.terraform.lock.hcl:5:5`<br>h1: needs the base64 form of 32 bytes, with padding |
-| **warning** | `platforms-incomplete` | 1: `live/a` | `example.com/t/x` | 2 of 2 wanted platforms of example.com/t/x lack an h1: hash<br>`live/a/.terraform.lock.hcl:1:1`<br>no h1: recorded; without one /`terraform init/` fails: Failed to install provider |
+| SEVERITY | RULE | PROVIDER | WHAT | PLACE | ROOTS | WHERE |
+|---|---|---|---|---|---|---|
+| **error** | `version-outside-constraint` | `example.com/t/x` | example.com/t/x is locked at 2.0.0, which a constraint does not allow<br>/~> 1.0 is required here | `live/a/main.tf:6:17` | 1 | `live/a` |
+| **error** | `provider-not-locked` | `example.com/t/y` | example.com/t/y is required but not locked<br>required here | `live/a/main.tf:3:5` | 1 | `live/a` |
+| **error** | `version-malformed` |  | Invalid provider version number<br>must be written as "1.0.0" | `live/b, é/.terraform.lock.hcl:2:13` | 1 | `live/b, é` |
+| **error** | `hashes-empty` |  | Invalid provider hash set<br>must not be empty | `live/b, é/.terraform.lock.hcl:3:13` | 1 | `live/b, é` |
+| **error** | `address-not-canonical` |  | Non-normalized provider source address<br>must be written as "registry.terraform.io/hashicorp/x" | `live/b, é/.terraform.lock.hcl:5:10` | 1 | `live/b, é` |
+| **error** | `version-missing` |  | Missing required argument<br>"version" is required here | `live/b, é/.terraform.lock.hcl:8:1` | 1 | `live/b, é` |
+| **error** | `duplicate-provider` |  | Duplicate provider lock<br>locked again | `live/b, é/.terraform.lock.hcl:8:1` | 1 | `live/b, é` |
+| **error** | `constraints-malformed` |  | Invalid provider version constraints<br>"::add-mask::" is no version constraint: it starts with no known operator | `live/b, é/.terraform.lock.hcl:9:17` | 1 | `live/b, é` |
+| **error** | `hash-scheme-missing` |  | Invalid provider hash string<br>a scheme and a colon must come first, as in "h1:…" | `live/b, é/.terraform.lock.hcl:10:13` | 1 | `live/b, é` |
+| **error** | `unsupported-item` |  | Unsupported argument<br>not expected here | `live/b, é/.terraform.lock.hcl:11:3` | 1 | `live/b, é` |
+| **error** | `lock-missing` |  | There is no live/d/.terraform.lock.hcl<br>example.com/t/x is required here | `live/d/main.tf:5:17` | 1 | `live/d` |
+| **warning** | `hash-not-well-formed` | `example.com/t/x` | Hash that can never match<br>h1: needs the base64 form of 32 bytes, with padding | `live/a/.terraform.lock.hcl:5:5` | 1 | `live/a` |
+| **warning** | `platforms-incomplete` | `example.com/t/x` | 2 of 2 wanted platforms of example.com/t/x lack an h1: hash<br>no h1: recorded; without one /`terraform init/` fails: Failed to install provider | `live/a/.terraform.lock.hcl:1:1` | 1 | `live/a` |
 + What to do</summary>
 + 2 notes</summary>
 + 1 root clean</summary>

@@ -37,7 +37,12 @@ pub(in crate::work::report) struct OfRoots<T> {
 /// Puts the rows of a table together, in the order of the first of each fact.
 pub(in crate::work::report) fn facts(table: &Table) -> Vec<SharedRow> {
     let key = |row: &Row| {
-        let is_key = |column: &Column| matches!(column, Column::Key(_) | Column::Long(_));
+        let is_key = |column: &Column| {
+            matches!(
+                column,
+                Column::Key(_) | Column::Long(_) | Column::Sentence(_)
+            )
+        };
         let cells: Vec<Cell> = row
             .cells
             .iter()

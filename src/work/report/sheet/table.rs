@@ -29,6 +29,8 @@ pub enum Column {
     Key(&'static str),
     /// As [`Column::Key`]; the cells may be cut where a terminal is narrow.
     Long(&'static str),
+    /// As [`Column::Key`], for a sentence.
+    Sentence(&'static str),
     /// Rows of one fact may differ here: their parts are listed side by side.
     Joined(&'static str),
     /// As [`Column::Joined`], for the clauses of a sentence: those that all roots share are in the row, the others
@@ -133,9 +135,11 @@ impl Table {
 impl Column {
     pub(in crate::work::report) fn title(self) -> &'static str {
         match self {
-            Self::Key(title) | Self::Long(title) | Self::Joined(title) | Self::Prose(title) => {
-                title
-            }
+            Self::Key(title)
+            | Self::Long(title)
+            | Self::Sentence(title)
+            | Self::Joined(title)
+            | Self::Prose(title) => title,
         }
     }
 }
