@@ -7,9 +7,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::cli::commands::definition;
 use crate::guide::search::words;
 
-/// Names of the programs that are not those of `--to` and `--flavor`.
-const PROGRAMS: [(&str, &str); 2] = [("tofu", "opentofu"), ("tf", "terraform")];
-
 /// Replaces an error about arguments by one that names the right words, where they are known.
 pub(super) fn improved(error: clap::Error, args: &[OsString]) -> clap::Error {
     let text = |kind| match error.get(kind) {
@@ -25,19 +22,6 @@ pub(super) fn improved(error: clap::Error, args: &[OsString]) -> clap::Error {
             }),
         ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
             .and_then(|typed| unknown_option(typed, error.get(ContextKind::SuggestedArg), args)),
-        ErrorKind::ValueValidation => text(ContextKind::InvalidValue).and_then(|value| {
-            let option = text(ContextKind::InvalidArg)?;
-            if !["--to", "--flavor"]
-                .iter()
-                .any(|name| option.starts_with(name))
-            {
-                return None;
-            }
-            let program = program(value)?;
-            Some(format!(
-                "invalid value '{value}' for '{option}'\n\n  tip: write {program}"
-            ))
-        }),
         _ => None,
     };
     match improved {
@@ -136,18 +120,4 @@ fn single_dash(args: &[OsString]) -> Option<&str> {
             .chain(program.get_arguments())
             .any(|known| known.get_long() == Some(name))
     })
-}
-
-/// Returns the name of a program as options take it, with the version that was typed.
-fn program(value: &str) -> Option<String> {
-    let value = value.to_lowercase();
-    let (name, version) = match value.split_once('@') {
-        Some((name, version)) => (name, format!("@{version}")),
-        None => (&*value, String::new()),
-    };
-    let name = PROGRAMS
-        .iter()
-        .find(|(typed, known)| [*typed, *known].contains(&name))
-        .map(|(_, known)| known)?;
-    Some(format!("{name}{version}"))
 }

@@ -84,10 +84,6 @@ pub enum GraphLanguage {
     Svg,
 }
 
-/// Maximum number of arrows that Mermaid draws unless its settings say otherwise.
-const MERMAID_EDGES: usize = 500;
-/// Maximum number of characters that Mermaid reads unless its settings say otherwise.
-const MERMAID_CHARS: usize = 50_000;
 /// Maximum number of arrows of a picture: more cannot be followed.
 const SVG_EDGES: usize = 400;
 
@@ -121,54 +117,29 @@ impl Graph {
         self.nodes.is_empty()
     }
 
-    /// Says why a program that draws a language by its defaults refuses this graph, if it does.
+    /// Says why the graph is not drawn in a language, if it is not.
     #[must_use]
     pub fn too_large(&self, language: GraphLanguage) -> Option<String> {
-        match language {
-            GraphLanguage::Dot => return None,
-            GraphLanguage::Svg => {
-                return (self.edges.len() > SVG_EDGES).then(|| {
-                    format!(
-                        "a picture has at most {SVG_EDGES} arrows; these are {}",
-                        self.edges.len()
-                    )
-                });
-            }
-            GraphLanguage::Mermaid => {}
-        }
-        // Counted as it is written: what is escaped is longer than it looks.
-        let chars = written(self, language).chars().count();
-        if self.edges.len() > MERMAID_EDGES {
-            Some(format!(
-                "Mermaid draws {MERMAID_EDGES} arrows unless it is configured otherwise; these are {}",
-                self.edges.len()
-            ))
-        } else {
-            (chars > MERMAID_CHARS).then(|| {
-                format!("Mermaid reads {MERMAID_CHARS} characters unless it is configured otherwise; these are {chars}")
-            })
-        }
+        let count = self.edges.len();
+        (language == GraphLanguage::Svg && count > SVG_EDGES)
+            .then(|| format!("a picture has at most {SVG_EDGES} arrows; these are {count}"))
     }
 }
 
-/// Writes a graph; nothing, if there is nothing in it.
+/// Writes a graph; nothing, if there is nothing in it or too much for a picture.
 ///
 /// # Errors
 /// What the writer says.
 pub fn render(out: &mut dyn Write, graph: &Graph, language: GraphLanguage) -> io::Result<()> {
-    if graph.is_empty() {
+    if graph.is_empty() || graph.too_large(language).is_some() {
         return Ok(());
     }
-    out.write_all(written(graph, language).as_bytes())
-}
-
-fn written(graph: &Graph, language: GraphLanguage) -> String {
-    match language {
+    let text = match language {
         GraphLanguage::Mermaid => mermaid(graph),
         GraphLanguage::Dot => dot(graph),
-        GraphLanguage::Svg if graph.too_large(language).is_some() => String::new(),
         GraphLanguage::Svg => html::graph_svg(graph),
-    }
+    };
+    out.write_all(text.as_bytes())
 }
 
 fn mermaid(graph: &Graph) -> String {
