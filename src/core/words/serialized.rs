@@ -1,6 +1,6 @@
 //! Values as JSON has them: the text that each is parsed from.
 
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, Url};
 use crate::diag::Help;
 use crate::hash::Hash;
 use crate::platform::Platform;
@@ -32,6 +32,14 @@ macro_rules! as_text {
     )*};
 }
 
-as_text!(Constraints, Hash, Help, Platform, ProviderAddr, Version);
+as_text!(
+    Constraints,
+    Hash,
+    Help,
+    Platform,
+    ProviderAddr,
+    Url,
+    Version
+);
 
 pub(crate) use as_text;

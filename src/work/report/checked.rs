@@ -192,11 +192,8 @@ impl<'a> Checked<'a> {
 impl FindingRow {
     /// Names the place, as in `live/a/main.tf:5:17`, if there is one.
     pub(super) fn place(&self) -> Option<String> {
-        let file = self.file.as_ref()?;
-        Some(match (self.line, self.column) {
-            (Some(line), Some(column)) => format!("{file}:{line}:{column}"),
-            _ => file.clone(),
-        })
+        let range = self.range.as_ref()?;
+        Some(format!("{}:{}:{}", range.file, range.line, range.column))
     }
 
     /// Returns what is wrong, what exactly at its place, and what to do, line by line.

@@ -66,10 +66,7 @@ pub fn folds(roots: &[RootRow<'_>], is_wanted: &dyn Fn(&FindingIndex) -> bool) -
         .into_iter()
         .map(|(key, mut members)| {
             // In the order of the files: a list of lines that jumps about is hard to read.
-            members.sort_by_key(|member| {
-                let row = finding(roots, *member);
-                (member.root, row.file.as_deref(), row.line, row.column)
-            });
+            members.sort_by_key(|member| (member.root, &finding(roots, *member).range));
             // Members have equal help for all roots, and with it equal commands.
             let helps = members
                 .iter()

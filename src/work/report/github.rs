@@ -169,22 +169,18 @@ fn lines(root: &RootRow<'_>, fold: &Fold) -> String {
 
 /// Returns where a finding is, as properties.
 fn place(finding: &FindingRow) -> Vec<(&'static str, String)> {
-    let mut all = Vec::new();
-    if let Some(file) = &finding.file {
-        all.push(("file", file.clone()));
-        // GitHub refuses columns of a range over several lines.
-        let is_one_line = finding.line == finding.end_line;
-        let numbers = [
-            ("line", finding.line),
-            ("endLine", finding.end_line),
-            ("col", finding.column.filter(|_| is_one_line)),
-            ("endColumn", finding.end_column.filter(|_| is_one_line)),
-        ];
-        all.extend(
-            numbers
-                .into_iter()
-                .filter_map(|(name, n)| Some((name, n?.to_string()))),
-        );
+    let Some(range) = &finding.range else {
+        return Vec::new();
+    };
+    let mut all = vec![
+        ("file", range.file.clone()),
+        ("line", range.line.to_string()),
+        ("endLine", range.end_line.to_string()),
+    ];
+    // GitHub refuses columns of a range over several lines.
+    if range.line == range.end_line {
+        all.push(("col", range.column.to_string()));
+        all.push(("endColumn", range.end_column.to_string()));
     }
     all
 }

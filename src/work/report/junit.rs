@@ -31,15 +31,7 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         report.add_test_suite(suite(root));
     }
     let text = report.to_string().map_err(io::Error::other)?;
-    for line in text.split_inclusive('\n') {
-        // A name may hold a line end, and a line of a log that begins so is a command to the runner of GitHub.
-        let at = line.len() - line.trim_start().len();
-        match line[at..].strip_prefix("::") {
-            Some(rest) => write!(out, "{}&#58;:{rest}", &line[..at])?,
-            None => out.write_all(line.as_bytes())?,
-        }
-    }
-    Ok(())
+    out.write_all(text.as_bytes())
 }
 
 fn suite(root: &RootRow<'_>) -> TestSuite {
@@ -72,10 +64,10 @@ fn suite(root: &RootRow<'_>) -> TestSuite {
         if let Some(first) = about
             .findings
             .iter()
-            .find_map(|finding| finding.file.as_ref())
+            .find_map(|finding| finding.range.as_ref())
         {
             // Not part of every dialect of JUnit; GitLab shows it as the file of the test.
-            case.extra.insert("file".into(), xml(first));
+            case.extra.insert("file".into(), xml(&first.file));
         }
         if !about.aside.is_empty() {
             case.set_system_out(xml(&about.aside.join("\n\n")));

@@ -1,7 +1,7 @@
 //! Places whose constraints exclude a version.
 
 use crate::diag::{FileId, Span, Texts};
-use crate::report::json::HoldingPlace;
+use crate::report::json::{FilePlace, HoldingPlace};
 use crate::requirement::Requirement;
 use crate::version::Constraints;
 
@@ -20,11 +20,8 @@ pub(crate) fn recorded(
     span: Span,
     constraints: &Constraints,
 ) -> HoldingPlace {
-    let at = texts.position(file, span.start);
     HoldingPlace {
-        file: texts.name(file).to_owned(),
-        line: at.line,
-        column: at.column,
+        place: FilePlace::new(file, span, texts),
         constraints: constraints.to_string(),
         module: None,
     }
@@ -32,12 +29,7 @@ pub(crate) fn recorded(
 
 /// Names a place with what it demands, as in `"~> 1.0" at main.tf:3`.
 pub(crate) fn in_words(place: &HoldingPlace) -> String {
-    let HoldingPlace {
-        file,
-        line,
-        constraints,
-        ..
-    } = place;
+    let (FilePlace { file, line, .. }, constraints) = (&place.place, &place.constraints);
     let text = format!("\"{constraints}\" at {file}:{line}");
     match place.module.as_deref() {
         None | Some("") => text,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::addr::Url;
-use crate::report::json::{self, EventLine};
+use crate::report::json;
 use crate::run::formats::Format;
 use crate::run::options::Options;
 use crate::sources::net::Event;
@@ -17,6 +17,9 @@ use crate::world::{Env, Stream};
 
 /// Frames of the bar per second.
 const FRAMES: u8 = 10;
+
+/// The line while bytes arrive: up to 70 columns before the bar, with five-digit counts and sizes of GiB.
+const DOWNLOADS: &str = "{msg}, {binary_bytes} of {binary_total_bytes}, {eta} left {wide_bar}";
 
 /// Spells a length in decimal units, as downloads are measured.
 pub(crate) fn size(bytes: u64) -> String {
@@ -32,15 +35,13 @@ enum ProgressOutput<'a> {
     Nothing,
     Requests(Mutex<&'a mut (dyn Write + Send)>),
     Events(Mutex<&'a mut (dyn Write + Send)>),
-    /// The width of the terminal, and the bar once something happens.
-    Bar(Option<usize>, OnceLock<Box<Bar>>),
+    /// The bar, once something happens.
+    Bar(OnceLock<Box<Bar>>),
 }
 
 /// One bar over all downloads.
 struct Bar {
     bar: ProgressBar,
-    /// The layout once bytes arrive.
-    style: &'static str,
     counts: Mutex<DownloadCounts>,
 }
 
@@ -64,7 +65,7 @@ impl<'a> Progress<'a> {
             ProgressOutput::Requests(Mutex::new(out))
         } else if env.terminal(Stream::Stderr) && !options.quiet && options.format == Format::Human
         {
-            ProgressOutput::Bar(env.columns(Stream::Stderr), OnceLock::new())
+            ProgressOutput::Bar(OnceLock::new())
         } else {
             ProgressOutput::Nothing
         };
@@ -83,22 +84,20 @@ impl<'a> Progress<'a> {
                 }
             }
             ProgressOutput::Events(stdout) => {
-                if let Some(line) = event_line(event) {
+                // Each block of a download would give a line.
+                if !matches!(event, Event::Received { .. }) {
                     let mut stdout = stdout.lock().unwrap_or_else(PoisonError::into_inner);
                     // As above; if the result cannot be printed either, that is reported.
-                    let _ = json::render_event(*stdout, &line).and_then(|()| stdout.flush());
+                    let _ = json::render_event(*stdout, event).and_then(|()| stdout.flush());
                 }
             }
-            ProgressOutput::Bar(columns, bar) => {
-                bar.get_or_init(|| Box::new(Bar::new(*columns)))
-                    .observe(event);
-            }
+            ProgressOutput::Bar(bar) => bar.get_or_init(Box::default).observe(event),
         }
     }
 
     /// Takes the bar away.
     pub(crate) fn finish(&self) {
-        if let ProgressOutput::Bar(_, bar) = &self.shown
+        if let ProgressOutput::Bar(bar) = &self.shown
             && let Some(bar) = bar.get()
         {
             // Results follow on a clean line.
@@ -107,17 +106,18 @@ impl<'a> Progress<'a> {
     }
 }
 
-impl Bar {
-    fn new(columns: Option<usize>) -> Self {
+impl Default for Bar {
+    fn default() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(FRAMES));
         bar.set_style(ProgressStyle::with_template("{wide_msg}").expect("a sound template"));
         Self {
             bar,
-            style: style(columns),
             counts: Mutex::default(),
         }
     }
+}
 
+impl Bar {
     fn observe(&self, event: &Event<'_>) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
@@ -139,7 +139,7 @@ impl Bar {
                 self.count(&counts);
                 self.bar.set_length(counts.total);
                 if counts.begun.len() == 1 {
-                    let style = ProgressStyle::with_template(self.style).expect("a sound template");
+                    let style = ProgressStyle::with_template(DOWNLOADS).expect("a sound template");
                     self.bar.set_style(style.progress_chars("=> "));
                     // The time before the first download does not count for the rate.
                     self.bar.reset();
@@ -158,19 +158,6 @@ impl Bar {
         let many = counts.begun.len().max(counts.finished);
         let text = format!("packages: {} of {many}", counts.finished);
         self.bar.set_message(text);
-    }
-}
-
-/// Returns the layout of the line while bytes arrive, for the width of the terminal.
-fn style(columns: Option<usize>) -> &'static str {
-    // With five-digit counts and sizes of GiB the words alone have 58 columns and with the time left 70, with the rate
-    // as well 84, and the terminal would break them.
-    match columns {
-        Some(..60) => "{msg}, {binary_bytes} of {binary_total_bytes}",
-        Some(60..96) => "{msg}, {binary_bytes} of {binary_total_bytes}, {eta} left {wide_bar}",
-        None | Some(96..) => {
-            "{msg}, {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left {wide_bar}"
-        }
     }
 }
 
@@ -194,43 +181,6 @@ fn line(event: &Event<'_>) -> Option<String> {
         }
         // Other events come too often for a line each.
         _ => return None,
-    })
-}
-
-/// Makes the line of an event; what comes too often has none.
-fn event_line(event: &Event<'_>) -> Option<EventLine> {
-    let text = |url: &&Url| url.to_string();
-    Some(match event {
-        Event::Asking { url } => EventLine::Requested { url: text(url) },
-        Event::Redirected { url, status, to } => EventLine::Redirected {
-            url: text(url),
-            status: *status,
-            to: text(to),
-        },
-        Event::Answered { url, status, bytes } => EventLine::Answered {
-            url: text(url),
-            status: *status,
-            bytes: *bytes,
-        },
-        Event::Failed { url, cause } => EventLine::Failed {
-            url: text(url),
-            cause: cause.to_string(),
-        },
-        Event::Repeating { url, wait } => EventLine::Repeated {
-            url: text(url),
-            wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
-        },
-        Event::Started { url, from, total } => EventLine::DownloadStarted {
-            url: text(url),
-            from: *from,
-            total: *total,
-        },
-        Event::Finished { url, bytes } => EventLine::DownloadFinished {
-            url: text(url),
-            bytes: *bytes,
-        },
-        // Each block of a download would give a line.
-        Event::Received { .. } => return None,
     })
 }
 

@@ -84,11 +84,14 @@ impl Area {
 }
 
 /// The level of the findings of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// They are not shown, and change no exit code.
+    /// They are not reported, and change no exit code.
     Off,
     /// They are as bad as this.
+    #[serde(untagged)]
     As(Severity),
 }
 

@@ -8,6 +8,8 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use serde::{Serialize, Serializer};
+
 use super::failure::stated_errors;
 use super::outages::Outages;
 use super::retry::{self, RetryPolicy};
@@ -36,48 +38,95 @@ pub struct Net<'a> {
     pub outages: Arc<Outages>,
 }
 
-/// Something that happened on the network.
-#[derive(Clone, Debug, PartialEq)]
+/// Every line but the last one of `--format json-lines`: something that happened on the
+/// network while the command ran.
+///
+/// Lines are in the order of the events, several requests at a time; the last line is the object of `--format
+/// json`, the only one with `format_version`. Fields and words are only ever added, so ignore those that you do
+/// not know.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Event of lockctl"))]
+#[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event<'a> {
-    /// A server is being asked.
-    Asking { url: &'a Url },
-    /// A server redirected the request.
-    Redirected {
+    /// A request is being sent.
+    #[serde(rename = "requested")]
+    Asking {
+        /// The URL of the request.
         url: &'a Url,
+    },
+    /// A server redirected a request.
+    Redirected {
+        /// The URL that was requested.
+        url: &'a Url,
+        /// The status of the redirect.
         status: u16,
+        /// The URL that it leads to.
         to: &'a Url,
     },
-    /// A server answered; a body of a package still has to come.
+    /// A server answered; the body of a package still has to come.
     Answered {
+        /// The URL that was requested.
         url: &'a Url,
+        /// The status of the answer.
         status: u16,
-        /// The length of the body in bytes, where it is known.
+        /// The length of the body in bytes; absent if it is not known.
+        #[serde(skip_serializing_if = "Option::is_none")]
         bytes: Option<u64>,
     },
-    /// A request failed for good or will be repeated.
-    Failed { url: &'a Url, cause: &'a HttpError },
-    /// A request is about to be repeated.
-    Repeating { url: &'a Url, wait: Duration },
-    /// A download began, or goes on where it broke off.
-    Started {
+    /// A request got no answer.
+    Failed {
+        /// The URL that was requested.
         url: &'a Url,
-        /// The number of bytes that are there already.
+        /// The cause, in words.
+        #[serde(serialize_with = "as_text")]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
+        cause: &'a HttpError,
+    },
+    /// A request is about to be repeated.
+    #[serde(rename = "repeated")]
+    Repeating {
+        /// The URL that is requested again.
+        url: &'a Url,
+        /// After how many milliseconds.
+        #[serde(rename = "wait_ms", serialize_with = "as_milliseconds")]
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+        wait: Duration,
+    },
+    /// A download began, or continues where it was interrupted.
+    #[serde(rename = "download-started")]
+    Started {
+        /// The URL of the package.
+        url: &'a Url,
+        /// Number of bytes that are there already.
         from: u64,
-        /// The length of the package in bytes, if it is known.
+        /// The length of the package in bytes; absent if it is not known.
+        #[serde(skip_serializing_if = "Option::is_none")]
         total: Option<u64>,
     },
-    /// Bytes of a package arrived.
+    /// Bytes of a package arrived; each block of a download would give a line, so there is none.
+    #[serde(skip)]
     Received {
         url: &'a Url,
         /// The number of bytes in this piece.
         bytes: u64,
     },
-    /// A download is over.
+    /// A download is complete.
+    #[serde(rename = "download-finished")]
     Finished {
+        /// The URL of the package.
         url: &'a Url,
         /// The length of the package, in bytes.
         bytes: u64,
     },
+}
+
+fn as_text<S: Serializer>(cause: &&HttpError, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(cause)
+}
+
+fn as_milliseconds<S: Serializer>(wait: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// A request for a document.

@@ -93,14 +93,10 @@ fn lines(same: &[&SymptomRow], columns: usize) -> Vec<String> {
         _ => {}
     }
     for finding in &findings {
-        let severity = match finding.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        };
-        let place = match (&finding.file, finding.line) {
-            (Some(file), Some(line)) => format!(" ({file}:{line})"),
-            _ => String::new(),
+        let severity = finding.severity.name();
+        let place = match &finding.range {
+            Some(range) => format!(" ({}:{})", range.file, range.line),
+            None => String::new(),
         };
         lines.extend(wrapped(
             &format!("{severity}[{}]: {}{place}", finding.rule, finding.title),

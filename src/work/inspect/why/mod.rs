@@ -11,12 +11,12 @@ use clap::Args;
 
 use crate::addr::ProviderAddr;
 use crate::config::{Loaded, OverriddenPlaces};
-use crate::diag::{FileId, Span, Texts};
+use crate::diag::Texts;
 use crate::driver;
 use crate::module_config::SourcePlace;
 use crate::report::graph::Graph;
 use crate::report::json::{
-    ComputedModule, ExplainedProvider, Overridden, Provider, RequiringPlace, RootStatus,
+    ComputedModule, ExplainedProvider, FilePlace, Overridden, Provider, RequiringPlace, RootStatus,
 };
 use crate::report::{CommandResult, Look, RootResult, Sentence, TextBlock};
 use crate::requirement::{PathStep, Requirement, RequirementOrigin};
@@ -192,22 +192,18 @@ fn computed_modules(places: &[&Requirement], loaded: &Loaded) -> Vec<ComputedMod
 }
 
 fn requiring(place: &Requirement, overridden: &OverriddenPlaces, texts: &Texts) -> RequiringPlace {
-    let position = |file: FileId, span: Span| texts.position(file, span.start);
-    let at = position(place.file, place.span);
+    let at = FilePlace::new(place.file, place.span, texts);
     // Of a state no byte is shown: it may hold secrets.
     let is_shown = place.origin != RequirementOrigin::State;
     let replaced = overridden.by(place).iter().map(|replaced| {
         let SourcePlace { file, span } = replaced.place;
-        let at = position(file, span);
         Overridden {
-            file: texts.name(file).to_owned(),
-            line: at.line,
-            column: at.column,
+            place: FilePlace::new(file, span, texts),
             constraints: replaced.constraints.clone(),
         }
     });
     RequiringPlace {
-        file: texts.name(place.file).to_owned(),
+        file: at.file,
         line: is_shown.then_some(at.line),
         column: is_shown.then_some(at.column),
         constraints: place.constraints.to_string(),

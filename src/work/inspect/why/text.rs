@@ -6,7 +6,7 @@ use crate::addr::ProviderAddr;
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::json::{
-    ComputedModule, ExplainedProvider, Overridden, PlaceKind, Provider, RequiringPlace,
+    ComputedModule, ExplainedProvider, FilePlace, Overridden, PlaceKind, Provider, RequiringPlace,
 };
 use crate::report::{
     self, Column, Look, RootNames, RootResult, Row, Sentence, Table, TextBlock, Tone, reading,
@@ -311,9 +311,10 @@ fn kind(place: &RequiringPlace) -> String {
         PlaceKind::Implied => "block of its type",
         PlaceKind::State => "resource of the state",
     };
-    let at = |place: &Overridden| {
-        let at = format!("{}:{}:{}", place.file, place.line, place.column);
-        match &place.constraints {
+    let at = |replaced: &Overridden| {
+        let FilePlace { file, line, column } = &replaced.place;
+        let at = format!("{file}:{line}:{column}");
+        match &replaced.constraints {
             Some(constraints) => format!("{constraints} at {at}"),
             None => at,
         }

@@ -9,8 +9,6 @@ mod schema;
 
 pub use super::rows::*;
 pub use file::FileRow;
-#[cfg(test)]
-pub(super) use schema::describe_event;
 
 use std::io::{self, Write};
 
@@ -20,6 +18,7 @@ use super::{CommandResult, ResultSubject, RootResult};
 pub use super::{Failure, RootRow, RootStatus};
 use crate::diag::Counts;
 pub use crate::review::Verdict;
+use crate::sources::net::Event;
 use crate::sources::release_contents::ReleaseChanges;
 
 /// The version of the format; its major part changes only if a field goes or changes meaning.
@@ -28,14 +27,14 @@ pub const FORMAT_VERSION: &str = "1.0";
 /// The JSON Schema of [`JsonDocument`]; a test compares it with the types.
 pub const OUTPUT_SCHEMA: &str = include_str!("../../../../fixtures/schema/output.json");
 
-/// The JSON Schema of [`EventLine`]; a test compares it with the type.
+/// The JSON Schema of [`Event`]; a test compares it with the type.
 pub const EVENT_SCHEMA: &str = include_str!("../../../../fixtures/schema/event.json");
 
 /// The object that every command of lockctl prints with `--format json`.
 ///
 /// Fields and words are only ever added as long as the major part of the version is the same, so
 /// ignore those that you do not know.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(title = "Output of lockctl"))]
 #[cfg_attr(test, schemars(rename = "Document"))]
@@ -129,15 +128,22 @@ impl<'a> JsonDocument<'a> {
     #[must_use]
     pub fn of(result: &'a CommandResult) -> Self {
         let as_typed = |_: &RootResult, path: &str| path.to_owned();
-        let roots: Vec<RootRow<'a>> = result
-            .roots()
-            .iter()
-            .map(|root| RootRow::of(root, &result.texts, &as_typed))
-            .collect();
-        let mut packages: Vec<&PackageRow> = Vec::new();
-        let (mut topics, mut rules): (&[TopicRow], &[RuleRow]) = (&[], &[]);
-        let (mut files, mut verdict, mut store) = (None, None, None);
-        let (mut matches, mut symptoms, mut releases) = (None, None, None);
+        let edits = result.edits.as_ref();
+        let mut document = Self {
+            format_version: FORMAT_VERSION,
+            command: result.command,
+            exit: result.exit,
+            roots: result
+                .roots()
+                .iter()
+                .map(|root| RootRow::of(root, &result.texts, &as_typed))
+                .collect(),
+            edits: edits.as_ref().map(|edits| &*edits.rows),
+            state_commands: edits.as_ref().map_or(&[], |edits| &*edits.state_commands),
+            bundle: result.bundle.as_ref(),
+            not_locked: result.not_locked.as_deref().unwrap_or_default(),
+            ..Self::default()
+        };
         match &result.subject {
             ResultSubject::Roots(_) | ResultSubject::Text(_) => {}
             ResultSubject::Files(all) => {
@@ -147,49 +153,27 @@ impl<'a> JsonDocument<'a> {
                     // A file whose entries are all the same, as after a change of order, has nothing to show.
                     .filter(|file| file.is_worth_a_row())
                     .map(|file| FileRow::of(file, &result.texts));
-                files = Some(rows.collect::<Vec<_>>());
-                verdict = Some(&all.verdict);
-                releases = all.releases.as_deref();
+                document.files = Some(rows.collect());
+                document.verdict = Some(&all.verdict);
+                document.releases = all.releases.as_deref();
             }
             ResultSubject::Packages(all) => {
-                packages = all.iter().map(|result| &result.package).collect();
+                document.packages = all.iter().map(|result| &result.package).collect();
             }
-            ResultSubject::Pages(of_topics, of_rules) => (topics, rules) = (of_topics, of_rules),
-            ResultSubject::Matches(pages) => matches = Some(&**pages),
-            ResultSubject::Symptoms(errors) => symptoms = Some(&**errors),
-            ResultSubject::Releases(all) => releases = Some(all),
-            ResultSubject::Store(report, _) => store = Some(&**report),
+            ResultSubject::Pages(topics, rules) => {
+                (document.topics, document.rules) = (topics, rules);
+            }
+            ResultSubject::Matches(pages) => document.matches = Some(pages),
+            ResultSubject::Symptoms(errors) => document.symptoms = Some(errors),
+            ResultSubject::Releases(all) => document.releases = Some(all),
+            ResultSubject::Store(report, _) => document.store = Some(report),
         }
-        let mut summary = Summary {
+        document.summary = Summary {
             not_locked: result.not_locked.as_ref().map(Vec::len),
             unchanged: result.unchanged,
-            ..Summary::of(&roots, &packages, files.as_deref())
+            ..Summary::of(&document)
         };
-        // Files of facts are neither roots nor packages, but a refused one is a failure, too.
-        summary.failed += store.map_or(0, |store| store.failures().count());
-        Self {
-            format_version: FORMAT_VERSION,
-            command: result.command,
-            exit: result.exit,
-            summary,
-            roots,
-            packages,
-            files,
-            verdict,
-            releases,
-            topics,
-            rules,
-            matches,
-            symptoms,
-            edits: result.edits.as_ref().map(|edits| &*edits.rows),
-            state_commands: result
-                .edits
-                .as_ref()
-                .map_or(&[], |edits| &*edits.state_commands),
-            store,
-            bundle: result.bundle.as_ref(),
-            not_locked: result.not_locked.as_deref().unwrap_or_default(),
-        }
+        document
     }
 }
 
@@ -214,7 +198,7 @@ pub fn render_line(out: &mut dyn Write, result: &CommandResult) -> io::Result<()
 ///
 /// # Errors
 /// What the writer says.
-pub fn render_event(out: &mut dyn Write, event: &EventLine) -> io::Result<()> {
+pub fn render_event(out: &mut dyn Write, event: &Event<'_>) -> io::Result<()> {
     line(out, event)
 }
 
@@ -225,31 +209,35 @@ fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
 
 impl Summary {
     /// Counts what everything came to.
-    #[must_use]
-    pub fn of(roots: &[RootRow<'_>], packages: &[&PackageRow], files: Option<&[FileRow]>) -> Self {
-        let mut summary = Self {
-            roots: roots.len(),
-            packages: Some(packages.len()).filter(|count| *count > 0),
-            files: files.map(<[FileRow]>::len),
-            ..Self::default()
-        };
-        let files = files.unwrap_or_default();
+    fn of(document: &JsonDocument<'_>) -> Self {
+        let JsonDocument {
+            roots, packages, ..
+        } = document;
+        let files = document.files.as_deref().unwrap_or_default();
         let findings = roots
             .iter()
             .flat_map(|root| &root.findings)
             .chain(files.iter().flat_map(|file| &file.findings));
         let counts = Counts::of(findings.map(|finding| finding.severity));
-        (summary.errors, summary.warnings) = (counts.errors, counts.warnings);
-        summary.notes = counts.notes;
-        let statuses = roots
+        let failed = roots
             .iter()
             .map(|root| root.status)
-            .chain(files.iter().map(|file| file.status));
-        summary.failed = statuses
+            .chain(files.iter().map(|file| file.status))
             .filter(|status| *status == RootStatus::Failed)
             .count();
         let refused = |package: &&&PackageRow| matches!(package, PackageRow::Failed(_));
-        summary.failed += packages.iter().filter(refused).count();
-        summary
+        Self {
+            roots: roots.len(),
+            packages: Some(packages.len()).filter(|count| *count > 0),
+            files: document.files.as_ref().map(Vec::len),
+            errors: counts.errors,
+            warnings: counts.warnings,
+            notes: counts.notes,
+            // Files of facts are neither roots nor packages, but a refused one is a failure, too.
+            failed: failed
+                + packages.iter().filter(refused).count()
+                + document.store.map_or(0, |store| store.failures().count()),
+            ..Self::default()
+        }
     }
 }

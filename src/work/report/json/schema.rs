@@ -6,7 +6,8 @@ use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::Recursiv
 use serde_json::{Map, Value};
 use snapbox::{assert_data_eq, file};
 
-use super::{EventLine, JsonDocument};
+use super::JsonDocument;
+use crate::sources::net::Event;
 
 #[test]
 fn the_schema_in_the_repository_is_that_of_the_types() {
@@ -18,7 +19,9 @@ fn the_schema_in_the_repository_is_that_of_the_types() {
 
 #[test]
 fn the_schema_of_events_is_that_of_the_type() {
-    let text = serde_json::to_string_pretty(&schema_of::<EventLine>()).expect("JSON")
+    let mut schema = schema_of::<Event<'_>>();
+    describe_event(&mut schema);
+    let text = serde_json::to_string_pretty(&schema).expect("JSON")
         + "
 ";
     assert_data_eq!(text, file!["../../../../fixtures/schema/event.json"].raw());
@@ -32,7 +35,7 @@ fn schema_of<T: JsonSchema>() -> Schema {
 }
 
 /// Describes the field that says which variant a line is.
-pub(in crate::work::report) fn describe_event(schema: &mut Schema) {
+fn describe_event(schema: &mut Schema) {
     let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
     for variant in variants.into_iter().flatten() {
         // The types have no place for this text.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Overridden;
+use super::FilePlace;
 use crate::diag::Texts;
 use crate::effective::{EffectiveAttribute, EffectiveBlock, EffectiveModule};
 use crate::module_config::SourcePlace;
@@ -30,12 +30,9 @@ pub struct ConfiguredBlockRow {
     pub kind: String,
     /// The labels in their order.
     pub labels: Vec<String>,
-    /// The path of the file.
-    pub file: String,
-    /// The line of the header, from 1.
-    pub line: usize,
-    /// The column, from 1, in characters.
-    pub column: usize,
+    /// The place of the header.
+    #[serde(flatten)]
+    pub place: FilePlace,
     /// Remarks on it, as the reason why a dynamic block was not expanded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -54,15 +51,12 @@ pub struct ConfiguredArgumentRow {
     pub name: String,
     /// The expression in native syntax.
     pub value: String,
-    /// The path of the file.
-    pub file: String,
-    /// The line of the name, from 1.
-    pub line: usize,
-    /// The column, from 1, in characters.
-    pub column: usize,
+    /// The place of the name.
+    #[serde(flatten)]
+    pub place: FilePlace,
     /// The places of the arguments that it replaces; absent if it replaces none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub overrides: Vec<Overridden>,
+    pub overrides: Vec<FilePlace>,
 }
 
 impl ConfiguredModuleRow {
@@ -83,15 +77,10 @@ impl ConfiguredModuleRow {
 
 impl ConfiguredBlockRow {
     fn of(block: &EffectiveBlock<'_>, texts: &Texts) -> Self {
-        let Overridden {
-            file, line, column, ..
-        } = place(block.origin, texts);
         Self {
             kind: block.kind.to_string(),
             labels: block.labels.iter().map(ToString::to_string).collect(),
-            file,
-            line,
-            column,
+            place: place(block.origin, texts),
             remarks: block.remarks.clone(),
             arguments: block
                 .attributes()
@@ -107,15 +96,10 @@ impl ConfiguredBlockRow {
 
 impl ConfiguredArgumentRow {
     fn of(attribute: &EffectiveAttribute<'_>, texts: &Texts) -> Self {
-        let Overridden {
-            file, line, column, ..
-        } = place(attribute.origin, texts);
         Self {
             name: attribute.name.to_string(),
             value: attribute.text.to_string(),
-            file,
-            line,
-            column,
+            place: place(attribute.origin, texts),
             overrides: attribute
                 .replaces
                 .iter()
@@ -125,12 +109,6 @@ impl ConfiguredArgumentRow {
     }
 }
 
-fn place(place: SourcePlace, texts: &Texts) -> Overridden {
-    let at = texts.position(place.file, place.span.start);
-    Overridden {
-        file: texts.name(place.file).to_owned(),
-        line: at.line,
-        column: at.column,
-        constraints: None,
-    }
+fn place(place: SourcePlace, texts: &Texts) -> FilePlace {
+    FilePlace::new(place.file, place.span, texts)
 }

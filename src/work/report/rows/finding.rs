@@ -22,21 +22,9 @@ pub struct FindingRow {
     /// The platform of the hash or package concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
-    /// The path of the file with the fault.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    /// The line, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
-    /// The column, from 1, in characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub column: Option<usize>,
-    /// The line of its end, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end_line: Option<usize>,
-    /// The column behind its last character, from 1, in characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end_column: Option<usize>,
+    /// The place of the fault.
+    #[serde(flatten)]
+    pub range: Option<FileRange>,
     /// The fault, in one sentence without a period.
     pub title: String,
     /// The fault at that very place.
@@ -63,6 +51,17 @@ pub struct FindingRow {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Related {
+    /// The place.
+    #[serde(flatten)]
+    pub range: FileRange,
+    /// The meaning of the place; may be empty.
+    pub text: String,
+}
+
+/// A range of text in a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FileRange {
     /// The path of the file.
     pub file: String,
     /// The line, from 1.
@@ -73,8 +72,6 @@ pub struct Related {
     pub end_line: usize,
     /// The column behind its last character, from 1, in characters.
     pub end_column: usize,
-    /// The meaning of the place; may be empty.
-    pub text: String,
 }
 
 /// A finding that the project file turned off: it counts for nothing.
@@ -100,9 +97,9 @@ impl FindingRow {
             advisory: found.advisory.clone(),
             ..Self::new(&found.diagnostic, texts)
         };
-        let related = finding.related.iter_mut().map(|place| &mut place.file);
-        for file in finding.file.iter_mut().chain(related) {
-            *file = name(file);
+        let related = finding.related.iter_mut().map(|place| &mut place.range);
+        for range in finding.range.iter_mut().chain(related) {
+            range.file = name(&range.file);
         }
         finding
     }
@@ -110,27 +107,21 @@ impl FindingRow {
     /// Makes a finding of a diagnostic; provider and platform are the caller's to fill in.
     #[must_use]
     pub fn new(diagnostic: &Diagnostic, texts: &Texts) -> Self {
-        let place = diagnostic
-            .primary
-            .as_ref()
-            .map(|label| Related::new(label, texts));
-        let related = diagnostic.related.iter();
+        let place = |label| Related::new(label, texts);
+        let (range, detail) = match diagnostic.primary.as_ref().map(place) {
+            Some(Related { range, text }) => (Some(range), text),
+            None => (None, String::new()),
+        };
         Self {
             rule: diagnostic.code,
             severity: diagnostic.severity,
             provider: None,
             platform: None,
-            line: place.as_ref().map(|place| place.line),
-            column: place.as_ref().map(|place| place.column),
-            end_line: place.as_ref().map(|place| place.end_line),
-            end_column: place.as_ref().map(|place| place.end_column),
-            file: place.as_ref().map(|place| place.file.clone()),
+            range,
             title: shortened(&diagnostic.title, MAX_TEXT).into_owned(),
-            detail: place
-                .map(|place| place.text)
-                .filter(|note| !note.is_empty()),
+            detail: Some(detail).filter(|note| !note.is_empty()),
             help: diagnostic.help.clone(),
-            related: related.map(|label| Related::new(label, texts)).collect(),
+            related: diagnostic.related.iter().map(place).collect(),
             share: None,
             advisory: None,
             is_folded: false,
@@ -143,11 +134,13 @@ impl Related {
         let start = texts.position(label.file, label.span.start);
         let end = texts.position(label.file, label.span.end);
         Self {
-            file: texts.name(label.file).to_owned(),
-            line: start.line,
-            column: start.column,
-            end_line: end.line,
-            end_column: end.column,
+            range: FileRange {
+                file: texts.name(label.file).to_owned(),
+                line: start.line,
+                column: start.column,
+                end_line: end.line,
+                end_column: end.column,
+            },
             text: shortened(&label.note, MAX_TEXT).into_owned(),
         }
     }

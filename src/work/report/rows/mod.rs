@@ -9,7 +9,6 @@ mod configuration;
 mod convert;
 mod date;
 mod edit;
-mod event;
 mod finding;
 mod matrix;
 mod mirrored;
@@ -30,20 +29,21 @@ pub use configuration::{ConfiguredArgumentRow, ConfiguredBlockRow, ConfiguredMod
 pub use convert::ConvertedProvider;
 pub use date::{DateSource, PassedOverRelease, StatedDate};
 pub use edit::{EditRow, FileEdits};
-pub use event::EventLine;
-pub use finding::{FindingRow, Related, TurnedOffRow};
+pub use finding::{FileRange, FindingRow, Related, TurnedOffRow};
 pub use matrix::{MatrixRow, Outcome, Route};
 pub use mirrored::{BundleBase, MirrorBundle, MirroredProvider};
 pub use module::{ModuleKind, ModuleRow, RequiredProviderRow, shown_dir};
 pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionState};
 pub use package::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
-pub use place::{ComputedModule, ExplainedProvider, Overridden, PlaceKind, RequiringPlace};
+pub use place::{
+    ComputedModule, ExplainedProvider, FilePlace, Overridden, PlaceKind, RequiringPlace,
+};
 pub use provider::{
     BesidePackages, CheckedProvider, ComputedHash, DroppedHash, LockedHash, LockedProvider,
     Provenance, Provider, RemovedProvider, ReplacedHash, ShownHash, ShownProvider, SignerClass,
     SignerRow,
 };
-pub use rule::{RuleLevel, RuleRow, TopicRow};
+pub use rule::{RuleRow, TopicRow};
 pub use store::{
     CachedAdvisories, CachedModules, CollectedObjects, ExportedFacts, FactContradiction,
     IgnoredObjects, ImportedFile, NewKey, RemovedFacts, StoreReport, StoreStats,

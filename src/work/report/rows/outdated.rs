@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::StatedDate;
+use super::{FilePlace, StatedDate};
 use crate::addr::ProviderAddr;
 use crate::version::{Constraints, Upgrade, Version, VersionStep, step};
 
@@ -96,12 +96,9 @@ pub enum VersionState {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HoldingPlace {
-    /// The path of the file.
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
-    /// The column, from 1, in characters.
-    pub column: usize,
+    /// The place.
+    #[serde(flatten)]
+    pub place: FilePlace,
     /// The constraints that are written there.
     pub constraints: String,
     /// The address of the module that it is in, as in `module.network`; empty for the root module; null for

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::addr::ProviderAddr;
 use crate::config::ComputedCall;
+use crate::diag::{FileId, Span, Texts};
 pub use crate::requirement::RequirementOrigin as PlaceKind;
 use crate::version::{Constraints, Version};
 
@@ -73,19 +74,41 @@ pub struct RequiringPlace {
     pub is_in_test: bool,
 }
 
-/// A place that an override file replaces.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Overridden {
+pub struct FilePlace {
     /// The path of the file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
     /// The column, from 1, in characters.
     pub column: usize,
+}
+
+/// A place that an override file replaces.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Overridden {
+    /// The place.
+    #[serde(flatten)]
+    pub place: FilePlace,
     /// The constraints that no longer count, as written; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constraints: Option<String>,
+}
+
+impl FilePlace {
+    /// Finds the beginning of a range of text.
+    #[must_use]
+    pub fn new(file: FileId, span: Span, texts: &Texts) -> Self {
+        let at = texts.position(file, span.start);
+        Self {
+            file: texts.name(file).to_owned(),
+            line: at.line,
+            column: at.column,
+        }
+    }
 }
 
 impl ExplainedProvider {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::diag::{self, Severity};
+use crate::diag::Level;
 
 /// A rule: a kind of fault that has a name.
 #[derive(Clone, Debug, Serialize)]
@@ -11,7 +11,7 @@ pub struct RuleRow {
     /// Its name, as in the field of that name of findings.
     pub rule: &'static str,
     /// The level of its findings unless a project file says otherwise.
-    pub level: RuleLevel,
+    pub level: Level,
     /// The heading of its group in the list.
     pub topic: &'static str,
     /// The meaning, in one sentence without a period.
@@ -32,31 +32,4 @@ pub struct TopicRow {
     /// Its page of documentation, in Markdown; only if the topic was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<&'static str>,
-}
-
-/// The level of the findings of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(test, schemars(rename = "Level"))]
-pub enum RuleLevel {
-    /// They are not reported.
-    Off,
-    /// They are notes, which change no exit code.
-    Note,
-    /// They are warnings, which count as findings.
-    Warning,
-    /// They are errors, which count as findings.
-    Error,
-}
-
-impl From<diag::Level> for RuleLevel {
-    fn from(level: diag::Level) -> Self {
-        match level {
-            diag::Level::Off => Self::Off,
-            diag::Level::As(Severity::Note) => Self::Note,
-            diag::Level::As(Severity::Warning) => Self::Warning,
-            diag::Level::As(Severity::Error) => Self::Error,
-        }
-    }
 }

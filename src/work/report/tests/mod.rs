@@ -4,7 +4,7 @@ mod markdown;
 
 use snapbox::{assert_data_eq, file, str};
 
-use super::rows::{CheckedProvider, FindingRow, Provider, Related, TurnedOffRow};
+use super::rows::{CheckedProvider, FileRange, FindingRow, Provider, Related, TurnedOffRow};
 use super::{Checked, Failure, RootRow, RootStatus, Tone, github, junit, sarif};
 use crate::diag::{self, Rule};
 
@@ -15,11 +15,7 @@ pub(super) fn without_place(rule: &Rule, title: String) -> FindingRow {
         severity: rule.severity,
         provider: None,
         platform: None,
-        file: None,
-        line: None,
-        column: None,
-        end_line: None,
-        end_column: None,
+        range: None,
         title,
         detail: None,
         help: None,
@@ -55,11 +51,13 @@ fn root(path: &str, status: RootStatus) -> RootRow<'static> {
 fn finding(rule: &str, file: &str, title: &str) -> FindingRow {
     FindingRow {
         provider: Some("example.com/t/x".to_owned()),
-        file: Some(file.to_owned()),
-        line: Some(4),
-        column: Some(1),
-        end_line: Some(4),
-        end_column: Some(27),
+        range: Some(FileRange {
+            file: file.to_owned(),
+            line: 4,
+            column: 1,
+            end_line: 4,
+            end_column: 27,
+        }),
         help: Some(diag::RootCommand::new("lockctl lock").run("")),
         ..without_place(diag::named(rule), title.to_owned())
     }
@@ -88,11 +86,13 @@ fn three_roots() -> Checked<'static> {
     incomplete.detail = Some("none is known to be that of darwin_arm64".to_owned());
     let mut outside = finding("version-outside-constraint", "m/main.tf", "Locked at 1.1.0");
     outside.related = vec![Related {
-        file: "live/a/.terraform.lock.hcl".to_owned(),
-        line: 5,
-        column: 17,
-        end_line: 5,
-        end_column: 24,
+        range: FileRange {
+            file: "live/a/.terraform.lock.hcl".to_owned(),
+            line: 5,
+            column: 17,
+            end_line: 5,
+            end_column: 24,
+        },
         text: "locked here".to_owned(),
     }];
     bad.findings = vec![incomplete, outside.clone()];
@@ -349,13 +349,13 @@ fn fingerprints_stay_when_lines_move_and_distinguish_findings() {
     };
     let mut checked = three_roots();
     let mut again = checked.roots[0].findings[0].clone();
-    again.line = Some(40);
+    again.range.as_mut().expect("a place").line = 40;
     checked.roots[0].findings.push(again);
     let before = fingerprints(&checked);
     let distinct: std::collections::BTreeSet<&String> = before.iter().collect();
     assert_eq!(distinct.len(), before.len());
     for finding in &mut checked.roots[0].findings {
-        finding.line = finding.line.map(|line| line + 7);
+        finding.range.as_mut().expect("a place").line += 7;
         finding.title.push_str(", differently");
     }
     checked.roots[1].findings = Vec::new();
@@ -366,7 +366,8 @@ fn fingerprints_stay_when_lines_move_and_distinguish_findings() {
 fn paths_are_uris_from_the_top_on() {
     let mut checked = three_roots();
     let mut uri = |path: &str| {
-        checked.roots[0].findings[0].file = Some(path.to_owned());
+        let range = checked.roots[0].findings[0].range.as_mut();
+        range.expect("a place").file = path.to_owned();
         let log = log(&checked);
         let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
         let place = &place["artifactLocation"];

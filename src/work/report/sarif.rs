@@ -2,28 +2,26 @@
 //!
 //! What code scanning services read:
 //! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>. Braces in messages are not
-//! doubled (section 3.11.5): no message has arguments, and readers show it unchanged.
+//! doubled (section 3.11.5): no message has arguments, and readers show it unchanged. Our severities
+//! have the names of the standard's levels (3.27.10).
+//!
+//! The standard leaves the order of fields open; it is alphabetical here. A test holds what is written against
+//! the schema.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use super::Checked;
 use super::RootRow;
 use super::fold::capitalized;
-use super::rows::FindingRow;
+use super::rows::{FileRange, FindingRow, Related};
 use super::style::harmless_lines;
-use crate::diag::{self, NamedAdvisory, Severity, rules};
+use crate::diag::{self, NamedAdvisory, rules};
 use crate::hash::Sha256Stream;
-
-mod log;
-
-use log::{
-    ArtifactLocation, Message, Notification, PhysicalLocation, Region, RuleConfiguration,
-    RuleDescriptor, RuleText, SarifDriver, SarifInvocation, SarifLocation, SarifLog, SarifRun,
-    Suppression, Tool,
-};
 
 /// Maximum number of results: GitHub refuses a run that has more.
 const MAX_RESULTS: usize = 25_000;
@@ -53,42 +51,38 @@ const FINGERPRINT_BYTES: usize = 16;
 /// What the writer says.
 pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let (results, left_out) = results(checked);
-    let mut failures: Vec<Notification> = checked
+    let mut notifications: Vec<Value> = checked
         .failures(usize::MAX - 1)
         .iter()
-        .map(|text| notification(text, Severity::Error))
+        .map(|text| json!({ "level": "error", "message": message(text) }))
         .collect();
     if left_out > 0 {
         let text = format!("{left_out} more results are not shown here");
-        failures.push(notification(&text, Severity::Warning));
+        notifications.push(json!({ "level": "warning", "message": message(&text) }));
     }
-    let top = ArtifactLocation {
-        description: Some(Message {
-            text: "the top of the repository".to_owned(),
-        }),
-        ..ArtifactLocation::default()
-    };
-    let driver = SarifDriver {
-        name: "lockctl",
-        rules: results.rules.iter().map(SarifRule::describe).collect(),
-        version: env!("CARGO_PKG_VERSION"),
-    };
-    let run = SarifRun {
-        column_kind: "unicodeCodePoints",
-        invocations: vec![SarifInvocation {
-            execution_successful: checked.is_complete(),
-            exit_code: checked.exit,
-            tool_execution_notifications: failures,
+    let log = json!({
+        "$schema": SCHEMA,
+        "runs": [{
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{
+                "executionSuccessful": checked.is_complete(),
+                "exitCode": checked.exit,
+                "toolExecutionNotifications": notifications,
+            }],
+            "originalUriBaseIds": {
+                TOP: { "description": { "text": "the top of the repository" } },
+            },
+            "results": results.all,
+            "tool": {
+                "driver": {
+                    "name": "lockctl",
+                    "rules": results.rules.iter().map(SarifRule::describe).collect::<Vec<_>>(),
+                    "version": env!("CARGO_PKG_VERSION"),
+                },
+            },
         }],
-        original_uri_base_ids: BTreeMap::from([(TOP, top)]),
-        results: results.all,
-        tool: Tool { driver },
-    };
-    let log = SarifLog {
-        schema: SCHEMA,
-        runs: vec![run],
-        version: "2.1.0",
-    };
+        "version": "2.1.0",
+    });
     serde_json::to_writer_pretty(&mut *out, &log)?;
     writeln!(out)
 }
@@ -96,7 +90,7 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
 /// Results on their way, with what they refer to.
 #[derive(Default)]
 struct Results {
-    all: Vec<log::SarifResult>,
+    all: Vec<Value>,
     /// The rules of the results, in the order of their first use.
     rules: Vec<SarifRule>,
     /// Number of earlier findings with the same fingerprint but for its count.
@@ -148,41 +142,46 @@ impl Results {
                 self.rules.len() - 1
             });
         let fingerprint = self.fingerprint(finding);
-        // A region needs a line; a file that cannot be read has none. GitHub refuses a result without
-        // any place, so one without a file is at the directory of its root.
-        let dir = || format!("{}/", root.path.trim_end_matches('/'));
-        let file = finding.file.clone().unwrap_or_else(dir);
-        let begin = finding.line.zip(finding.column);
-        let region = begin.filter(|_| finding.file.is_some()).map(|begin| {
-            let (line, column) = begin;
-            let end_line = finding.end_line.unwrap_or(line);
-            region(begin, (end_line, finding.end_column.unwrap_or(column)))
+        let place = match &finding.range {
+            Some(range) => location(&range.file, Some(region(range)), ""),
+            // GitHub refuses a result without any place.
+            None => location(&format!("{}/", root.path.trim_end_matches('/')), None, ""),
+        };
+        let mut result = json!({
+            "level": finding.severity,
+            "locations": [place],
+            "message": message(&finding.lines()),
+            "partialFingerprints": { FINGERPRINT: fingerprint },
         });
-        let suppression = reason.map(|reason| Suppression {
-            justification: harmless_lines(reason),
+        // Provider and platform are no fields of the standard.
+        let properties: BTreeMap<&str, &String> = [
+            ("platform", &finding.platform),
+            ("provider", &finding.provider),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.as_ref()?)))
+        .collect();
+        if !properties.is_empty() {
+            result["properties"] = json!(properties);
+        }
+        let related: Vec<Value> = finding
+            .related
+            .iter()
+            .take(MAX_RELATED)
+            .map(|Related { range, text }| location(&range.file, Some(region(range)), text))
+            .collect();
+        if !related.is_empty() {
+            result["relatedLocations"] = related.into();
+        }
+        result["ruleId"] = rule.id().into();
+        result["ruleIndex"] = index.into();
+        // An empty list would say that suppressions were looked for (3.27.23).
+        if let Some(reason) = reason {
             // The project file is not the file that the finding is in (3.35).
-            kind: "external",
-        });
-        self.all.push(log::SarifResult {
-            level: finding.severity,
-            locations: vec![location(&file, region, "")],
-            message: message(&finding.lines()),
-            partial_fingerprints: BTreeMap::from([(FINGERPRINT, fingerprint)]),
-            properties: properties(finding),
-            related_locations: finding
-                .related
-                .iter()
-                .take(MAX_RELATED)
-                .map(|place| {
-                    let end = (place.end_line, place.end_column);
-                    let region = self::region((place.line, place.column), end);
-                    location(&place.file, Some(region), &place.text)
-                })
-                .collect(),
-            rule_id: rule.id().to_owned(),
-            rule_index: index,
-            suppressions: suppression.into_iter().collect(),
-        });
+            result["suppressions"] =
+                json!([{ "justification": harmless_lines(reason), "kind": "external" }]);
+        }
+        self.all.push(result);
     }
 
     /// Hashes what stays the same when lines move: rule, provider, platform, file, and a count of
@@ -195,7 +194,7 @@ impl Results {
             advisory.or(Some(finding.rule)),
             finding.provider.as_deref(),
             finding.platform.as_deref(),
-            finding.file.as_deref(),
+            finding.range.as_ref().map(|range| &*range.file),
         ];
         let parts = parts.map(Option::unwrap_or_default).join("\0");
         let count = self.seen.entry(parts.clone()).or_default();
@@ -210,44 +209,22 @@ impl Results {
     }
 }
 
-fn properties(finding: &FindingRow) -> BTreeMap<&'static str, String> {
-    let known = [
-        ("provider", &finding.provider),
-        ("platform", &finding.platform),
-    ];
-    known
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value.clone()?)))
-        .collect()
-}
-
 /// Describes a rule of the table, with its page as the help.
-fn rule(name: &str) -> RuleDescriptor {
+fn rule(name: &str) -> Value {
     let rule = diag::named(name);
-    let text = |text| RuleText {
-        markdown: None,
-        text,
-    };
     // A page begins with headings; the first text below them says what the rule means.
     let first_paragraph = rule
         .page
         .split("\n\n")
         .find(|part| !part.starts_with('#'))
         .unwrap_or(rule.meaning);
-    RuleDescriptor {
-        default_configuration: RuleConfiguration {
-            enabled: !rule.is_off,
-            level: rule.severity,
-        },
-        full_description: text(first_paragraph.trim_end().replace('\n', " ")),
-        help: RuleText {
-            markdown: Some(rule.page),
-            text: rule.page.to_owned(),
-        },
-        help_uri: None,
-        id: rule.name.to_owned(),
-        short_description: text(format!("{}.", capitalized(rule.meaning))),
-    }
+    json!({
+        "defaultConfiguration": { "enabled": !rule.is_off, "level": rule.severity },
+        "fullDescription": { "text": first_paragraph.trim_end().replace('\n', " ") },
+        "help": { "markdown": rule.page, "text": rule.page },
+        "id": rule.name,
+        "shortDescription": { "text": format!("{}.", capitalized(rule.meaning)) },
+    })
 }
 
 impl SarifRule {
@@ -258,17 +235,11 @@ impl SarifRule {
         }
     }
 
-    fn describe(&self) -> RuleDescriptor {
+    fn describe(&self) -> Value {
         let advisory = match self {
             Self::Named(name) => return rule(name),
             Self::Advisory(advisory) => advisory,
         };
-        // The text comes from a database, so it is not put into fields that are rendered as Markdown.
-        let text = |text: &str| RuleText {
-            markdown: None,
-            text: message(text).text,
-        };
-        let known = rule(rules::KNOWN_VULNERABILITY);
         let names = advisory.aliases.join(", ");
         let names = if names.is_empty() {
             advisory.id.clone()
@@ -280,36 +251,40 @@ impl SarifRule {
         } else {
             &advisory.summary
         };
-        RuleDescriptor {
-            full_description: text(summary),
-            help: text(&format!("{names}: {summary}")),
-            help_uri: Some(advisory.url.clone()).filter(|url| url.starts_with("https://")),
-            id: advisory.id.clone(),
-            short_description: text(summary),
-            ..known
+        // The text comes from a database, so it is not put into fields that are rendered as Markdown.
+        let mut described = json!({
+            "defaultConfiguration": rule(rules::KNOWN_VULNERABILITY)["defaultConfiguration"],
+            "fullDescription": message(summary),
+            "help": message(&format!("{names}: {summary}")),
+        });
+        if advisory.url.starts_with("https://") {
+            described["helpUri"] = advisory.url.clone().into();
         }
+        described["id"] = advisory.id.clone().into();
+        described["shortDescription"] = message(summary);
+        described
     }
 }
 
-fn location(file: &str, region: Option<Region>, text: &str) -> SarifLocation {
+fn location(file: &str, region: Option<Value>, text: &str) -> Value {
     // On Windows `/x` lacks a drive and is not absolute, but it is not below the repository either.
     let is_absolute = Path::new(file).is_absolute() || file.starts_with('/');
-    let uri = match file.split_once(":/") {
-        _ if !is_absolute => encoded(file),
+    let artifact = match file.split_once(":/") {
+        _ if !is_absolute => json!({ "uri": encoded(file), "uriBaseId": TOP }),
         // A drive is written behind a slash, with its colon unescaped (RFC 8089, E.2).
-        Some((drive, rest)) if drive.len() == 1 => format!("file:///{drive}:/{}", encoded(rest)),
-        _ => format!("file://{}", encoded(file)),
+        Some((drive, rest)) if drive.len() == 1 => {
+            json!({ "uri": format!("file:///{drive}:/{}", encoded(rest)) })
+        }
+        _ => json!({ "uri": format!("file://{}", encoded(file)) }),
     };
-    SarifLocation {
-        message: (!text.is_empty()).then(|| message(text)),
-        physical_location: PhysicalLocation {
-            artifact_location: ArtifactLocation {
-                uri: Some(uri),
-                uri_base_id: (!is_absolute).then_some(TOP),
-                ..ArtifactLocation::default()
-            },
-            region,
-        },
+    let mut place = json!({ "artifactLocation": artifact });
+    if let Some(region) = region {
+        place["region"] = region;
+    }
+    if text.is_empty() {
+        json!({ "physicalLocation": place })
+    } else {
+        json!({ "message": message(text), "physicalLocation": place })
     }
 }
 
@@ -327,25 +302,17 @@ fn encoded(path: &str) -> String {
     out
 }
 
-fn region(start: (usize, usize), end: (usize, usize)) -> Region {
-    Region {
-        end_column: end.1,
-        end_line: end.0,
-        start_column: start.1,
-        start_line: start.0,
-    }
+/// Makes a range of text; lines and columns count from 1, and the last column is not part of it (3.30).
+fn region(range: &FileRange) -> Value {
+    json!({
+        "endColumn": range.end_column,
+        "endLine": range.end_line,
+        "startColumn": range.column,
+        "startLine": range.line,
+    })
 }
 
 /// Makes a message without links from foreign text (section 3.11.6).
-fn message(text: &str) -> Message {
-    Message {
-        text: harmless_lines(text).replace("](", "] ("),
-    }
-}
-
-fn notification(text: &str, level: Severity) -> Notification {
-    Notification {
-        level,
-        message: message(text),
-    }
+fn message(text: &str) -> Value {
+    json!({ "text": harmless_lines(text).replace("](", "] (") })
 }
