@@ -1,7 +1,6 @@
 //! Credentials for hosts: tokens of the CLI configuration, and those of a credentials helper.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use serde::Deserialize;
 
@@ -9,8 +8,8 @@ use crate::addr::Hostname;
 use crate::cliconfig::{CliConfig, HelperProgram};
 use crate::parallel::Memo;
 use crate::run::World;
-use crate::run::user::helper_program;
-use crate::world::{Credentials, FileKind, Secret};
+use crate::run::user::helper_program::Helper;
+use crate::world::{Credentials, Secret};
 
 /// Credentials for hosts; a helper is run at most once for each (`cliconfig` rules 4.3).
 pub(crate) struct HostTokens<'a> {
@@ -54,10 +53,12 @@ impl<'a> HostTokens<'a> {
     }
 
     fn ask(&self, helper: &HelperProgram, host: &Hostname) -> Answer {
-        let fault = |reason: String| format!("the credentials helper {:?} {reason}", helper.name);
         // The programs ignore a helper that is not installed.
-        let Some(path) = self.find(helper) else {
-            return Err(fault("is not installed".to_owned()));
+        let program = Helper {
+            kind: "credentials helper",
+            name: &helper.name,
+            prefix: "terraform-credentials-",
+            dirs: helper.dirs.clone(),
         };
         let args: Vec<OsString> = helper
             .args
@@ -66,28 +67,14 @@ impl<'a> HostTokens<'a> {
             .chain(["get", host.ascii()])
             .map(OsString::from)
             .collect();
-        let ended = helper_program::run(self.world, &path, &args, b"").map_err(fault)?;
+        let ended = program.run(self.world, &args, b"")?;
         if ended.code != Some(0) {
-            return Err(fault(helper_program::failed(&ended)));
+            return Err(program.failed(&ended));
         }
         // What it printed may be a token, so no message repeats it.
-        let printed: Result<Printed, _> = serde_json::from_slice(&ended.stdout);
-        let printed =
-            printed.map_err(|_| fault("prints no JSON object with a token".to_owned()))?;
+        let printed: Printed = serde_json::from_slice(&ended.stdout)
+            .map_err(|_| program.fault("prints no JSON object with a token"))?;
         Ok(printed.token.map(Secret::new))
-    }
-
-    fn find(&self, helper: &HelperProgram) -> Option<PathBuf> {
-        if !helper_program::is_plain(&helper.name) {
-            return None;
-        }
-        let suffix = std::env::consts::EXE_SUFFIX;
-        let name = format!("terraform-credentials-{}{suffix}", helper.name);
-        helper
-            .dirs
-            .iter()
-            .map(|dir| dir.join(&name))
-            .find(|path| self.world.disk.kind(path).ok() == Some(FileKind::File))
     }
 }
 

@@ -111,18 +111,10 @@ impl<'a> Sources<'a> {
         let number = if is_needed {
             self.source(root, texts)?
         } else {
-            self.setups.push(SourceSetup {
-                flavor: root.flavor,
-                choice: self.choice(root),
-                dirs: Vec::new(),
-                net: self.session.net(root.flavor),
-                packages: None,
+            self.add(SourceSetup {
                 is_needed: false,
-                statements: StatementSource::None,
-                diagnostics: Vec::new(),
-                is_reported: false,
-            });
-            self.setups.len() - 1
+                ..self.unset(root.flavor, self.choice(root))
+            })
         };
         let setup = &self.setups[number];
         if setup.is_needed && setup.packages.is_none() {
@@ -182,8 +174,27 @@ impl<'a> Sources<'a> {
             return Ok(number);
         }
         let setup = self.chosen(choice, root, texts)?;
+        Ok(self.add(setup))
+    }
+
+    fn add(&mut self, setup: SourceSetup<'a>) -> usize {
         self.setups.push(setup);
-        Ok(self.setups.len() - 1)
+        self.setups.len() - 1
+    }
+
+    /// Begins to set up a source.
+    fn unset(&self, flavor: Flavor, choice: PackageSource) -> SourceSetup<'a> {
+        SourceSetup {
+            flavor,
+            choice,
+            dirs: Vec::new(),
+            net: self.session.net(flavor),
+            packages: None,
+            is_needed: true,
+            statements: StatementSource::None,
+            diagnostics: Vec::new(),
+            is_reported: false,
+        }
     }
 
     /// Lists the providers that a root needs no package of.
@@ -240,37 +251,22 @@ impl<'a> Sources<'a> {
         if let Some(number) = number {
             return number;
         }
-        let plain_net = self.session.net(flavor);
+        let mut setup = self.unset(flavor, choice);
+        setup.dirs = dirs;
         let followed = self.followed(flavor, texts);
-        let setup = match &mut followed.methods {
-            Some(methods) => SourceSetup {
-                flavor,
-                choice,
-                dirs,
-                net: methods.net().clone(),
-                packages: Some(Box::new(methods.source(&root.dir))),
-                is_needed: true,
-                statements: methods
-                    .direct()
-                    .map_or(StatementSource::None, StatementSource::Beside),
-                diagnostics: std::mem::take(&mut followed.diagnostics),
-                is_reported: false,
-            },
+        match &mut followed.methods {
+            Some(methods) => {
+                setup.net = methods.net().clone();
+                setup.packages = Some(Box::new(methods.source(&root.dir)));
+                if let Ok(registries) = methods.direct() {
+                    setup.statements = StatementSource::Beside(registries);
+                }
+                setup.diagnostics = std::mem::take(&mut followed.diagnostics);
+            }
             // Each root reports why it is not locked.
-            None => SourceSetup {
-                flavor,
-                choice,
-                dirs,
-                net: plain_net,
-                packages: None,
-                is_needed: true,
-                statements: StatementSource::None,
-                diagnostics: followed.diagnostics.clone(),
-                is_reported: false,
-            },
-        };
-        self.setups.push(setup);
-        self.setups.len() - 1
+            None => setup.diagnostics.clone_from(&followed.diagnostics),
+        }
+        self.add(setup)
     }
 
     /// Sets up the source that was chosen, if that is not the CLI configuration.
@@ -281,17 +277,7 @@ impl<'a> Sources<'a> {
         texts: &mut Texts,
     ) -> Result<SourceSetup<'a>, Failure> {
         let flavor = root.flavor;
-        let mut setup = SourceSetup {
-            flavor,
-            choice,
-            dirs: Vec::new(),
-            net: self.session.net(flavor),
-            packages: None,
-            is_needed: true,
-            statements: StatementSource::None,
-            diagnostics: Vec::new(),
-            is_reported: false,
-        };
+        let mut setup = self.unset(flavor, choice);
         let place = match &setup.choice {
             PackageSource::FilesystemMirror(dir) => {
                 // No CLI configuration is read for it: its errors are none of this run.
