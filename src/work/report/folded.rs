@@ -100,6 +100,15 @@ impl View<'_> {
         self.all[member.root][member.finding].0
     }
 
+    /// Names the provider of a finding by the rules of its root.
+    fn provider(&self, member: FindingIndex) -> Option<String> {
+        let provider = self.finding(member).provider.as_ref()?;
+        Some(match self.result.roots()[member.root].flavor {
+            Some(flavor) => provider.short(flavor),
+            None => provider.to_string(),
+        })
+    }
+
     fn block(&self, fold: &Fold) -> TextBlock {
         let first = &self.finding(fold.members[0]).diagnostic;
         if let [_] = fold.members[..] {
@@ -107,76 +116,51 @@ impl View<'_> {
         }
         let by_root = fold.by_root();
         let is_shared = by_root.len() > 1;
-        // Roots that share a file have the very same finding in it.
-        if is_shared && fold.title == first.title {
-            return TextBlock::Several(Several {
+        let has_common_title = diag::named(fold.rule).together.is_some();
+        let mut several = if is_shared && fold.title == first.title {
+            // Roots that share a file have the very same finding in it.
+            Several {
                 notes: vec![self.roots_in_words(&by_root)],
-                help: fold.help.clone(),
                 ..Several::of(first, vec![FaultLine::Source(first.primary.clone())])
-            });
-        }
-        if diag::named(fold.rule).together.is_none() && fold.title.starts_with(&first.title) {
-            return TextBlock::Several(self.same_sentence(fold, first));
-        }
-        let mut notes = fold.members.iter().filter_map(|member| {
+            }
+        } else if !has_common_title && fold.title.starts_with(&first.title) {
+            cut(self.places(fold).into_iter().map(FaultLine::Name), first)
+        } else if is_shared {
+            let lines = by_root.iter().map(|own| self.root_line(fold, own));
+            cut(lines, first)
+        } else {
+            self.in_one_root(&fold.members, first)
+        };
+        several.title.clone_from(&fold.title);
+        several.help.clone_from(&fold.help);
+        TextBlock::Several(several)
+    }
+
+    /// Lists the places of findings with the same title; roots share files, which are named once.
+    fn places(&self, fold: &Fold) -> BTreeSet<String> {
+        let place = |member: &FindingIndex| match &self.finding(*member).diagnostic.primary {
+            Some(label) => place(label, &self.result.texts),
+            None => self.roots[member.root].path.clone(),
+        };
+        fold.members.iter().map(place).collect()
+    }
+
+    /// Shows findings of one root, a line for each.
+    fn in_one_root(&self, members: &[FindingIndex], first: &Diagnostic) -> Several {
+        let mut notes = members.iter().filter_map(|member| {
             let label = self.finding(*member).diagnostic.primary.as_ref();
             label.map(|label| &*label.note)
         });
         // A note that all lines would repeat is said once, below them.
         let first_note = notes.next().filter(|note| !note.is_empty());
         let is_same_note = notes.all(|note| Some(note) == first_note);
-        let shown = |all: usize| all.min(MAX_LINES);
-        let hidden = |all: usize| all - shown(all);
-        let (lines, more, notes) = if is_shared {
-            let lines = by_root[..shown(by_root.len())]
-                .iter()
-                .map(|own| self.root_line(fold, own))
-                .collect();
-            let more = match hidden(by_root.len()) {
-                0 => None,
-                n => Some(format!("and {n} more (-v shows each)")),
-            };
-            (lines, more, Vec::new())
-        } else {
-            let lines = fold.members[..shown(fold.members.len())]
-                .iter()
-                .map(|member| self.line(*member, is_same_note))
-                .collect();
-            let more = match hidden(fold.members.len()) {
-                0 => None,
-                n => Some(format!("and {n} more")),
-            };
-            let note = first_note.filter(|_| is_same_note);
-            (lines, more, note.map(str::to_owned).into_iter().collect())
-        };
-        TextBlock::Several(Several {
-            code: fold.rule,
-            severity: fold.severity,
-            title: fold.title.clone(),
-            lines,
-            more,
-            notes,
-            help: fold.help.clone(),
-        })
-    }
-
-    /// Shows findings with the same title by their places; roots share files, which are named once.
-    fn same_sentence(&self, fold: &Fold, first: &Diagnostic) -> Several {
-        let places: BTreeSet<String> = fold
-            .members
+        let lines = members
             .iter()
-            .map(|member| match &self.finding(*member).diagnostic.primary {
-                Some(label) => place(label, &self.result.texts),
-                None => self.roots[member.root].path.clone(),
-            })
-            .collect();
-        let hidden = places.len().saturating_sub(MAX_LINES);
-        let lines = places.into_iter().take(MAX_LINES).map(FaultLine::Name);
+            .map(|member| self.line(*member, is_same_note));
+        let note = first_note.filter(|_| is_same_note);
         Several {
-            title: fold.title.clone(),
-            more: (hidden > 0).then(|| format!("and {hidden} more (-v shows each)")),
-            help: fold.help.clone(),
-            ..Several::of(first, lines.collect())
+            notes: note.map(str::to_owned).into_iter().collect(),
+            ..cut(lines, first)
         }
     }
 
@@ -210,11 +194,7 @@ impl View<'_> {
 
     /// Returns the name of the provider of a finding, if the line of its place does not show it.
     fn name_beside(&self, member: FindingIndex, label: &Label) -> Option<String> {
-        let provider = self.finding(member).provider.as_ref()?;
-        let name = match self.result.roots()[member.root].flavor {
-            Some(flavor) => provider.short(flavor),
-            None => provider.to_string(),
-        };
+        let name = self.provider(member)?;
         let texts = &self.result.texts;
         let line = texts.line(label.file, label.span.start);
         let line = texts.bytes(label.file).get(line).unwrap_or_default();
@@ -226,13 +206,10 @@ impl View<'_> {
     fn root_line(&self, fold: &Fold, own: &[FindingIndex]) -> FaultLine {
         let root = &self.result.roots()[own[0].root];
         let mut names: Vec<String> = Vec::new();
-        for member in own {
-            let provider = self.finding(*member).provider.as_ref();
-            let name = provider.map(|provider| match root.flavor {
-                Some(flavor) => provider.short(flavor),
-                None => provider.to_string(),
-            });
-            names.extend(name.filter(|name| !names.contains(name)));
+        for name in own.iter().filter_map(|at| self.provider(*at)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
         }
         let mut text = first_names(names.into_iter(), MAX_NAMES).join(", ");
         // Without a title for several and without a provider, only the own title says what is wrong.
@@ -297,6 +274,15 @@ impl View<'_> {
         Table::new(COLUMNS, rows)
             .naming(RootNames::Hidden)
             .at_most(MAX_ROWS)
+    }
+}
+
+/// Makes one block of the first lines, and counts the others.
+fn cut(lines: impl ExactSizeIterator<Item = FaultLine>, first: &Diagnostic) -> Several {
+    let hidden = lines.len().saturating_sub(MAX_LINES);
+    Several {
+        more: (hidden > 0).then(|| format!("and {hidden} more (-v shows each)")),
+        ..Several::of(first, lines.take(MAX_LINES).collect())
     }
 }
 

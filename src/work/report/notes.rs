@@ -103,38 +103,19 @@ fn unset_variables(roots: &[RootResult]) -> Option<TextBlock> {
         .iter()
         .flat_map(|root| &root.missing_values.variables)
         .collect();
-    let shown = if names.len() > MAX_VARIABLES + 1 {
-        MAX_VARIABLES
-    } else {
-        names.len()
-    };
-    let mut list: Vec<String> = names
-        .iter()
-        .take(shown)
-        .map(|name| format!("var.{name}"))
-        .collect();
-    let last = match names.len() - shown {
-        // The last name becomes the one behind "and"; without any name there is no sentence.
-        0 => list.pop()?,
-        more => format!("{more} more"),
-    };
-    let list = if list.is_empty() {
-        last
-    } else {
-        format!("{} and {last}", list.join(", "))
-    };
-    let (have, them) = if names.len() == 1 {
-        ("has", "one")
-    } else {
-        ("have", "values")
-    };
+    if names.is_empty() {
+        return None;
+    }
+    let have = if names.len() == 1 { "has" } else { "have" };
+    let list = names.iter().map(|name| format!("var.{name}"));
+    let list = first_names(list, MAX_VARIABLES).join(", ");
     let where_ = if roots.len() > 1 {
         format!(" in {concerned} of {} roots", roots.len())
     } else {
         String::new()
     };
     let text = format!(
-        "{list} {have} no value{where_}: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives {them})"
+        "{list} {have} no value{where_}: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives one)"
     );
     Some(TextBlock::Remark(Tone::Note, text))
 }
@@ -296,17 +277,12 @@ pub fn failures(result: &CommandResult, verbose: bool) -> Vec<TextBlock> {
             blocks.push(TextBlock::Failure(failure.clone()));
             continue;
         }
-        // The last cause may name the places of a root.
-        let before_last = |failure: &Failure| {
-            let last = failure.causes.len().saturating_sub(1);
-            failure.causes[..last].to_vec()
-        };
-        // One remedy and one cause make one message; the titles may name different providers.
+        // One remedy and one cause make one message: titles may name different providers, and causes the places of a
+        // root.
         let is_alike = |other: &Failure| {
             failure.help.is_some()
                 && other.help == failure.help
-                && (other.causes.first() == failure.causes.first()
-                    || other.title == failure.title && before_last(other) == before_last(failure))
+                && (other.causes.first() == failure.causes.first() || other.title == failure.title)
         };
         let alike = failures.iter().filter(|(other, _)| is_alike(other)).count();
         let mut shown = failure.clone();

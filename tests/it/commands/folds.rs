@@ -67,7 +67,7 @@ warning[platforms-incomplete]: 4 of 5 wanted platforms are missing for 7 of 7 pr
 28 | provider "registry.terraform.io/acme/c" {
 40 | provider "registry.terraform.io/acme/d" {
 52 | provider "registry.terraform.io/acme/e" {
-... and 2 more
+... and 2 more (-v shows each)
    = note: 1 h1: recorded; its platform is unknown
    = help: run `lockctl lock live` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
 

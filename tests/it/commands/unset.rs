@@ -59,7 +59,7 @@ fn the_lock_file_is_that_of_a_root_without_such_blocks() {
     assert_eq!(lab.read(LOCK), wanted);
     outcome.stderr_eq(str![[r#"
 note: acme/demo 1.2.0 is available
-note: var.bucket and var.key have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives values)
+note: var.bucket, var.key have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives one)
 
 "#]]);
     std::fs::remove_file(lab.path(LOCK)).unwrap();
@@ -108,7 +108,7 @@ fn a_root_is_judged_as_any_other() {
 
 "#]]);
     outcome.stderr_eq(str![[r#"
-note: var.bucket and var.key have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives values)
+note: var.bucket, var.key have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives one)
 
 "#]]);
     let outcome = verify(&lab, &["-v", "--only", "configuration"]).exits(0);
