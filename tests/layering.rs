@@ -228,9 +228,14 @@ fn rooms_name_each_other_by_crate_only() {
 fn no_output_is_put_together_by_hand() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for (_, path, text) in sources() {
-        // The schema is a value of no type; only what it is made of is one.
+        // The schema is a value of no type; only what it is made of is one. Documents of foreign standards have the
+        // schema of the standard, which tests hold them against.
         let prints = ["work", "front"].map(|wing| path.starts_with(src.join(wing)));
-        if !prints.contains(&true) || path.ends_with("report/json/schema.rs") {
+        let is_foreign = ["report/sarif.rs", "report/json/schema.rs"]
+            .iter()
+            .any(|file| path.ends_with(file))
+            || path.starts_with(src.join("work/sbom"));
+        if !prints.contains(&true) || is_foreign {
             continue;
         }
         for word in ["json!(", "serde_json::Value", "serde_json::{"] {

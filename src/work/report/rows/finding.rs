@@ -51,7 +51,7 @@ pub struct FindingRow {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Related {
-    /// The place.
+    /// The file, the line and the column.
     #[serde(flatten)]
     pub range: FileRange,
     /// The meaning of the place; may be empty.

@@ -96,7 +96,7 @@ pub enum VersionState {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HoldingPlace {
-    /// The place.
+    /// The file, the line and the column.
     #[serde(flatten)]
     pub place: FilePlace,
     /// The constraints that are written there.

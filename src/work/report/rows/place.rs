@@ -90,7 +90,7 @@ pub struct FilePlace {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Overridden {
-    /// The place.
+    /// The file, the line and the column.
     #[serde(flatten)]
     pub place: FilePlace,
     /// The constraints that no longer count, as written; absent if there are none.
