@@ -5,8 +5,8 @@ use std::process::Command;
 
 /// Maximum number of crates of a program with `lockctl-core`, that one included.
 /// `toml_edit` reads `mise.toml` and brings two; `serde_json` reads the logins of Docker and brings three; `strsim` finds
-/// what a mistyped name means.
-const MAX_CRATES: usize = 88;
+/// what a mistyped name means. One is a feature of the tests alone, which `resolver = "1"` counts here.
+const MAX_CRATES: usize = 89;
 
 #[track_caller]
 fn crates(package: &str) -> BTreeSet<String> {

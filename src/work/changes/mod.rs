@@ -25,9 +25,8 @@ use crate::run::options::examples;
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
 use crate::sources::registry::VersionListing;
-use crate::sources::release_contents::{
-    NotesBetween, ReleaseChanges, ReleaseContents, ReleaseDocuments,
-};
+use crate::sources::release_changes::ReleaseChanges;
+use crate::sources::release_contents::{NotesBetween, ReleaseContents, ReleaseDocuments};
 use crate::store::answers::AnswerKind;
 use crate::version::Version;
 use crate::workspace::{self, flavor_of};

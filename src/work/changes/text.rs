@@ -4,7 +4,7 @@ use crate::diag::counted;
 use crate::report::reading::first_lines;
 use crate::report::shared::first_names;
 use crate::report::{Cell, Column, Look, Row, Table, TextBlock, Tone};
-use crate::sources::release_contents::ReleaseChanges;
+use crate::sources::release_changes::ReleaseChanges;
 
 /// Maximum number of names of a list that one screen shows.
 const MAX_NAMES: usize = 8;

@@ -30,7 +30,7 @@ use crate::run::facts::UserFacts;
 use crate::run::options::{Options, examples, one_of};
 use crate::run::root;
 use crate::run::session::Session;
-use crate::sources::release_contents::ReleaseChanges;
+use crate::sources::release_changes::ReleaseChanges;
 use crate::workspace::{self, flavor_of};
 use crate::world::{FileKind, Files};
 use crate::{lockfile, pins};

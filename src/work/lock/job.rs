@@ -123,16 +123,7 @@ impl<'r, 'a> LockJob<'r, 'a> {
         let lock = conversion
             .as_ref()
             .map_or(&root.document().lock, |conversion| &conversion.lock);
-        let goals = match self.moves {
-            Some(moves) => {
-                let unseen =
-                    UnseenParts::new(&loaded, &self.options.configuration, self.session.options);
-                let unseen = unseen.remark(CallNames::Listed, "and may require it");
-                moves.goals(&root, &loaded, lock, unseen, &mut self.named)?
-            }
-            None => Some(Goals::default()),
-        };
-        let Some(goals) = goals else {
+        let Some(goals) = self.goals(&root, &loaded, lock)? else {
             ending::not_concerned(result, &root);
             return Ok(OpenResult::Finished);
         };
@@ -211,6 +202,21 @@ impl<'r, 'a> LockJob<'r, 'a> {
             overridden,
             source,
         }))
+    }
+
+    /// Returns the goals of the run for a root, from the lock file that it starts from; `None` if it moves nothing there.
+    fn goals(
+        &mut self,
+        root: &Root,
+        loaded: &Loaded,
+        lock: &LockFile,
+    ) -> Result<Option<Goals>, Failure> {
+        let Some(moves) = self.moves else {
+            return Ok(Some(Goals::default()));
+        };
+        let unseen = UnseenParts::new(loaded, &self.options.configuration, self.session.options)
+            .remark(CallNames::Listed, "and may require it");
+        moves.goals(root, loaded, lock, unseen, &mut self.named)
     }
 }
 

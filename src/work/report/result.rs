@@ -16,7 +16,7 @@ use crate::flavor::Flavor;
 use crate::git::EffectiveSetting;
 use crate::requirement::MissingValues;
 use crate::review::{FileComparison, Verdict};
-use crate::sources::release_contents::ReleaseChanges;
+use crate::sources::release_changes::ReleaseChanges;
 use crate::verify::fix::Repair;
 use crate::verify::matrix::PredictionRow;
 

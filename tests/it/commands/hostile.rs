@@ -393,8 +393,12 @@ fn the_files_of_a_root_have_a_limit_together() {
             let arguments = lines(&|at| format!("a{file}_{at}=1\n"));
             format!("locals {{\n{arguments}}}\n")
         }),
-        unread_files(3, |file| lines(&|at| format!("variable \"a{file}_{at}\" {{}}\n"))),
-        unread_files(3, |file| lines(&|at| format!("resource \"a_b\" \"a{file}_{at}\" {{}}\n"))),
+        unread_files(3, |file| {
+            lines(&|at| format!("variable \"a{file}_{at}\" {{}}\n"))
+        }),
+        unread_files(3, |file| {
+            lines(&|at| format!("resource \"a_b\" \"a{file}_{at}\" {{}}\n"))
+        }),
     ];
     assert_eq!(unread, [1, 1, 1]);
 }

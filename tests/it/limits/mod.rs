@@ -47,7 +47,6 @@ const NO_LIMITS_OF_INPUT: &[&str] = &[
     "archive::layout::MAX_PATH_BYTES",
     "audit::go_version::MAX_VERSION_BYTES",
     "audit::index::MAX_ID_BYTES",
-    "authenticate::error::MAX_SHOWN_HASH_BYTES",
     "authenticate::known::MAX_REMEMBERED_BYTES",
     "run::pages::MAX_PAGE_BYTES",
     "module_config::syntax::convert::MAX_NAMES_BYTES",

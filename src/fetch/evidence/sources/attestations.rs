@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::net::{Ask, HOPS, Net, Redirects};
+use super::net::{Ask, Net, Redirects};
 use super::{FetchError, FetchFault, read_json};
 use crate::addr::Url;
 use crate::hash::Hash;
@@ -13,6 +13,9 @@ const MAX_ANSWER_BYTES: u64 = 2 << 20;
 
 /// Maximum number of attestations of one package that are looked at; workflows that run again add some.
 const MAX_BUNDLES: usize = 30;
+
+/// Maximum number of redirects.
+const HOPS: usize = 3;
 
 /// The API of GitHub, or of a GitHub Enterprise.
 pub struct AttestationApi<'a> {

@@ -18,6 +18,7 @@ pub mod network_mirror;
 pub mod oci;
 pub mod outages;
 pub mod registry;
+pub mod release_changes;
 pub mod release_contents;
 pub mod retry;
 mod unauthorized;

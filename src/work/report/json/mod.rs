@@ -19,7 +19,7 @@ pub use super::{Failure, RootRow, RootStatus};
 use crate::diag::Counts;
 pub use crate::review::Verdict;
 use crate::sources::net::Event;
-use crate::sources::release_contents::ReleaseChanges;
+use crate::sources::release_changes::ReleaseChanges;
 
 /// The version of the format; its major part changes only if a field goes or changes meaning.
 pub const FORMAT_VERSION: &str = "1.0";
