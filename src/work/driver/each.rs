@@ -32,6 +32,7 @@ pub(crate) fn each_loaded(
     session: &Session<'_>,
     configuration: &Configuration,
     roots: &RootArgs,
+    keeps_merged: bool,
     mut work: impl FnMut(&Root, &Loaded, &mut Texts, &mut RootResult) -> Result<(), Failure>,
 ) -> RootResults {
     let modules = UserModules::new(session, configuration, AutoModules::Cached);
@@ -46,6 +47,7 @@ pub(crate) fn each_loaded(
         }
         let reading = Reading {
             traces_values: true,
+            keeps_merged,
             ..modules.reading()
         };
         let loaded = root.load(&reading, texts);

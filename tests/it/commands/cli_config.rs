@@ -146,14 +146,12 @@ fn a_refused_source_is_marked_and_explained() {
         "main.tf",
         format!("terraform {{\n  required_providers {{\n{entries}  }}\n}}\n"),
     );
-    lab.run(&["lock", "--fs-mirror", "mirror"])
-        .exits(2)
-        .stderr_eq(str![[r#"
+    lab.run(&["lock", "--fs-mirror", "mirror"]).exits(2).stderr_eq(str![[r#"
 error[address-malformed]: Invalid provider type
  --> main.tf:5:16
   |
 5 |       source = "terraform-provider-null"
-  |                ^^^^^^^^^^^^^^^^^^^^^^^^^ a lock file with this address could not be read again
+  |                ^^^^^^^^^^^^^^^^^^^^^^^^^ "terraform-provider-" does not belong in a source address
   |
   = help: did you mean "hashicorp/null"?
 
@@ -161,7 +159,7 @@ error[address-malformed]: Invalid provider type
  --> main.tf:9:16
   |
 9 |       source = "acme/b_c"
-  |                ^^^^^^^^^^ "acme/b_c" is no provider address: the type is not valid
+  |                ^^^^^^^^^^ "_" is not allowed in a type
   |
   = help: did you mean "acme/b-c"?
 

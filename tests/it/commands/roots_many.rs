@@ -1,6 +1,13 @@
 //! Many roots: what is read of each, and that threads change nothing of what is said.
 
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lockctl::os::RealDisk;
+use lockctl::world::Files;
 
 use super::*;
 use crate::disk::{Changed, Changes};
@@ -72,5 +79,38 @@ struct Counting {
 impl Changes for Counting {
     fn looked_at(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A disk that counts how often each lock file is read.
+#[derive(Default)]
+struct CountedLocks(Mutex<BTreeMap<PathBuf, usize>>);
+
+impl Changes for CountedLocks {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        if path.ends_with(LOCK) && path.exists() {
+            *self.0.lock().unwrap().entry(path.to_owned()).or_default() += 1;
+        }
+        RealDisk.read(path, limit)
+    }
+}
+
+/// The search for roots reads a lock file for its flavor, and the root is opened with the same bytes.
+#[test]
+fn each_lock_file_is_read_once() {
+    let lab = locked(3);
+    // Without a header the whole file counts: the registries in it show the flavor.
+    let path = format!("live/001/{LOCK}");
+    let text = lab.read(&path);
+    lab.write(&path, &text[text.find("provider").unwrap()..]);
+    for command in ["verify", "show", "outdated"] {
+        let disk = Changed::<CountedLocks>::default();
+        let outcome = lab.run_on(&disk, &[command, "-r"]);
+        let counts = disk.0.0.into_inner().unwrap();
+        assert_eq!(counts.len(), 3, "{command}: {counts:?} {outcome:?}");
+        assert!(
+            counts.values().all(|count| *count == 1),
+            "{command}: {counts:?}"
+        );
     }
 }

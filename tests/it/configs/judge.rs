@@ -67,6 +67,9 @@ const TITLES: &[(&str, &str)] = &[(
 
 /// The recorded warnings that lockctl has, though perhaps as notes.
 pub(super) const WARNINGS: &[&str] = &[
+    "Duplicate required provider",
+    "Ineffective version constraint",
+    "Quoted references are deprecated",
     "Test directory does not exist",
     "Version constraints inside provider configuration blocks are deprecated",
 ];
@@ -75,7 +78,7 @@ pub(super) fn load(files: &dyn Files, root: &Path, settings: Settings) -> Said {
     let mut texts = Texts::default();
     let loaded = config::load(files, &mut texts, root, &settings);
     let mut diagnostics = loaded.diagnostics.clone();
-    diagnostics.extend_from_slice(&loaded.value_errors);
+    diagnostics.extend_from_slice(&loaded.value_errors.errors);
     diagnostics.sort_by_key(|diagnostic| {
         let primary = diagnostic.primary.as_ref();
         primary.map(|label| (label.file, label.span.start))

@@ -1,5 +1,7 @@
 //! Merged modules against requirements: both come from the same files, each on its own way.
 
+use std::sync::Arc;
+
 use lockctl::expr;
 use lockctl::flavor::Flavor;
 use lockctl::hcl::tree::{ExprKind, ObjectKey};
@@ -46,7 +48,7 @@ fn requirements_stand_where_merged_modules_have_them() {
 
 /// Returns every module that was seen with what it requires, and checks that all entries of
 /// `required_providers` require something.
-fn modules(said: &Said, flavor: Flavor) -> Vec<(MergedModule, Vec<&Requirement>)> {
+fn modules(said: &Said, flavor: Flavor) -> Vec<(Arc<MergedModule>, Vec<&Requirement>)> {
     let all = said.loaded.requirements.providers.values().flatten();
     let all: Vec<&Requirement> = all
         .filter(|one| one.origin != RequirementOrigin::State)

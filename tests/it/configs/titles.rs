@@ -15,12 +15,20 @@ use super::txtar;
 /// Titles that `config` rules 12 name and no case shows, and what leads to them.
 const UNRECORDED: &[(&str, &str)] = &[
     (
+        "Duplicate data \"alpha_x\" configuration",
+        "data \"alpha_x\" \"a\" {}\ndata \"alpha_x\" \"a\" {}\n",
+    ),
+    (
         "Duplicate local value definition",
         "locals {\n  a = 1\n}\nlocals {\n  a = 2\n}\n",
     ),
     (
         "Duplicate module call",
         "module \"m\" {\n  source = \"./m\"\n}\nmodule \"m\" {\n  source = \"./m\"\n}\n",
+    ),
+    (
+        "Duplicate output definition",
+        "output \"o\" {\n  value = 1\n}\noutput \"o\" {\n  value = 1\n}\n",
     ),
     (
         "Duplicate variable declaration",
@@ -152,7 +160,7 @@ fn names_that_are_nearly_right_are_asked_about() {
     let files = MemFiles::with(&[
         (
             "root/a.tf",
-            "resorce \"x\" \"y\" {}\nterraform {\n  requird_version = \"x\"\n}\n",
+            "resorce \"x\" \"y\" {}\nvariable \"o\" {\n  descripton = \"x\"\n}\n",
         ),
         ("root/b.tf.json", "{\"outputs\": {}, \"foo\": {}}\n"),
     ]);
@@ -169,7 +177,7 @@ fn names_that_are_nearly_right_are_asked_about() {
         told,
         [
             "a.tf:1: did you mean resource?",
-            "a.tf:3: did you mean required_version?",
+            "a.tf:3: did you mean description?",
             "b.tf.json:1: did you mean output?",
             "b.tf.json:1: no help",
         ]

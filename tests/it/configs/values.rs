@@ -188,3 +188,14 @@ fn deep_nesting_ends() {
     assert_eq!(dirs(&found), [""; 0]);
     assert!(!errors(&found).is_empty() || !reasons(&found).is_empty());
 }
+
+#[test]
+fn a_value_that_must_be_known_and_cannot_be_computed_is_noted() {
+    let main = "module \"m\" {\n  source = \"./m\"\n  p = bcrypt(\"a\")\n}\n";
+    let child = "variable \"p\" {\n  const = true\n}\n";
+    let loaded = load(&[("main.tf", main), ("m/main.tf", child)]);
+    assert_eq!(errors(&loaded), [""; 0]);
+    let notes = loaded.diagnostics.iter();
+    let notes: Vec<&str> = notes.map(|one| one.title.as_str()).collect();
+    assert_eq!(notes, ["Expression cannot be evaluated here"]);
+}

@@ -39,7 +39,7 @@ pub enum WorkspaceError {
         path: PathBuf,
         /// The reason why it cannot be read.
         #[source]
-        cause: io::Error,
+        cause: LockCause,
     },
     /// There is no lock file where one is needed.
     #[error("there is no {}", path.display())]
@@ -113,6 +113,17 @@ pub enum SpecialDirectory {
     UnitStack,
     /// A file that units of Terragrunt include is here, under the name of a unit file.
     UnitParent,
+}
+
+/// A reason why a lock file cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LockCause {
+    /// The file exceeds [`lockfile::MAX_BYTES`].
+    #[error("it has more than {} bytes", lockfile::MAX_BYTES)]
+    TooLarge,
+    /// The error of the system.
+    #[error(transparent)]
+    Io(io::Error),
 }
 
 fn listed(dirs: &[PathBuf]) -> String {

@@ -14,6 +14,7 @@ use crate::project::tool_files::{self, ToolStatement};
 use crate::project::{ProjectPlace, Projects, neighbours};
 use crate::world::{DirEntry, Files};
 
+use super::kept_locks::KeptLocks;
 use super::root::{lock_path, read_lock};
 
 /// The evidence for the rules that apply to a root.
@@ -174,6 +175,7 @@ impl Neighbours {
         files: &dyn Files,
         data_dir: &Path,
         projects: &Projects<'_>,
+        kept_locks: &KeptLocks,
     ) -> SignedProgram {
         self.by_top.get(&top.absolute().to_owned(), || {
             // Several threads may want to know. What is wrong with the project files of other roots is
@@ -187,7 +189,14 @@ impl Neighbours {
                     .iter()
                     .any(|entry| entry.name == lockfile::FILE_NAME)
                 {
-                    programs.extend(program_of(files, place, &mut projects, &mut texts));
+                    let kept = kept_locks.seen(&place.absolute().join(lockfile::FILE_NAME));
+                    let lock = || match kept {
+                        Some(bytes) => Some(bytes),
+                        None => read_lock(files, &lock_path(place.shown()))
+                            .ok()?
+                            .map(Arc::from),
+                    };
+                    programs.extend(program_of(place, lock, &mut projects, &mut texts));
                 }
                 // A third root cannot make two that differ agree.
                 match programs.len() {
@@ -213,8 +222,8 @@ impl Neighbours {
 
 /// Returns the program of a directory with a lock file.
 fn program_of(
-    files: &dyn Files,
     place: &ProjectPlace,
+    lock: impl FnOnce() -> Option<Arc<[u8]>>,
     projects: &mut Projects<'_>,
     texts: &mut Texts,
 ) -> Option<Program> {
@@ -224,5 +233,5 @@ fn program_of(
     {
         return Some(stated.flavor.program());
     }
-    by_lock(&read_lock(files, &lock_path(place.shown())).ok()??)
+    lock().as_deref().and_then(by_lock)
 }

@@ -8,6 +8,7 @@
 
 mod error;
 mod flavor;
+mod kept_locks;
 mod root;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use std::time::SystemTime;
 use crate::config::{self, Submodules};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice, Program};
+use crate::lockfile;
 use crate::parallel::Memo;
 use crate::project::roots::{self, FoundRoots, GitEvidence, RootSearch, UnitRoots};
 use crate::project::units::{self, UnitKind};
@@ -30,8 +32,9 @@ use crate::project::{self, ProjectFile, ProjectPlace, Projects, holds, neighbour
 use crate::terragrunt::{Documents, UNIT_FILE};
 use crate::world::{Env, FileKind, Files, clean};
 use flavor::{Neighbours, SignedProgram, ToolStatements};
+use kept_locks::KeptLocks;
 
-pub use error::{SpecialDirectory, WorkspaceError};
+pub use error::{LockCause, SpecialDirectory, WorkspaceError};
 pub use flavor::{FlavorSign, flavor_of};
 pub use root::{
     EnvironmentUse, PinUse, Reading, Root, data_dir, environment_values, lock_path, read_lock,
@@ -54,6 +57,8 @@ pub struct Workspace<'a> {
     searched: Vec<ProjectPlace>,
     neighbours: Neighbours,
     tools: ToolStatements,
+    /// Lock files that the last search read.
+    kept_locks: KeptLocks,
     /// Documents that units of Terragrunt share.
     documents: Arc<Documents>,
     /// The submodules that are not checked out, by the absolute path of the top of the repository.
@@ -113,6 +118,7 @@ impl<'a> Workspace<'a> {
             searched: Vec::new(),
             neighbours: Neighbours::default(),
             tools: ToolStatements::default(),
+            kept_locks: KeptLocks::default(),
             documents: Arc::default(),
             submodules: Memo::default(),
         })
@@ -232,11 +238,15 @@ impl<'a> Workspace<'a> {
     ) -> FoundRoots {
         let (files, choice) = (self.files, self.flavor);
         let flavor = |place: &ProjectPlace, of_project| {
+            let path = place.shown().join(lockfile::FILE_NAME);
+            // A lock file that cannot be read is reported when its root is opened.
+            let lock: Option<Arc<[u8]>> = read_lock(files, &path).ok().flatten().map(Arc::from);
+            if let Some(lock) = &lock {
+                self.kept_locks.keep(clean(&self.current.join(path)), lock);
+            }
             if let FlavorChoice::Stated(stated) = choice.or(of_project) {
                 return stated.flavor;
             }
-            // A lock file that cannot be read is reported when its root is opened.
-            let lock = read_lock(files, &lock_path(place.shown())).ok().flatten();
             let repository = self.repository(place);
             let top = repository.as_ref().or_else(|| common_top(places, place));
             let own = self.own_sign(place, top.unwrap_or(place), lock.as_deref());
@@ -304,37 +314,36 @@ impl<'a> Workspace<'a> {
         repository: Option<&ProjectPlace>,
         lock: Option<&[u8]>,
     ) -> RootFlavor {
-        if let FlavorChoice::Stated(stated) = choice {
-            return RootFlavor {
-                flavor: stated.flavor,
-                choice,
-                sign: FlavorSign::Stated,
-                tool_file: None,
-            };
+        if let FlavorChoice::Stated(_) = choice {
+            return RootFlavor::new(choice, FlavorSign::Stated, None);
         }
         // Without a repository, the directory where the search began is the common one.
         let top = repository.or_else(|| common_top(&self.searched, place));
         let own = self.own_sign(place, top.unwrap_or(place), lock);
         let (program, sign) = own.unwrap_or_else(|| match top {
             None => (Program::Terraform, FlavorSign::Nothing),
-            Some(top) => self
-                .neighbours
-                .below(top, self.files, &self.data_dir, &self.projects),
+            Some(top) => self.neighbours.below(
+                top,
+                self.files,
+                &self.data_dir,
+                &self.projects,
+                &self.kept_locks,
+            ),
         });
+        let files = self.reviewed_files();
         // A file of a version manager states a version too, but never another program than the signs show.
-        let statement = self.tools.nearest(
-            self.reviewed_files(),
-            place,
-            top.unwrap_or(place),
-            Some(program),
-        );
-        let (stated, tool_file) =
-            statement.map_or((None, None), |found| (Some(found.stated), Some(found.path)));
-        RootFlavor {
-            flavor: stated.map_or(Flavor::newest(program), |stated| stated.flavor),
-            choice: stated.map_or(choice, FlavorChoice::Stated),
-            sign,
-            tool_file,
+        let statement = self
+            .tools
+            .nearest(files, place, top.unwrap_or(place), Some(program));
+        match statement {
+            Some(statement) => {
+                let choice = FlavorChoice::Stated(statement.stated);
+                RootFlavor::new(choice, sign, Some(statement.path))
+            }
+            None => RootFlavor {
+                flavor: Flavor::newest(program),
+                ..RootFlavor::new(choice, sign, None)
+            },
         }
     }
 
@@ -406,6 +415,21 @@ struct RootFlavor {
     sign: FlavorSign,
     /// The file of another tool that states the program or its version, if one does.
     tool_file: Option<PathBuf>,
+}
+
+impl RootFlavor {
+    fn new(choice: FlavorChoice, sign: FlavorSign, tool_file: Option<PathBuf>) -> Self {
+        let flavor = match choice {
+            FlavorChoice::Stated(stated) => stated.flavor,
+            FlavorChoice::Auto => Flavor::newest(Program::Terraform),
+        };
+        Self {
+            flavor,
+            choice,
+            sign,
+            tool_file,
+        }
+    }
 }
 
 /// Returns the directory where a search began that a directory is in, if any.

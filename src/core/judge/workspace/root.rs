@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use super::error::{SpecialDirectory, WorkspaceError};
+use super::error::{LockCause, SpecialDirectory, WorkspaceError};
 use super::flavor::{FlavorSign, holds_tofu_files};
 use super::unit::{self, UnitFile, UnitLockUse, UnitReading};
 use super::{RootFlavor, Workspace};
@@ -96,6 +96,8 @@ pub struct Reading<'a> {
     pub values: &'a [ValueArgument],
     /// Notes say how sources and versions of modules got their values.
     pub traces_values: bool,
+    /// Each module is kept as its override files leave it.
+    pub keeps_merged: bool,
     /// The meaning of a remote module that could not be fetched.
     pub unreached: Unreached,
     /// The use of the pins of modules, in roots that have some.
@@ -145,6 +147,7 @@ impl<'a> Reading<'a> {
             keeps_legacy: false,
             values: &[],
             traces_values: false,
+            keeps_merged: false,
             unreached: Unreached::Unseen,
             pins: &PinUse::Read,
         }
@@ -170,7 +173,11 @@ impl Workspace<'_> {
             return Ok(None);
         }
         let lock_path = lock_path(dir);
-        let bytes: Option<Arc<[u8]>> = read_lock(self.files, &lock_path)?.map(Arc::from);
+        let kept = self.kept_locks.take(&clean(&self.current.join(&lock_path)));
+        let bytes = match kept {
+            Some(bytes) => Some(bytes),
+            None => read_lock(self.files, &lock_path)?.map(Arc::from),
+        };
         // The command line wins over the project file (`project` rules 3.1).
         let choice = self.flavor.or(file.project.flavor);
         let place = ProjectPlace::new(dir, &self.current);
@@ -307,6 +314,7 @@ impl Root {
         settings.reads_state = reading.reads_state;
         settings.keeps_legacy = reading.keeps_legacy;
         settings.traces_values = reading.traces_values;
+        settings.keeps_merged = reading.keeps_merged;
         // Any other value leaves the translation on (`config` rules 7.5).
         settings.moves_state_hosts =
             variable(env, STATE_TRANSLATION).is_none_or(|value| value != "0");
@@ -504,12 +512,10 @@ pub fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Work
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(WorkspaceError::UnreadableLock {
             path: path.to_owned(),
-            cause: match error.kind() {
-                kind @ io::ErrorKind::FileTooLarge => {
-                    let reason = format!("it has more than {} bytes", lockfile::MAX_BYTES);
-                    io::Error::new(kind, reason)
-                }
-                _ => error,
+            cause: if error.kind() == io::ErrorKind::FileTooLarge {
+                LockCause::TooLarge
+            } else {
+                LockCause::Io(error)
             },
         }),
     }

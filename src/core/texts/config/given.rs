@@ -17,16 +17,6 @@ pub struct GivenValues {
     pub arguments: Vec<ValueArgument>,
 }
 
-impl GivenValues {
-    /// Walks over the texts that arguments give, each with the name of its variable.
-    pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.arguments.iter().filter_map(|argument| match argument {
-            ValueArgument::Value { name, text } => Some((&**name, &**text)),
-            ValueArgument::File(_) => None,
-        })
-    }
-}
-
 /// One argument that gives values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueArgument {

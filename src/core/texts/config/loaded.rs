@@ -14,6 +14,7 @@ use crate::module_config::merge::{self, merged::MergedModule};
 use crate::remote_module::ModulePin;
 use crate::requirement::{
     CoreVersion, MissingValues, ModulePath, Requirements, StateSeen, UnseenCall, UnseenReason,
+    ValueErrors,
 };
 use crate::version::{CoreConstraints, Version};
 use crate::world::clean;
@@ -56,6 +57,8 @@ pub struct Settings {
     pub repository: Option<PathBuf>,
     /// Traces are kept of computed sources and versions.
     pub traces_values: bool,
+    /// Each module is kept as its override files leave it.
+    pub keeps_merged: bool,
     /// The treatment of remote modules that could not be fetched.
     pub unreached: Unreached,
     /// The pins of remote calls, if calls are pinned.
@@ -120,6 +123,7 @@ impl Settings {
             absolute_root: None,
             repository: None,
             traces_values: false,
+            keeps_merged: false,
             unreached: Unreached::Unseen,
             pins: None,
         }
@@ -127,7 +131,7 @@ impl Settings {
 }
 
 /// One module of the tree, once for each way that leads there.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ModuleNode {
     /// The path of calls from the root; empty for the root.
     pub path: ModulePath,
@@ -146,6 +150,8 @@ pub struct ModuleNode {
     pub unseen: Option<&'static str>,
     /// Its files in order of precedence: those that declare, then those that override.
     pub files: Arc<[ModuleFile]>,
+    /// The module as its override files leave it, if the settings ask for it.
+    pub merged: Option<Arc<MergedModule>>,
 }
 
 /// A package that was fetched for a call, though nothing is installed for it.
@@ -213,9 +219,8 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// The values that `init` needs and that are not known; no requirement depends on them, as a note on each says.
     pub missing_values: MissingValues,
-    /// The errors of `init` about the backend, or about variables of the root without a value, in the order of their
-    /// places. They keep no provider from being locked.
-    pub value_errors: Vec<Diagnostic>,
+    /// The errors of the programs that keep no provider from being locked.
+    pub value_errors: ValueErrors,
     /// The root holds a configuration file, or one that is not visible.
     pub found: bool,
     /// The constraints of its modules on the version of the program.
@@ -223,12 +228,13 @@ pub struct Loaded {
 }
 
 impl ModuleNode {
-    /// Merges the files of the module, by the rules of the flavor that they were loaded with.
+    /// Merges the files of the module, by the rules of the flavor that they were loaded with, unless loading did.
     ///
     /// `texts` must be those that they were loaded into. A module that could not be seen is empty.
     #[must_use]
-    pub fn merged(&self, texts: &Texts, flavor: Flavor) -> MergedModule {
-        merge::merge(&self.files, texts, flavor)
+    pub fn merged(&self, texts: &Texts, flavor: Flavor) -> Arc<MergedModule> {
+        let kept = self.merged.clone();
+        kept.unwrap_or_else(|| Arc::new(merge::merge(&self.files, texts, flavor)))
     }
 }
 
@@ -257,13 +263,14 @@ impl Loaded {
         title: &'static str,
         reason: UnseenReason,
     ) -> Self {
+        let path = ModulePath::default();
         let note = Diagnostic::note(rules::MODULE_NOT_VISIBLE, title)
             .at(file, span, "what this root requires is unknown")
             .help(NOTHING_LEFT_OVER);
         Self {
             requirements: Requirements {
                 unseen_calls: vec![UnseenCall {
-                    module: ModulePath::default(),
+                    module: path.clone(),
                     ways: 1,
                     source: source.to_owned(),
                     reason,
@@ -276,13 +283,22 @@ impl Loaded {
                 ..Requirements::default()
             },
             modules: vec![ModuleNode {
+                path,
+                caller: None,
+                source: None,
+                computed: None,
+                fetched: None,
                 dir: Some(PathBuf::new()),
                 unseen: Some(title),
-                ..ModuleNode::default()
+                files: Arc::default(),
+                merged: None,
             }],
+            remote_calls: Vec::new(),
             diagnostics: vec![note],
+            missing_values: MissingValues::default(),
+            value_errors: ValueErrors::default(),
             found: true,
-            ..Self::default()
+            core_versions: Vec::new(),
         }
     }
 

@@ -45,9 +45,9 @@ pub fn load_stack(files: &dyn Files, texts: &mut Texts, dir: &Path, flavor: Flav
             .any(|ending| has_ending(entry, ending))
     });
     entries.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut read: Vec<FileId> = Vec::new();
-    let mut faults = Vec::new();
-    for entry in entries.iter().take(MAX_FILES) {
+    // The components are other configurations: what they require is never known from these files.
+    let mut loaded = Loaded::unseen(FileId::ALONE, "", NOT_READ);
+    for (position, entry) in entries.iter().take(MAX_FILES).enumerate() {
         // Messages show paths as the programs do, without `./`.
         let path = if dir == Path::new(".") {
             entry.name.clone().into()
@@ -61,23 +61,38 @@ pub fn load_stack(files: &dyn Files, texts: &mut Texts, dir: &Path, flavor: Flav
         let id = texts.add(files.shown(&path), bytes);
         if let Some(reason) = unread {
             let error = Diagnostic::error(rules::FILE_UNREADABLE, "Failed to read file");
-            faults.push(error.at(id, Span::default(), reason));
+            loaded
+                .diagnostics
+                .push(error.at(id, Span::default(), reason));
         }
-        read.push(id);
-    }
-    let first = read.first().copied();
-    let first = first.unwrap_or_else(|| texts.add(files.shown(dir), Vec::new()));
-    // The components are other configurations: what they require is never known from these files.
-    let mut loaded = Loaded::unseen(first, "", NOT_READ);
-    loaded.diagnostics.append(&mut faults);
-    for id in read {
+        if position == 0 {
+            loaded.show_at(id);
+        }
         loaded.add_required(id, texts, flavor);
+    }
+    if entries.is_empty() {
+        let id = texts.add(files.shown(dir), Vec::new());
+        loaded.show_at(id);
     }
     loaded.requirements.faulty = has_errors(&loaded.diagnostics);
     loaded
 }
 
 impl Loaded {
+    /// Moves the note on what is not seen to the beginning of a file.
+    fn show_at(&mut self, file: FileId) {
+        for label in self
+            .diagnostics
+            .iter_mut()
+            .filter_map(|it| it.primary.as_mut())
+        {
+            label.file = file;
+        }
+        for call in &mut self.requirements.unseen_calls {
+            call.file = file;
+        }
+    }
+
     /// Adds the blocks `required_providers` of a file, which are no part of another block in a Stack.
     fn add_required(&mut self, id: FileId, texts: &Texts, flavor: Flavor) {
         let file = ModuleFile {

@@ -53,7 +53,7 @@ pub(super) fn correct(
                 continue;
             };
             match variables.get_mut(&label.text) {
-                Some(base) if file.is_override() => base.merge(variable),
+                Some(base) if file.is_override() => base.merge(variable, &mut Vec::new()),
                 Some(_) => {}
                 None => drop(variables.insert(label.text.clone(), variable)),
             }

@@ -14,20 +14,6 @@ pub struct Reference<'e> {
     pub span: Span,
 }
 
-impl Reference<'_> {
-    /// Returns the name with its attributes as it is written.
-    #[must_use]
-    pub fn name(self) -> String {
-        let mut name = self.root.to_owned();
-        for step in self.steps {
-            let Step::Attr(word) = step else { break };
-            name.push('.');
-            name.push_str(&word.text);
-        }
-        name
-    }
-}
-
 /// Returns whether a step says which one it takes without anything being computed.
 #[must_use]
 pub fn is_fixed(step: &Step) -> bool {

@@ -1,5 +1,7 @@
 //! Faults of one file, collected while it is decoded.
 
+use std::mem;
+
 use crate::diag::{Diagnostic, FileId, Severity, Span, nearest, rules};
 use crate::flavor::{Flavor, Program};
 use crate::hcl::tree::{Body, Expr, Word};
@@ -15,6 +17,10 @@ pub(crate) struct Faults {
     /// The only program that reads the file, if not both do.
     pub only: Option<Program>,
     pub flavor: Flavor,
+    /// The spans of what could not be read, in order: a missing argument may stand there.
+    broken: Vec<Span>,
+    /// Keys of objects that stand there once more, and are not in the tree; in order.
+    overruled: Vec<Span>,
     /// The number of errors that were added.
     errors: usize,
     found: Vec<Diagnostic>,
@@ -28,9 +34,27 @@ impl Faults {
             syntax: file.syntax,
             only: file.only,
             flavor,
+            broken: Vec::new(),
+            overruled: Vec::new(),
             errors: 0,
             found: Vec::new(),
         }
+    }
+
+    /// Takes what was found while the text was parsed.
+    pub(crate) fn parsed(&mut self, found: Vec<Diagnostic>) {
+        let spans = |wanted: fn(&Diagnostic) -> bool| {
+            let mut spans: Vec<Span> = found
+                .iter()
+                .filter(|diagnostic| wanted(diagnostic))
+                .filter_map(|diagnostic| Some(diagnostic.primary.as_ref()?.span))
+                .collect();
+            spans.sort();
+            spans
+        };
+        self.broken = spans(|diagnostic| diagnostic.severity == Severity::Error);
+        self.overruled = spans(|diagnostic| diagnostic.code == rules::DUPLICATE_KEY);
+        self.add(found);
     }
 
     /// Adds an error; the remark may be empty.
@@ -88,6 +112,17 @@ impl Faults {
         self.errors
     }
 
+    /// Returns what a step finds, which is not reported yet.
+    pub(crate) fn apart(&mut self, step: impl FnOnce(&mut Self)) -> Vec<Diagnostic> {
+        // The step reports into an empty list, so that only its own faults come back.
+        let others = mem::take(&mut self.found);
+        let errors = self.errors;
+        step(self);
+        // They count only when the caller adds them.
+        self.errors = errors;
+        mem::replace(&mut self.found, others)
+    }
+
     pub(crate) fn into_found(self) -> Vec<Diagnostic> {
         self.found
     }
@@ -101,6 +136,18 @@ impl Faults {
         }
     }
 
+    /// Returns whether something in a range of bytes could not be read.
+    pub(crate) fn may_hide(&self, within: Span) -> bool {
+        // A fault at the very end counts: a missing brace is reported behind the last byte.
+        let behind = Span::new(within.start, within.end + 1);
+        !starting_in(&self.broken, behind).is_empty()
+    }
+
+    /// Returns the keys that stand there once more in an object, or in those inside it.
+    pub(crate) fn overruled(&self, object: Span) -> Vec<Span> {
+        starting_in(&self.overruled, object).to_owned()
+    }
+
     pub(crate) fn place(&self, span: Span) -> SourcePlace {
         SourcePlace {
             file: self.file,
@@ -111,4 +158,11 @@ impl Faults {
     pub(crate) fn place_of(&self, expr: &Expr) -> SourcePlace {
         self.place(expr.span)
     }
+}
+
+/// Returns those that start in a range of bytes, out of some that are in order.
+fn starting_in(spans: &[Span], range: Span) -> &[Span] {
+    let first = spans.partition_point(|span| span.start < range.start);
+    let end = spans.partition_point(|span| span.start < range.end);
+    spans.get(first..end).unwrap_or_default()
 }

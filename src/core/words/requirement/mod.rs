@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::addr::{AddrErrorKind, ProviderAddr};
-use crate::diag::{FileId, Span};
+use crate::diag::{Diagnostic, FileId, Span};
 use crate::flavor::Flavor;
 use crate::version::{Constraints, CoreConstraints, Version};
 
@@ -81,6 +81,28 @@ pub struct UnreadValues {
     pub path: String,
     /// The file is encrypted by git-crypt.
     pub is_encrypted: bool,
+}
+
+/// Errors of the programs about the backend, or about variables of the root without a value. They keep no provider
+/// from being locked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValueErrors {
+    /// The errors of `init`, in the order of their places.
+    pub errors: Vec<Diagnostic>,
+}
+
+impl ValueErrors {
+    /// OpenTofu's title of an expression that needs something without a value.
+    pub const NOT_COMPUTED: &str = "Unable to compute static value";
+
+    /// Returns the title of the error about the first variable in every checkout, if there is one.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        self.errors
+            .iter()
+            .map(|error| error.title.as_str())
+            .find(|title| *title != Self::NOT_COMPUTED)
+    }
 }
 
 /// The path of calls from the root to a module.

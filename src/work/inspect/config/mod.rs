@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -84,6 +85,7 @@ impl Command for ConfigArgs {
             session,
             &self.configuration,
             &roots,
+            true,
             |root, loaded, texts, result| {
                 let calls = self.modules(loaded, called);
                 if calls.is_empty() {
@@ -91,7 +93,7 @@ impl Command for ConfigArgs {
                 }
                 // Modules borrow their texts, while values of a plan add the files that give them.
                 let (read, flavor) = (texts.clone(), root.flavor);
-                let merged: Vec<MergedModule> = calls
+                let merged: Vec<Arc<MergedModule>> = calls
                     .iter()
                     .map(|nodes| nodes[0].1.merged(&read, flavor))
                     .collect();

@@ -88,7 +88,7 @@ impl RootDrawing<'_> {
     fn add(&mut self, group: &BranchGroup, above: Option<NodeId>) {
         let first = group.members[0];
         let branch = self.branches.get(first);
-        let shape = match (branch.node.unseen, branch.kind) {
+        let shape = match (branch.unseen, branch.kind) {
             (Some(_), _) => NodeShape::Dashed,
             (None, BranchKind::State) => NodeShape::Cylinder,
             (None, _) => NodeShape::Box,
@@ -97,12 +97,12 @@ impl RootDrawing<'_> {
             BranchKind::Root => vec![self.dir.clone()],
             _ => some_of(self.branches.names(group)),
         };
-        lines.extend(branch.node.source.clone());
-        lines.extend(branch.node.computed.iter().flat_map(|call| {
+        lines.extend(branch.source.clone());
+        lines.extend(branch.computed.iter().flat_map(|call| {
             call.arguments()
                 .map(|(name, argument)| format!("{name} = {}", argument.expression))
         }));
-        lines.extend(branch.node.unseen.map(not_visible));
+        lines.extend(branch.unseen.map(not_visible));
         let node = self.graph.node(shape, lines);
         self.nodes.insert(first, node);
         if let Some(above) = above {

@@ -41,6 +41,7 @@ impl Command for TreeArgs {
             session,
             configuration,
             &self.roots,
+            false,
             |root, loaded, texts, result| {
                 let unseen = UnseenParts::new(loaded, configuration, options);
                 let branches = Branches::of(loaded, texts, unseen.state_wanted);

@@ -96,7 +96,7 @@ fn verdict<'a>(
     let (mut count, mut unseen) = (0, 0);
     for module in modules {
         count += 1;
-        unseen += usize::from(module.node.unseen.is_some());
+        unseen += usize::from(module.unseen.is_some());
     }
     let unseen = match unseen {
         0 => String::new(),
@@ -119,12 +119,12 @@ impl TreeText<'_> {
     fn tree(&self, group: &BranchGroup) -> report::LineTree {
         let branch = self.branches.get(group.members[0]);
         let mut line = some_of(self.branches.names(group)).join(", ");
-        if let Some(source) = &branch.node.source {
+        if let Some(source) = &branch.source {
             line += &format!("  {source}");
         }
         if let Some(FetchedModule {
             version, commit, ..
-        }) = &branch.node.fetched
+        }) = &branch.fetched
         {
             let digits = commit.as_ref().and_then(|id| id.get(..COMMIT_DIGITS));
             match (version, digits) {
@@ -140,9 +140,8 @@ impl TreeText<'_> {
             }
             BelowGroup::Groups(groups) => report::LineTree {
                 line,
-                warning: branch.node.unseen.map(not_visible),
+                warning: branch.unseen.map(not_visible),
                 details: branch
-                    .node
                     .computed
                     .as_deref()
                     .map(computed::rows)

@@ -56,6 +56,7 @@ impl Command for WhyArgs {
             session,
             configuration,
             &self.roots,
+            false,
             |root, loaded, texts, result| {
                 let provider = self
                     .provider

@@ -71,16 +71,16 @@ impl ModuleRow {
     #[must_use]
     pub fn of(branch: &Branch) -> Self {
         let providers = branch.providers.iter();
-        let reason = branch.node.unseen.filter(|why| !why.is_empty());
+        let reason = branch.unseen.filter(|why| !why.is_empty());
         Self {
             kind: branch.kind,
             path: branch.address(),
             module: branch.address(),
-            source: branch.node.source.clone(),
-            computed: branch.node.computed.clone(),
-            fetched: branch.node.fetched.as_ref().map(FetchedPackageRow::of),
-            dir: branch.node.dir.as_deref().map(shown_dir),
-            seen: branch.node.unseen.is_none(),
+            source: branch.source.clone(),
+            computed: branch.computed.clone(),
+            fetched: branch.fetched.as_ref().map(FetchedPackageRow::of),
+            dir: branch.dir.as_deref().map(shown_dir),
+            seen: branch.unseen.is_none(),
             providers: providers
                 .map(|(provider, own)| RequiredProviderRow {
                     provider: provider.clone(),

@@ -374,8 +374,7 @@ impl<'a> InitOutlook<'a> {
 /// Replaces the predictions of commands that fail because a variable has no value, before they look at any
 /// provider (`config` rules 9.12 and 9.14).
 pub(in crate::judge::verify) fn stop(rows: &mut [PredictionRow], configuration: &Loaded) {
-    let anywhere = configuration.value_errors.first();
-    let anywhere = anywhere.map(|error| &*error.title);
+    let anywhere = configuration.value_errors.title();
     let unread = &configuration.missing_values.files;
     let here = anywhere.or_else(|| {
         // A checkout with the key of git-crypt has these files in plain text.

@@ -267,7 +267,8 @@ run "plain" { command = plan }
         ("tests/a.tftest.hcl", test),
         ("tests/deep/b.tftest.hcl", "}"),
     ];
-    check(&files, TERRAFORM, &[]);
+    let refused = ["tests/a.tftest.hcl:2: Version constraints are not allowed in test files"];
+    check(&files, TERRAFORM, &refused);
     check(
         &files,
         OPENTOFU,
@@ -370,6 +371,25 @@ fn an_override_without_a_source_loses_that_of_the_base() {
     let changed = entry("{ version = \"2.0\" }");
     let files = [("main.tf", &*main), ("x_override.tf", &*changed)];
     check(&files, TERRAFORM, &[": hashicorp/a 2.0.0"]);
+}
+
+#[test]
+fn a_default_counts_only_where_the_programs_refuse_it() {
+    for accepted in [
+        "1/3",
+        "86400 / 7",
+        "0.1 + 0.2",
+        "1 % 0.1",
+        "1e1000000000",
+        "true ? {a=1} : {b=2}",
+        "true ? [1] : [1,2]",
+    ] {
+        let main = format!("variable \"x\" {{\n  default = {accepted}\n}}");
+        check(&[("main.tf", &main)], TERRAFORM, &[]);
+    }
+    let main = "variable \"x\" {\n  default = [1/3, var.y]\n}";
+    let refused = ["main.tf:2: Variables not allowed"];
+    check(&[("main.tf", main)], TERRAFORM, &refused);
 }
 
 #[test]
@@ -478,4 +498,46 @@ fn a_directory_that_cannot_be_read_is_tried_once() {
     );
     let lists = files.lists.into_inner().expect("no test panics meanwhile");
     assert_eq!(lists[Path::new("no")], 1);
+}
+
+#[test]
+fn a_version_does_not_come_to_a_local_module_by_an_override() {
+    let remote = "module \"m\" {\n  source = \"acme/net/aws\"\n  version = \"1.0\"\n}";
+    let local = "module \"m\" {\n  source = \"./m\"\n}";
+    let merged = |main, changed| {
+        [
+            ("main.tf", main),
+            ("x_override.tf", changed),
+            ("m/m.tf", ""),
+        ]
+    };
+    let outline = ["main.tf:1: Invalid version constraint"];
+    check(&merged(remote, local), TERRAFORM, &outline);
+    let outline = ["x_override.tf:2: Invalid registry module source address"];
+    check(&merged(remote, local), OPENTOFU, &outline);
+    let version = |value: &str| format!("module \"m\" {{\n  version = {value}\n}}");
+    let [stated, null, computed] = ["\"1.0\"", "null", "bcrypt(1)"].map(version);
+    let outline = ["main.tf:1: Invalid version constraint"];
+    check(&merged(local, &stated), TERRAFORM, &outline);
+    check(&merged(local, &null), TERRAFORM, &[]);
+    let git = "module \"m\" {\n  source = \"git::https://h.test/r\"\n}";
+    for (base, over) in [(git, &*stated), (remote, git)] {
+        let files = merged(base, over);
+        let (loaded, _) = load_in("", &files, TERRAFORM);
+        let titles = loaded.diagnostics.iter().map(|one| &*one.title);
+        assert!(
+            titles
+                .into_iter()
+                .any(|title| title == "Invalid version constraint")
+        );
+        let (loaded, _) = load_in("", &files, OPENTOFU);
+        let titles = loaded.diagnostics.iter().map(|one| &*one.title);
+        assert!(
+            titles
+                .into_iter()
+                .any(|title| title == "Invalid registry module source address")
+        );
+    }
+    let outline = ["m ? ./m", "x_override.tf:2: Module call is computed"];
+    check(&merged(local, &computed), OPENTOFU, &outline);
 }

@@ -37,6 +37,17 @@ fn an_override_file_may_have_a_backend_and_a_cloud_of_which_the_cloud_counts() {
         let outline = outline("", &files, Terraform1_11);
         assert!(outline.contains("State not visible"), "{outline}");
     }
+    let twice = format!("{backend}{backend}");
+    let title = ["override.tf:7: Duplicate backend configuration"];
+    check(&Flavor::ALL, "", &twice, &title);
+}
+
+#[test]
+fn an_override_file_has_one_encryption() {
+    let one = "terraform {\n  encryption {}\n}\n";
+    check(&[OpenTofu1_12], one, one, &[]);
+    let title = ["override.tf:5: Duplicate encryption configuration"];
+    check(&[OpenTofu1_12], one, &format!("{one}{one}"), &title);
 }
 
 #[test]

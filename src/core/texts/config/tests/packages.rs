@@ -133,7 +133,10 @@ fn the_copy_for_a_second_call_lacks_names_with_a_dot() {
         "module \"a\" {\n  source = \"acme/net/aws//.hidden\"\n}\n\
          module \"b\" {\n  source = \"acme/net/aws//.hidden\"\n}\n",
         Unreached::Unseen,
-        &["a: hashicorp/tls", "main.tf:5: Unreadable module directory"],
+        &[
+            "a: hashicorp/tls",
+            "main.tf:5: Unreadable module subdirectory",
+        ],
     );
     check_shelf(
         "module \"a\" {\n  source = \"git::https://h.test/r\"\n}\n\
@@ -142,7 +145,7 @@ fn the_copy_for_a_second_call_lacks_names_with_a_dot() {
         &[
             "a: hashicorp/aws",
             "a.in: hashicorp/null",
-            "main.tf:5: Unreadable module directory",
+            "main.tf:5: Failed to expand subdir globs",
         ],
     );
 }

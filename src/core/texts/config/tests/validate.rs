@@ -7,33 +7,64 @@ use std::path::Path;
 use crate::config::Settings;
 use crate::config::load;
 use crate::diag::{Severity, Texts};
-use crate::flavor::Flavor;
+use crate::flavor::Flavor::{self, *};
 use crate::world::mem::MemFiles;
 
+const ALL: &[Flavor] = &[Terraform1_11, Terraform1_15, Terraform1_16, OpenTofu1_12];
+const TERRAFORM: &[Flavor] = &[Terraform1_11, Terraform1_15, Terraform1_16];
+const OPENTOFU: &[Flavor] = &[OpenTofu1_12];
+const SINCE_1_15: &[Flavor] = &[Terraform1_15, Terraform1_16];
+
 /// Says what is wrong with some files, as `LINE title`.
+fn faults(files: &[(&str, &str)], flavor: Flavor) -> Vec<String> {
+    let mut texts = Texts::default();
+    let files = MemFiles::with(files);
+    let loaded = load(&files, &mut texts, Path::new(""), &Settings::new(flavor));
+    let errors = loaded.diagnostics.iter();
+    let errors = errors.filter(|error| error.severity == Severity::Error);
+    let reported = errors.map(|error| {
+        let label = error.primary.as_ref().expect("every error has a place");
+        let line = texts.position(label.file, label.span.start).line;
+        format!("{line} {}", error.title)
+    });
+    reported.collect()
+}
+
 #[track_caller]
-fn check_files(files: &[(&str, &str)], expected: &[&str]) {
-    for flavor in Flavor::ALL {
-        let mut texts = Texts::default();
-        let disk = MemFiles::with(files);
-        let loaded = load(&disk, &mut texts, Path::new(""), &Settings::new(flavor));
-        let reported: Vec<String> = loaded
-            .diagnostics
-            .iter()
-            .filter(|error| error.severity == Severity::Error)
-            .map(|error| {
-                let label = error.primary.as_ref().expect("every error has a place");
-                let line = texts.position(label.file, label.span.start).line;
-                format!("{line} {}", error.title)
-            })
-            .collect();
-        assert_eq!(reported, expected, "{flavor}: {files:?}");
+fn check(flavors: &[Flavor], text: &str, expected: &[&str]) {
+    for flavor in flavors {
+        let files = [("main.tf", text), ("m/m.tf", "")];
+        assert_eq!(faults(&files, *flavor), expected, "{flavor:?}: {text}");
     }
 }
 
 #[track_caller]
-fn check(text: &str, expected: &[&str]) {
-    check_files(&[("main.tf", text), ("m/m.tf", "")], expected);
+fn check_override(flavors: &[Flavor], base: &str, over: &str, expected: &[&str]) {
+    for flavor in flavors {
+        let files = [("main.tf", base), ("x_override.tf", over), ("m/m.tf", "")];
+        assert_eq!(faults(&files, *flavor), expected, "{flavor:?}: {over}");
+    }
+}
+
+#[test]
+fn the_type_of_a_resource_is_a_name() {
+    check(
+        ALL,
+        r#"resource "a b" "0x" {}"#,
+        &["1 Invalid resource type name"],
+    );
+    check(
+        ALL,
+        r#"data "a b" "0x" {}"#,
+        &["1 Invalid data source name"],
+    );
+    let ephemeral = r#"ephemeral "a b" "x" {}"#;
+    let title = "1 Invalid ephemeral resource type";
+    check(TERRAFORM, ephemeral, &[title]);
+    check(OPENTOFU, ephemeral, &[&format!("{title} name")]);
+    let action = r#"action "a b" "x" {}"#;
+    check(SINCE_1_15, action, &["1 Invalid action type name"]);
+    check(ALL, r#"resource "a-b" "_x-1" {}"#, &[]);
 }
 
 #[test]
@@ -45,53 +76,56 @@ fn what_requires_nothing_is_not_looked_into() {
         "moved {}\nremoved {\nfrom = 1\n}\ncheck \"c d\" {}\noutput \"a b\" {}",
         "terraform {\nprovider_meta \"a_b\" {\nx = y\n}\n}",
         "import {}\nimport {\nto = a[*]\n}",
-        "variable \"count\" {\nnope = 1\ndefault = var.x\nsensitive = \"maybe\"\n}",
-        "variable \"v\" {\ntype = number\ndefault = \"x\"\n}",
-        "provider \"a\" {\ncount = 1\n}\nprovider \"a\" {\nalias = 1\n}",
-        "output \"o\" {}\noutput \"o\" {}\nlocals {\nx {}\n}",
-        "terraform {\nbackend \"nope\" {\n}\ncloud {\nnope = 1\n}\n}",
     ] {
-        check(text, &[]);
+        check(ALL, text, &[]);
     }
     check(
+        ALL,
         "moved \"x\" {\nfrom =\n}",
         &["1 Extraneous label for moved", "2 Invalid expression"],
     );
+}
+
+#[test]
+fn providers_have_names_before_anything_else() {
     check(
+        ALL,
         "provider \"a_b\" {\ncount = 1\n}",
         &["1 Invalid provider local name"],
+    );
+    let reserved = "2 Reserved argument name in provider block";
+    check(ALL, "provider \"a\" {\ncount = 1\n}", &[reserved]);
+    let each = "provider \"a\" {\nfor_each = {}\n}";
+    check(TERRAFORM, each, &[reserved]);
+    check(
+        OPENTOFU,
+        each,
+        &["2 Alias required when using \"for_each\""],
     );
 }
 
 #[test]
-fn what_leaves_open_which_one_counts_is_refused() {
-    for (text, line, title) in [
-        ("variable \"v\" {}\n", 2, "Duplicate variable declaration"),
-        (
-            "locals {\na = 1\n}\n",
-            5,
-            "Duplicate local value definition",
-        ),
-        (
-            "module \"m\" {\nsource = \"./m\"\n}\n",
-            4,
-            "Duplicate module call",
-        ),
-        (
-            "terraform {\nrequired_providers {}\n}\n",
-            5,
-            "Duplicate required providers configuration",
-        ),
-    ] {
-        check(&text.repeat(2), &[&format!("{line} {title}")]);
+fn overrides_have_neither_dependencies_nor_conditions() {
+    for kind in ["resource", "data", "ephemeral"] {
+        let base = format!("{kind} \"a_x\" \"x\" {{}}");
+        let over = |inside: &str| format!("{kind} \"a_x\" \"x\" {{\n{inside}\n}}");
+        let condition = over("lifecycle {\n\nprecondition {}\n}");
+        let expected = ["4 Can't override precondition blocks"];
+        check_override(ALL, &base, &condition, &expected);
+        let dependency = over("depends_on = [\na.b]");
+        check_override(OPENTOFU, &base, &dependency, &["3 Unsupported override"]);
+        let expected: &[&str] = match kind {
+            "ephemeral" => &[],
+            _ => &["3 Unsupported override"],
+        };
+        check_override(TERRAFORM, &base, &dependency, expected);
     }
-}
-
-#[test]
-fn what_no_override_can_change_is_passed_over() {
-    let base = "resource \"a_x\" \"x\" {}\nvariable \"v\" {}\n";
-    let over = "moved {}\nimport {}\ncheck \"c\" {}\n\
-                resource \"a_x\" \"x\" {\ndepends_on = [a.b]\nlifecycle {\nprecondition {}\n}\n}\n\
-                variable \"v\" {\nvalidation {}\n}\n";
-    check_files(&[("main.tf", base), ("x_override.tf", over)], &[]);
+    for (kind, rule) in [("output", "precondition"), ("variable", "validation")] {
+        check_override(
+            ALL,
+            &format!("{kind} \"a\" {{}}"),
+            &format!("{kind} \"a\" {{\n{rule} {{}}\n}}"),
+            &[&format!("2 Can't override {rule} blocks")],
+        );
+    }
 }

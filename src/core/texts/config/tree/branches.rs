@@ -2,6 +2,8 @@
 //! the state require, as branches of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::config::computed::ComputedCall;
@@ -24,9 +26,18 @@ pub struct Branches {
 pub struct Branch {
     /// The kind of module or document.
     pub kind: BranchKind,
-    /// The module as it was loaded. A test file and the state have a path and a source only, which is the file of a
-    /// state; a state that is not visible says no more than that.
-    pub node: ModuleNode,
+    /// The path of calls from the root; empty for the root and for the state.
+    pub path: ModulePath,
+    /// Its source as written, or why there is none; the file of a state.
+    pub source: Option<String>,
+    /// The trace of a computed source and version, if they are computed.
+    pub computed: Option<Arc<ComputedCall>>,
+    /// The package that was fetched for it, because it is not installed.
+    pub fetched: Option<FetchedModule>,
+    /// Its directory from the root on; that of a fetched one is where installing would put it.
+    pub dir: Option<PathBuf>,
+    /// The reason why it is not visible, empty if there is no more to say; `None` if it is visible.
+    pub unseen: Option<&'static str>,
     /// Its own requirements, without those of the modules that it calls.
     pub providers: BTreeMap<ProviderAddr, Constraints>,
     /// The indexes of the modules that it calls, in the order of display.
@@ -93,7 +104,7 @@ impl Branches {
         let mut list: Vec<Branch> = loaded.modules.iter().map(module).collect();
         let tests = add_tests(&mut list, loaded);
         for at in 1..loaded.modules.len() {
-            let above = match list[at].node.path.steps() {
+            let above = match list[at].path.steps() {
                 [PathStep::Test(name), PathStep::Run(_)] => tests.get(name).copied(),
                 _ => loaded.modules[at].caller,
             };
@@ -103,14 +114,14 @@ impl Branches {
         let required = required(loaded);
         for (at, branch) in list.iter_mut().enumerate() {
             if Some(at) != state {
-                let own = required.get(&branch.node.path).cloned();
+                let own = required.get(&branch.path).cloned();
                 branch.providers = own.unwrap_or_default();
             }
         }
         for at in 0..list.len() {
             let mut below = std::mem::take(&mut list[at].below);
             // The programs have no order of siblings (rules 7.6); this one is the same in every run.
-            below.sort_by_key(|at| (list[*at].kind, &list[*at].node.path));
+            below.sort_by_key(|at| (list[*at].kind, &list[*at].path));
             list[at].below = below;
         }
         let classes = classes(&list);
@@ -140,7 +151,7 @@ impl Branches {
     #[must_use]
     pub fn lines(&self) -> usize {
         let lines = self.list.iter().map(|branch| {
-            let computed = branch.node.computed.as_ref().map_or(0, |call| call.lines());
+            let computed = branch.computed.as_ref().map_or(0, |call| call.lines());
             1 + computed + branch.providers.len()
         });
         lines.sum()
@@ -213,7 +224,7 @@ impl Branch {
     /// Names it among its siblings.
     #[must_use]
     pub fn name(&self) -> String {
-        match (self.kind, self.node.path.steps().last()) {
+        match (self.kind, self.path.steps().last()) {
             (BranchKind::State, _) => "state".to_owned(),
             (_, None) => "root module".to_owned(),
             (_, Some(PathStep::Call(name))) => format!("module.{name}"),
@@ -227,27 +238,41 @@ impl Branch {
     pub fn address(&self) -> String {
         match self.kind {
             BranchKind::State => "state".to_owned(),
-            _ => self.node.path.to_string(),
+            _ => self.path.to_string(),
         }
     }
 }
 
-fn branch(kind: BranchKind, node: ModuleNode) -> Branch {
+fn module(node: &ModuleNode) -> Branch {
     Branch {
-        kind,
-        node,
-        providers: BTreeMap::new(),
-        below: Vec::new(),
+        source: node.source.clone(),
+        computed: node.computed.clone(),
+        fetched: node.fetched.clone(),
+        dir: node.dir.clone(),
+        unseen: node.unseen,
+        ..empty(
+            match node.path.steps().last() {
+                None => BranchKind::Root,
+                Some(PathStep::Run(_)) => BranchKind::Run,
+                Some(_) => BranchKind::Call,
+            },
+            node.path.clone(),
+        )
     }
 }
 
-fn module(node: &ModuleNode) -> Branch {
-    let kind = match node.path.steps().last() {
-        None => BranchKind::Root,
-        Some(PathStep::Run(_)) => BranchKind::Run,
-        Some(_) => BranchKind::Call,
-    };
-    branch(kind, node.clone())
+fn empty(kind: BranchKind, path: ModulePath) -> Branch {
+    Branch {
+        kind,
+        path,
+        source: None,
+        computed: None,
+        fetched: None,
+        dir: None,
+        unseen: None,
+        providers: BTreeMap::new(),
+        below: Vec::new(),
+    }
 }
 
 /// Adds a branch for every test file that requires something or calls a module.
@@ -275,11 +300,7 @@ fn add_tests(list: &mut Vec<Branch>, loaded: &Loaded) -> BTreeMap<String, usize>
         indexes.insert(name.clone(), index);
         // The first branch is the root, which runs the tests.
         list[0].below.push(index);
-        let node = ModuleNode {
-            path,
-            ..ModuleNode::default()
-        };
-        list.push(branch(BranchKind::Test, node));
+        list.push(empty(BranchKind::Test, path));
     }
     indexes
 }
@@ -291,20 +312,20 @@ fn add_state(
     texts: &Texts,
     wanted: bool,
 ) -> Option<usize> {
-    let mut state = branch(BranchKind::State, ModuleNode::default());
+    let mut state = empty(BranchKind::State, ModulePath::default());
     for (provider, places) in &loaded.requirements.providers {
         if let Some(place) = places
             .iter()
             .find(|place| place.origin == RequirementOrigin::State)
         {
-            state.node.source = Some(texts.name(place.file).to_owned());
+            state.source = Some(texts.name(place.file).to_owned());
             state.providers.insert(provider.clone(), Default::default());
         }
     }
     if wanted && loaded.requirements.state == StateSeen::No {
-        state.node.unseen = Some("");
+        state.unseen = Some("");
     }
-    if state.providers.is_empty() && state.node.unseen.is_none() {
+    if state.providers.is_empty() && state.unseen.is_none() {
         return None;
     }
     let at = list.len();
@@ -361,14 +382,13 @@ fn classes(list: &[Branch]) -> Vec<usize> {
         let branch = &list[at];
         let look = (
             branch.kind,
-            branch.node.source.as_deref(),
+            branch.source.as_deref(),
             branch
-                .node
                 .computed
                 .as_deref()
                 .map_or_else(Vec::new, ComputedCall::texts),
-            branch.node.fetched.as_ref(),
-            branch.node.unseen,
+            branch.fetched.as_ref(),
+            branch.unseen,
             branch
                 .providers
                 .iter()

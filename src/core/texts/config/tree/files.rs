@@ -2,10 +2,10 @@
 //!
 //! Names are bytes here, as they are for the programs: no case folding, no decoding.
 
+use crate::module_config::file::Syntax;
 use std::collections::BTreeSet;
 
 use crate::flavor::{Flavor, Program};
-use crate::module_config::file::Syntax;
 use crate::world::{DirEntry, FileKind};
 
 /// The files of one module, each list in byte order of the names.
@@ -44,13 +44,53 @@ pub(in crate::texts::config) enum Backups {
     Read,
 }
 
-/// The endings that make a name a file of a module: the one for both programs, and the one of files that OpenTofu
-/// alone reads.
-const ENDINGS: [(&str, &str, Syntax); 4] = [
-    (".tf", ".tofu", Syntax::Native),
-    (".tf.json", ".tofu.json", Syntax::Json),
-    (".tftest.hcl", ".tofutest.hcl", Syntax::Native),
-    (".tftest.json", ".tofutest.json", Syntax::Json),
+/// One ending that makes a name a file of a module.
+struct FileEnding {
+    text: &'static str,
+    syntax: Syntax,
+    test: bool,
+    /// The ending of the file that OpenTofu reads instead, where there is one.
+    hidden_by: Option<&'static str>,
+    /// The only program that reads it, if not both do.
+    only: Option<Program>,
+}
+
+const fn both(text: &'static str, syntax: Syntax, twin: &'static str) -> FileEnding {
+    FileEnding {
+        text,
+        syntax,
+        test: false,
+        hidden_by: Some(twin),
+        only: None,
+    }
+}
+
+const fn opentofu(text: &'static str, syntax: Syntax) -> FileEnding {
+    FileEnding {
+        text,
+        syntax,
+        test: false,
+        hidden_by: None,
+        only: Some(Program::OpenTofu),
+    }
+}
+
+const fn test(ending: FileEnding) -> FileEnding {
+    FileEnding {
+        test: true,
+        ..ending
+    }
+}
+
+const ENDINGS: [FileEnding; 8] = [
+    both(".tf", Syntax::Native, ".tofu"),
+    both(".tf.json", Syntax::Json, ".tofu.json"),
+    opentofu(".tofu", Syntax::Native),
+    opentofu(".tofu.json", Syntax::Json),
+    test(both(".tftest.hcl", Syntax::Native, ".tofutest.hcl")),
+    test(both(".tftest.json", Syntax::Json, ".tofutest.json")),
+    test(opentofu(".tofutest.hcl", Syntax::Native)),
+    test(opentofu(".tofutest.json", Syntax::Json)),
 ];
 
 /// Picks the files of a module out of a directory listing.
@@ -79,25 +119,22 @@ pub(in crate::texts::config) fn choose(
     let all: BTreeSet<&[u8]> = names().map(|(_, name)| name).collect();
     let mut chosen = ModuleFiles::default();
     for (entry, name) in names() {
-        let found = ENDINGS.iter().find_map(|(both, own, syntax)| {
-            let is_test = both.starts_with(".tftest");
-            if let Some(stem) = name.strip_suffix(both.as_bytes()) {
-                // OpenTofu drops `x.tf` beside `x.tofu`, even an empty one; an ignored name hides nothing (rules 1.4).
-                let is_hidden =
-                    flavor.is_opentofu() && all.contains(&*[stem, own.as_bytes()].concat());
-                return (!is_hidden).then_some((stem, *syntax, is_test, None));
-            }
-            let stem = name.strip_suffix(own.as_bytes())?;
-            let only = Some(Program::OpenTofu);
-            flavor
-                .is_opentofu()
-                .then_some((stem, *syntax, is_test, only))
-        });
-        let Some((stem, syntax, is_test, only)) = found else {
+        let Some((stem, ending)) = ENDINGS
+            .iter()
+            .filter(|ending| ending.only.is_none_or(|only| only == flavor.program()))
+            .find_map(|ending| Some((name.strip_suffix(ending.text.as_bytes())?, ending)))
+        else {
             continue;
         };
+        // OpenTofu drops `x.tf` beside `x.tofu`, even an empty one; an ignored name hides nothing (rules 1.4).
+        if let Some(twin) = ending.hidden_by
+            && flavor.is_opentofu()
+            && all.contains(&*[stem, twin.as_bytes()].concat())
+        {
+            continue;
+        }
         // `override.tf` and `x_override.tf` are override files, `xoverride.tf` is none (rules 3.1).
-        let list = if is_test {
+        let list = if ending.test {
             &mut chosen.tests
         } else if stem == b"override" || stem.ends_with(b"_override") {
             &mut chosen.overrides
@@ -106,8 +143,8 @@ pub(in crate::texts::config) fn choose(
         };
         list.push(SourceFile {
             name: entry.name.clone(),
-            syntax,
-            only,
+            syntax: ending.syntax,
+            only: ending.only,
         });
     }
     chosen

@@ -1,7 +1,7 @@
 //! Directories that were read for one root, and are kept for the other roots of a run.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::config::tree::resolve::{self, Module};
 use crate::diag::{Diagnostic, SharedTexts};
@@ -72,15 +72,21 @@ impl ReadingCost {
 /// The place for a directory by the rules of one flavor. Who comes first reads it; others wait.
 pub(in crate::texts::config) struct KeptDirectory {
     pub flavor: Flavor,
-    /// Nothing in it if each root reads the directory by itself.
-    read: OnceLock<Option<Arc<SharedDirectory>>>,
+    state: Mutex<KeptState>,
+}
+
+enum KeptState {
+    Unread,
+    Read(Arc<SharedDirectory>),
+    /// Each root reads it by itself.
+    Refused,
 }
 
 impl KeptDirectory {
     pub(in crate::texts::config) fn new(flavor: Flavor) -> Self {
         Self {
             flavor,
-            read: OnceLock::new(),
+            state: Mutex::new(KeptState::Unread),
         }
     }
 
@@ -90,7 +96,14 @@ impl KeptDirectory {
         read: impl FnOnce() -> Option<SharedDirectory>,
     ) -> Option<Arc<SharedDirectory>> {
         // If a reader panicked, the next one tries again.
-        self.read.get_or_init(|| read().map(Arc::new)).clone()
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let KeptState::Unread = *state {
+            *state = read().map_or(KeptState::Refused, |read| KeptState::Read(Arc::new(read)));
+        }
+        match &*state {
+            KeptState::Read(directory) => Some(Arc::clone(directory)),
+            KeptState::Unread | KeptState::Refused => None,
+        }
     }
 }
 

@@ -19,9 +19,10 @@ use crate::module_config::decode::contents::Contents;
 use crate::module_config::decode::{blocks, duplicates, runs};
 use crate::module_config::file::{ModuleFile, ModuleFileRole};
 use crate::module_config::flood;
-use crate::module_config::merge::{module::ModuleMerge, overrides};
+use crate::module_config::merge::{module::ModuleMerge, overrides, standing::EffectivePlaces};
 use crate::module_config::syntax;
 use crate::remote_module::is_leaving;
+use crate::requirement::ValueErrors;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek, is_outside, lexical};
 
 /// The title of a file that is not read.
@@ -40,10 +41,12 @@ pub(in crate::texts::config) struct Reader<'a> {
     files_left: usize,
     /// The number of arguments and blocks that may still be kept.
     items_left: usize,
+    /// The contents hold the merged module, too.
+    pub keeps_merged: bool,
     /// Everything that was found to be wrong so far.
     pub found: Vec<Diagnostic>,
     /// The errors about variables of the root without a value.
-    pub value_errors: Vec<Diagnostic>,
+    pub value_errors: ValueErrors,
     /// For directories behind `..`: no link is on the way, so that the path is shown without.
     plain_dirs: BTreeMap<PathBuf, bool>,
 }
@@ -79,8 +82,9 @@ impl<'a> Reader<'a> {
             bytes_left: MAX_TOTAL_BYTES,
             files_left: MAX_FILES,
             items_left: MAX_TOTAL_ITEMS,
+            keeps_merged: false,
             found: Vec::new(),
-            value_errors: Vec::new(),
+            value_errors: ValueErrors::default(),
             plain_dirs: BTreeMap::new(),
         }
     }
@@ -159,6 +163,7 @@ impl<'a> Reader<'a> {
         kept.get_or_read(|| {
             let mut texts = Texts::to_share(memo.number());
             let mut reader = Reader::new(self.files, &mut texts, &self.root, flavor);
+            reader.keeps_merged = self.keeps_merged;
             let contents = reader.module(dir, &reader.choose(dir).ok()?);
             let mut found = mem::take(&mut reader.found);
             flood::in_order(&mut found);
@@ -203,32 +208,35 @@ impl<'a> Reader<'a> {
         chosen: &ModuleFiles,
     ) -> Contents {
         let mut all = Contents::default();
+        let has_overrides = !chosen.overrides.is_empty();
         let mut overrides = Vec::new();
         let mut bodies = Vec::new();
-        for (role, files) in [
-            (ModuleFileRole::Primary, &chosen.primary),
-            (ModuleFileRole::Override, &chosen.overrides),
-        ] {
-            for file in files {
-                let Some(decoded) = self.decode(dir, file, role) else {
-                    continue;
-                };
-                // Most modules have no override files, and then nothing is merged.
-                if !chosen.overrides.is_empty() {
-                    bodies.push((decoded.file, decoded.body));
-                }
-                match role {
-                    ModuleFileRole::Override => overrides.push(decoded.contents),
-                    _ => all.append(decoded.contents),
-                }
+        for file in &chosen.primary {
+            let Some(decoded) = self.decode(dir, file, ModuleFileRole::Primary) else {
+                continue;
+            };
+            // Most modules have no override files, and then nothing is merged.
+            if has_overrides || self.keeps_merged {
+                bodies.push((decoded.file, decoded.body));
+            }
+            all.append(decoded.contents);
+        }
+        for file in &chosen.overrides {
+            if let Some(decoded) = self.decode(dir, file, ModuleFileRole::Override) {
+                bodies.push((decoded.file, decoded.body));
+                overrides.push(decoded.contents);
             }
         }
         // Before the override files: a block that overrides is no duplicate of its base.
-        duplicates::duplicates(&all.declared, &mut self.found);
-        if !overrides.is_empty() {
-            let standing = ModuleMerge::of(bodies, self.flavor).standing();
-            overrides::apply(&mut all, overrides, &standing, self.flavor, &mut self.found);
-        }
+        duplicates::duplicates(&all.declared, self.flavor, &mut self.found);
+        let merge = ModuleMerge::of(bodies, self.flavor);
+        let standing = if has_overrides {
+            merge.standing()
+        } else {
+            EffectivePlaces::default()
+        };
+        overrides::apply(&mut all, overrides, &standing, self.flavor, &mut self.found);
+        all.merged = self.keeps_merged.then(|| Arc::new(merge.into_merged()));
         all
     }
 
@@ -290,7 +298,7 @@ impl<'a> Reader<'a> {
     pub(in crate::texts::config) fn spare_lock(&mut self, start: usize) {
         for fault in self.found.iter_mut().skip(start) {
             if fault.severity == Severity::Error {
-                flood::push(&mut self.value_errors, fault.clone());
+                flood::push(&mut self.value_errors.errors, fault.clone());
                 fault.severity = Severity::Warning;
             }
         }

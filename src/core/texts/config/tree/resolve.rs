@@ -2,6 +2,7 @@
 //!
 //! Local names are a matter of one module: nothing is inherited from the caller.
 
+use crate::module_config::file::ModuleFile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
 use crate::module_config::decode::contents::{Contents, ProviderBlock, Resource, Stated, Written};
 use crate::module_config::decode::sources;
-use crate::module_config::file::{ModuleFile, SourcePlace};
+use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
 use crate::module_config::syntax::names::{self, ProviderReference};
 use crate::requirement::{ModulePath, Refusal, Requirement, RequirementOrigin};
@@ -40,7 +41,13 @@ pub(in crate::texts::config) fn resolve(
     for entry in &contents.required {
         let origin = RequirementOrigin::RequiredProviders;
         let source = entry.source.as_ref();
-        resolver.require(&entry.addr, source, &entry.stated, origin);
+        resolver.require(
+            &entry.local_name,
+            &entry.addr,
+            source,
+            &entry.stated,
+            origin,
+        );
     }
     resolver.require_blocks(&contents.provider_blocks);
     for resource in &contents.resources {
@@ -76,8 +83,8 @@ pub(in crate::texts::config) fn of_test(
 struct Resolver<'a> {
     flavor: Flavor,
     mapped: BTreeMap<&'a str, &'a ProviderAddr>,
-    /// The addresses that are required so far.
-    reached: BTreeSet<ProviderAddr>,
+    /// The local name that reached each address first.
+    reached_by: BTreeMap<ProviderAddr, String>,
     /// Beginnings of types that were resolved before; there are few of them.
     implied: BTreeSet<String>,
     needs: Needs,
@@ -93,7 +100,7 @@ impl<'a> Resolver<'a> {
                 .iter()
                 .map(|entry| (&*entry.local_name, &entry.addr))
                 .collect(),
-            reached: BTreeSet::new(),
+            reached_by: BTreeMap::new(),
             implied: BTreeSet::new(),
             needs: Vec::new(),
             found,
@@ -121,7 +128,7 @@ impl<'a> Resolver<'a> {
         };
         // An invalid name was already reported at its place.
         if let Some(addr) = addr {
-            self.require(&addr, None, stated, origin);
+            self.require(local_name, &addr, None, stated, origin);
         }
     }
 
@@ -170,16 +177,32 @@ impl<'a> Resolver<'a> {
     /// `source` is what states the address, where the name does not imply it.
     fn require(
         &mut self,
+        local_name: &str,
         addr: &ProviderAddr,
         source: Option<&Written>,
         stated: &Stated,
         origin: RequirementOrigin,
     ) {
+        // Two local names of one address are allowed: the constraints of both count (rules 8.1).
+        let known = self.reached_by.get(addr);
+        if let Some(other) = known.filter(|other| *other != local_name) {
+            let remark = format!("{} is also called {other:?} here", addr.short(self.flavor));
+            flood::push(
+                self.found,
+                Diagnostic::note(rules::CONFIGURATION_ODD, "Duplicate required provider").at(
+                    stated.place.file,
+                    stated.place.span,
+                    remark,
+                ),
+            );
+        }
         // It would add a place, but no constraint.
-        if !self.reached.insert(addr.clone()) && origin == RequirementOrigin::Implied {
+        if known.is_some() && origin == RequirementOrigin::Implied {
             return;
         }
         let place = self.check(addr, source, stated);
+        let first = self.reached_by.entry(addr.clone());
+        first.or_insert_with(|| local_name.to_owned());
         let requirement = Requirement {
             constraints: Arc::new(stated.constraints.clone()),
             module: ModulePath::default(),
@@ -203,15 +226,21 @@ impl<'a> Resolver<'a> {
         // The version of a built-in provider is shown at the version; the others are faults of the
         // address.
         let source = source.filter(|_| refusal != Refusal::BuiltinVersion);
-        let help = match (refusal, source) {
-            (Refusal::Unlockable(_), Some(source)) => sources::meant(&source.text, self.flavor),
+        let reason = match (refusal, source) {
+            (Refusal::Unlockable(part), Some(source)) => {
+                sources::reason(&source.text, part, self.flavor)
+            }
             _ => None,
+        };
+        let (note, help) = match reason {
+            Some(reason) => (reason.note, reason.help),
+            None => (refusal.to_string(), None),
         };
         let place = source.map_or(stated.place, |source| source.place);
         flood::push(
             self.found,
             Diagnostic::error(rules::ADDRESS_MALFORMED, refusal.title())
-                .at(place.file, place.span, refusal.to_string())
+                .at(place.file, place.span, note)
                 .help(help.unwrap_or_else(|| refusal.help().to_owned())),
         );
         place

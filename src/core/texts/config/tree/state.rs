@@ -3,6 +3,8 @@
 //! Only addresses are taken from it. Its attributes may be secrets, so nothing else is kept, and no
 //! message shows a line of it.
 
+use crate::module_config::decode::contents::LocalBackend;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ use crate::config::tree::reader::Reader;
 use crate::diag::{self, Diagnostic, Span, rules};
 use crate::flavor::Flavor;
 use crate::json::{self, JsonValue, Members, ValueKind};
-use crate::module_config::decode::contents::{Backend, ComputedBackend, LocalBackend};
+use crate::module_config::decode::contents::{Backend, ComputedBackend};
 use crate::module_config::file::SourcePlace;
 use crate::module_config::syntax::words;
 use crate::requirement::{Requirement, RequirementOrigin, Requirements};
@@ -31,8 +33,12 @@ const FORMAT: u64 = 4;
 /// The providers that the configuration requires, each with the places.
 type Required = BTreeMap<ProviderAddr, Vec<Requirement>>;
 
-/// The providers that the state names, each with the file.
-pub(in crate::texts::config) type StateProviders = BTreeMap<ProviderAddr, SourcePlace>;
+/// The providers that the state names.
+#[derive(Debug, Default)]
+pub(in crate::texts::config) struct StateProviders {
+    /// Each provider, with the file.
+    pub providers: BTreeMap<ProviderAddr, SourcePlace>,
+}
 
 /// The members of the file that are kept; it may be large and full of secrets.
 static WANTED: Members = Members::Only(&[
@@ -57,7 +63,7 @@ pub(in crate::texts::config) fn read(
         None => locate(reader, settings, &LocalBackend::default()),
         Some(Backend::Local(local)) => locate(reader, settings, local),
         Some(
-            Backend::Elsewhere { kind, place, .. }
+            Backend::Elsewhere { kind, place }
             | Backend::Computed(ComputedBackend { kind, place, .. }),
         ) => {
             let note = Diagnostic::note(rules::STATE_NOT_VISIBLE, "State not visible").at(
@@ -112,33 +118,27 @@ fn read_opened(
         refuse(reader, path, "Failed to read file", &remark);
         return None;
     }
-    let document = match &read {
-        Ok(Ok(document)) => StateDocument::of(document).ok_or_else(String::new),
+    let no_state = |reader: &mut Reader<'_>, reason: &str| {
+        let remark = format!("it is no state: {reason}");
+        refuse(reader, path, unreadable_title(settings.flavor), &remark);
+        None
+    };
+    let document = match read {
+        Ok(Ok(document)) => document,
         Ok(Err(faults)) => {
             let first = faults.first().map(|fault| (fault.line, fault.column));
             let (line, column) = first.unwrap_or_default();
-            Err(format!(": line {line}, column {column}"))
+            return no_state(reader, &format!("line {line}, column {column}"));
         }
         Err(error) => {
             refuse(reader, path, "Failed to read file", &error.to_string());
             return None;
         }
     };
-    let remark = match document {
-        Ok(document) if document.version == FORMAT => {
-            return providers(reader, settings, path, &document, required);
-        }
-        Ok(StateDocument { version, .. }) if version < FORMAT => {
-            let note = Diagnostic::note(rules::STATE_NOT_VISIBLE, "State not visible");
-            let remark = format!("its format {version} is not read, only {FORMAT}");
-            reader.report(path, note, &remark);
-            return None;
-        }
-        Ok(StateDocument { version, .. }) => format!("its format {version} is a later one"),
-        Err(place) => format!("it is no state{place}"),
-    };
-    refuse(reader, path, unreadable_title(settings.flavor), &remark);
-    None
+    match StateDocument::of(&document) {
+        Ok(document) => understood(reader, settings, path, &document, required),
+        Err(reason) => no_state(reader, &reason),
+    }
 }
 
 /// The wanted part of a state file.
@@ -149,45 +149,73 @@ struct StateDocument<'v> {
 }
 
 impl<'v> StateDocument<'v> {
-    /// Reads a document; `None` if it is no state. What is null is as good as not there.
-    fn of(value: &'v JsonValue) -> Option<Self> {
-        let ValueKind::Number(version) = &value.member("version")?.kind else {
-            return None;
+    /// Reads a document, or says why it is none; what is null is as good as not there.
+    fn of(value: &'v JsonValue) -> Result<Self, String> {
+        let version = match value.member("version").map(|version| &version.kind) {
+            Some(ValueKind::Number(number)) => number.parse().ok(),
+            _ => None,
+        };
+        let Some(version) = version else {
+            return Err("its version is no number".to_owned());
         };
         let mut resources = Vec::new();
         for resource in list(value, "resources")? {
-            let instances = list(resource, "instances")?;
-            let instances = instances.iter().map(provider).collect::<Option<_>>()?;
+            let instances = list(resource, "instances")?
+                .iter()
+                .map(provider)
+                .collect::<Result<_, _>>()?;
             resources.push((provider(resource)?, instances));
         }
-        let version = version.parse().ok()?;
-        Some(Self { version, resources })
+        Ok(Self { version, resources })
     }
 }
 
-/// Returns a member that is a list; empty if it is absent.
-fn list<'v>(object: &'v JsonValue, name: &str) -> Option<&'v [JsonValue]> {
-    match optional(object, name)? {
-        ValueKind::Null => Some(&[]),
-        ValueKind::Array(items) => Some(items),
-        _ => None,
+fn list<'v>(value: &'v JsonValue, name: &str) -> Result<&'v [JsonValue], String> {
+    if !matches!(value.kind, ValueKind::Object(_)) {
+        return Err(format!("what should have {name} is no object"));
+    }
+    match value.member(name).map(|list| &list.kind) {
+        None | Some(ValueKind::Null) => Ok(&[]),
+        Some(ValueKind::Array(items)) => Ok(items),
+        Some(_) => Err(format!("{name} is no list")),
     }
 }
 
 /// Reads which provider a resource or an instance names; empty for none.
-fn provider(object: &JsonValue) -> Option<&str> {
-    match optional(object, "provider")? {
-        ValueKind::Null => Some(""),
-        ValueKind::String(text) => Some(text),
-        _ => None,
+fn provider(value: &JsonValue) -> Result<&str, String> {
+    if !matches!(value.kind, ValueKind::Object(_)) {
+        return Err("what should have a provider is no object".to_owned());
+    }
+    match value.member("provider").map(|provider| &provider.kind) {
+        None | Some(ValueKind::Null) => Ok(""),
+        Some(ValueKind::String(text)) => Ok(text),
+        Some(_) => Err("provider is no text".to_owned()),
     }
 }
 
-/// Returns a member of an object, null if it is absent; `None` for what is no object.
-fn optional<'v>(object: &'v JsonValue, name: &str) -> Option<&'v ValueKind> {
-    let is_object = matches!(object.kind, ValueKind::Object(_));
-    let member = object.member(name).map(|member| &member.kind);
-    is_object.then_some(member.unwrap_or(&ValueKind::Null))
+/// Takes what a document says, if its format is the one that holds addresses.
+fn understood(
+    reader: &mut Reader<'_>,
+    settings: &Settings,
+    path: &Path,
+    document: &StateDocument<'_>,
+    required: &Required,
+) -> Option<StateProviders> {
+    match document.version.cmp(&FORMAT) {
+        Ordering::Equal => providers(reader, settings, path, document, required),
+        Ordering::Less => {
+            let title = "State not visible";
+            let remark = format!("its format {} is not read, only {FORMAT}", document.version);
+            let note = Diagnostic::note(rules::STATE_NOT_VISIBLE, title);
+            reader.report(path, note, &remark);
+            None
+        }
+        Ordering::Greater => {
+            let remark = format!("its format {} is a later one", document.version);
+            refuse(reader, path, unreadable_title(settings.flavor), &remark);
+            None
+        }
+    }
 }
 
 /// Returns the selected workspace.
@@ -281,7 +309,9 @@ fn providers(
         file,
         span: Span::default(),
     };
-    Some(named.into_iter().map(|addr| (addr, place)).collect())
+    Some(StateProviders {
+        providers: named.into_iter().map(|addr| (addr, place)).collect(),
+    })
 }
 
 /// Names the commands that replace legacy addresses in the state, by those of the same type that are required.

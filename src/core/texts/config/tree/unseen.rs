@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::config::tree::way::CallSite;
 use crate::diag::{Diagnostic, Help, Label, RootCommand, rules};
+use crate::module_config::decode::contents::Call;
 use crate::module_config::file::SourcePlace;
 use crate::requirement::{UnseenCall, UnseenReason};
 
@@ -16,41 +17,10 @@ pub(super) const IS_COMPUTED: &str = "Module call is computed";
 /// The title of a local call into the package of a call that cannot be seen.
 pub(super) const IN_UNSEEN: &str = "Module is in another one that is not visible";
 
-/// The reason why the module of a call cannot be seen, as the note on it says.
-pub(super) struct Obstacle {
-    pub(super) title: &'static str,
-    /// The place that the program shows.
-    pub(super) place: SourcePlace,
-    pub(super) reason: UnseenReason,
-    pub(super) causes: Vec<Label>,
-    pub(super) help: Option<Help>,
-}
-
-impl Obstacle {
-    pub(super) fn new(title: &'static str, place: SourcePlace) -> Self {
-        let (reason, help) = match title {
-            NOT_CHECKED_OUT => {
-                let help = RootCommand::new("git submodule update --init").run("");
-                (UnseenReason::NotCheckedOut, Some(help))
-            }
-            IS_COMPUTED => (UnseenReason::NotComputed, None),
-            _ => (UnseenReason::NotHere, None),
-        };
-        Self {
-            title,
-            place,
-            reason,
-            causes: Vec::new(),
-            help,
-        }
-    }
-}
-
 /// The calls whose modules cannot be seen, each as it is written.
 #[derive(Default)]
 pub(super) struct UnseenModules {
     pub(super) calls: Vec<UnseenCall>,
-    /// The note on each call.
     pub(super) notes: Vec<Diagnostic>,
     /// The index in these lists of the call at each place.
     known: BTreeMap<SourcePlace, usize>,
@@ -58,42 +28,81 @@ pub(super) struct UnseenModules {
 
 impl UnseenModules {
     /// Notes a call with the reason.
-    pub(super) fn add(&mut self, way: &CallSite<'_>, source: &str, obstacle: Obstacle) {
+    pub(super) fn add(
+        &mut self,
+        way: &CallSite<'_>,
+        source: &str,
+        title: &str,
+        shown: SourcePlace,
+    ) {
         let place = way.call.place;
-        let SourcePlace { file, span } = way.call.computed().unwrap_or(place);
-        let known = self.known.get(&place).copied();
-        let ways = 1 + known.map_or(0, |at| self.calls[at].ways);
-        // With its path if there is only one.
-        let remark = match ways {
-            1 => format!("what {} requires is unknown", way.path),
-            _ => format!("what this module requires is unknown; {ways} ways lead to this call"),
+        let reason = match title {
+            NOT_CHECKED_OUT => UnseenReason::NotCheckedOut,
+            IS_COMPUTED => UnseenReason::NotComputed,
+            _ => UnseenReason::NotHere,
         };
-        let shown = obstacle.place;
-        let mut note = Diagnostic::note(rules::MODULE_NOT_VISIBLE, obstacle.title)
-            .at(shown.file, shown.span, remark);
-        note.related = obstacle.causes;
-        note.help = obstacle.help;
-        note.package = way.call.repository();
-        match known {
-            Some(at) => {
-                let call = &mut self.calls[at];
-                call.ways = ways;
-                // What helps on one way helps.
-                call.reason = call.reason.min(obstacle.reason);
-                self.notes[at] = note;
-            }
-            None => {
-                self.known.insert(place, self.calls.len());
-                self.notes.push(note);
-                self.calls.push(UnseenCall {
-                    module: way.path.clone(),
-                    ways,
-                    source: source.to_owned(),
-                    reason: obstacle.reason,
-                    file,
-                    span,
-                });
-            }
+        if let Some(at) = self.known.get(&place) {
+            let call = &mut self.calls[*at];
+            call.ways += 1;
+            // What helps on one way helps.
+            call.reason = call.reason.min(reason);
+            let mut note = not_visible(call, title, shown);
+            note.package = way.call.repository();
+            self.notes[*at] = note;
+            return;
         }
+        self.known.insert(place, self.calls.len());
+        let SourcePlace { file, span } = way.call.computed().unwrap_or(place);
+        let call = UnseenCall {
+            module: way.path.clone(),
+            ways: 1,
+            source: source.to_owned(),
+            reason,
+            file,
+            span,
+        };
+        let mut note = not_visible(&call, title, shown);
+        note.package = way.call.repository();
+        self.notes.push(note);
+        self.calls.push(call);
+    }
+
+    /// Adds to the note on a call what keeps its source from being computed.
+    pub(super) fn explain(&mut self, call: &Call, reason: Option<Label>) {
+        let note = self.known.get(&call.place).map(|at| &mut self.notes[*at]);
+        if let (Some(note), Some(reason)) = (note, reason)
+            && !note.related.contains(&reason)
+        {
+            note.related.push(reason);
+        }
+    }
+
+    /// Adds to the note on a call what to do.
+    pub(super) fn advise(&mut self, call: &Call, help: Option<Help>) {
+        let note = self.known.get(&call.place).map(|at| &mut self.notes[*at]);
+        if let (Some(note), Some(help)) = (note, help) {
+            note.help = Some(help);
+        }
+    }
+
+    /// States why the module of a call cannot be seen.
+    pub(super) fn set_reason(&mut self, call: &Call, reason: UnseenReason) {
+        if let Some(at) = self.known.get(&call.place) {
+            self.calls[*at].reason = reason;
+        }
+    }
+}
+
+/// Makes the note that a call is not visible, with its path if there is only one.
+fn not_visible(call: &UnseenCall, title: &str, place: SourcePlace) -> Diagnostic {
+    let remark = match call.ways {
+        1 => format!("what {} requires is unknown", call.module),
+        ways => format!("what this module requires is unknown; {ways} ways lead to this call"),
+    };
+    let note =
+        Diagnostic::note(rules::MODULE_NOT_VISIBLE, title).at(place.file, place.span, remark);
+    match title {
+        NOT_CHECKED_OUT => note.help(RootCommand::new("git submodule update --init").run("")),
+        _ => note,
     }
 }

@@ -1,70 +1,107 @@
-//! Locations of the state: `backend` and `cloud` blocks (config rules 3.6, 10.3).
+//! Locations of the state: `backend` and `cloud` blocks (config rules 3.6, 12.5).
+//!
+//! Only those of the root count, so what is wrong about the others is never reported.
 
-use crate::diag::Diagnostic;
+use crate::diag::rules;
 use crate::expr::{self, Value};
+use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body, Item};
+use crate::module_config::decode::bodies;
 use crate::module_config::decode::contents::{Backend, ComputedBackend, Contents, LocalBackend};
 use crate::module_config::decode::late::Late;
 use crate::module_config::faults::Faults;
-use crate::module_config::flood;
+use crate::module_config::language;
 use crate::module_config::syntax::{self, references};
+
+/// The types of backends that every flavor has.
+const TYPES: &[&str] = &[
+    "azurerm",
+    "consul",
+    "cos",
+    "gcs",
+    "http",
+    "inmem",
+    "kubernetes",
+    "local",
+    "oss",
+    "pg",
+    "remote",
+    "s3",
+];
+
+/// The types that only newer versions of Terraform have.
+const NEWER_TYPES: &[&str] = &["oci"];
 
 /// The service behind a `cloud` block, in words.
 const IN_THE_CLOUD: &str = "HCP Terraform";
 
-/// Decodes a setting that says where the state is kept; the last such block of a file counts, a `cloud` block
-/// before all others.
-pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &Faults) {
+/// Decodes a setting, if it says where the state is kept; the last such block of a file counts, a
+/// `cloud` block before all others.
+pub(crate) fn decode(kind: &str, block: &Block, contents: &mut Contents, faults: &mut Faults) {
     // A `cloud` block wins over a `backend` in the same file, wherever it stands (config rules 3.6).
     let is_in_cloud = match &contents.backend {
-        Some(Backend::Elsewhere { kind, .. } | Backend::Computed(ComputedBackend { kind, .. })) => {
-            kind == IN_THE_CLOUD
-        }
+        Some(Backend::Elsewhere { kind, .. }) => kind == IN_THE_CLOUD,
+        Some(Backend::Computed(computed)) => computed.kind == IN_THE_CLOUD,
         _ => false,
     };
-    let label = block.labels.first().map(|label| label.text.as_str());
-    let is_local = label == Some("local");
-    let service = match label {
-        Some(_) if is_in_cloud => return,
-        Some("local") => "a backend whose path is computed".to_owned(),
-        Some(label) => format!("the backend {label:?}"),
-        None => IN_THE_CLOUD.to_owned(),
+    let backend = match kind {
+        "backend" if is_in_cloud => None,
+        "cloud" | "backend" if is_computed(&block.body, faults) => Some(computed(block, faults)),
+        "cloud" => Some(elsewhere(IN_THE_CLOUD.to_owned(), block, faults)),
+        "backend" => labelled(block, faults),
+        _ => None,
     };
-    let place = faults.place(block.header);
-    contents.backend = Some(
-        if faults.flavor.is_opentofu() && is_computed(&block.body, faults) {
-            let mut arguments = Vec::new();
-            keep_all(&block.body, faults, &mut arguments);
-            Backend::Computed(ComputedBackend {
-                is_local,
-                kind: service,
-                place,
-                arguments,
-            })
-        } else if is_local && let Some(backend) = local(&block.body, faults) {
-            Backend::Local(backend)
-        } else {
-            let mut refused = Vec::new();
-            if !faults.flavor.is_opentofu() {
-                refuse_computed(&block.body, faults, &mut refused);
+    if backend.is_some() {
+        // Kept apart: in any other module than the root the block is ignored with a warning, whatever
+        // is wrong in it (config rules 5.10).
+        let is_newer = matches!(faults.flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16);
+        let has_type = |name| TYPES.contains(&name) || (is_newer && NEWER_TYPES.contains(&name));
+        let found = faults.apart(|faults| match (kind, &*block.labels) {
+            ("cloud", _) => {
+                for (_, nested) in bodies::check(&block.body, &language::CLOUD, faults) {
+                    bodies::check(&nested.body, &language::WORKSPACES, faults);
+                }
+                constants(&block.body, faults);
             }
-            Backend::Elsewhere {
-                kind: service,
-                place,
-                refused,
+            (_, [label]) if label.text == "local" => local(&block.body, faults),
+            (_, [label]) if has_type(label.text.as_str()) => constants(&block.body, faults),
+            (_, [label]) => {
+                // The title of `init`; `providers` says `Invalid backend type` (config rules 12.5).
+                let remark = format!("{} has no such backend", faults.flavor.program());
+                faults.invalid("Unsupported backend type", label.span, &remark);
             }
-        },
-    );
+            _ => {}
+        });
+        contents.set_backend(backend, found);
+    }
 }
 
 /// Returns whether an argument of a body, or of a block in it, is computed.
 fn is_computed(body: &Body, faults: &Faults) -> bool {
-    body.items.iter().any(|item| match item {
-        Item::Attribute(argument) => {
-            let value = syntax::as_template(&argument.value, faults);
-            references::refers(&value) || !references::functions(&value).is_empty()
-        }
-        Item::Block(nested) => is_computed(&nested.body, faults),
+    // Terraform takes constants only; what it refuses is reported by `constants` (config rules 10.3).
+    faults.flavor.is_opentofu()
+        && body.items.iter().any(|item| match item {
+            Item::Attribute(argument) => {
+                let value = syntax::as_template(&argument.value, faults);
+                references::refers(&value) || !references::functions(&value).is_empty()
+            }
+            Item::Block(nested) => is_computed(&nested.body, faults),
+        })
+}
+
+fn computed(block: &Block, faults: &Faults) -> Backend {
+    let label = block.labels.first().map(|label| label.text.as_str());
+    let mut arguments = Vec::new();
+    keep_all(&block.body, faults, &mut arguments);
+    Backend::Computed(ComputedBackend {
+        is_local: label == Some("local"),
+        kind: match label {
+            Some("local") => "a backend whose path is computed".to_owned(),
+            Some(label) => format!("the backend {label:?}"),
+            None => IN_THE_CLOUD.to_owned(),
+        },
+        place: faults.place(block.header),
+        arguments,
     })
 }
 
@@ -81,35 +118,75 @@ pub(crate) fn keep_all(body: &Body, faults: &Faults, kept: &mut Vec<(String, Lat
     }
 }
 
-/// Reads a backend of constants; null is as good as no argument.
-fn local(body: &Body, faults: &Faults) -> Option<LocalBackend> {
-    let path = |name| match body.attribute(name) {
+fn elsewhere(kind: String, block: &Block, faults: &Faults) -> Backend {
+    let place = faults.place(block.header);
+    Backend::Elsewhere { kind, place }
+}
+
+fn labelled(block: &Block, faults: &Faults) -> Option<Backend> {
+    let label = &block.labels.first()?.text;
+    if label != "local" {
+        return Some(elsewhere(format!("the backend {label:?}"), block, faults));
+    }
+    // Null is as good as no argument; anything computed leaves the state out of sight.
+    let path = |name| match block.body.attribute(name) {
         None => Some(None),
-        Some(argument) => match expr::constant(faults.file, &argument.value).ok()? {
-            Value::Null => Some(None),
-            value => Some(Some(value.to_text()?.into())),
+        Some(argument) => match expr::constant(faults.file, &argument.value) {
+            Ok(Value::Null) => Some(None),
+            Ok(value) => value.to_text().map(|text| Some(text.into())),
+            Err(_) => None,
         },
     };
-    Some(LocalBackend {
-        path: path("path")?,
-        workspace_dir: path("workspace_dir")?,
+    Some(match (path("path"), path("workspace_dir")) {
+        (Some(path), Some(workspace_dir)) => Backend::Local(LocalBackend {
+            path,
+            workspace_dir,
+        }),
+        _ => elsewhere("a backend whose path is computed".to_owned(), block, faults),
     })
 }
 
-/// Collects what Terraform would have to compute. It is a sign that the rules of OpenTofu apply, which takes
-/// variables here (config rules 10.3).
-fn refuse_computed(body: &Body, faults: &Faults, refused: &mut Vec<Diagnostic>) {
-    let help = "OpenTofu takes variables and locals here: `--flavor opentofu`";
+fn local(body: &Body, faults: &mut Faults) {
+    bodies::check(body, &language::LOCAL_BACKEND, faults);
+    constants(body, faults);
+    for (name, title) in [
+        ("path", "Invalid local state file path"),
+        ("workspace_dir", "Invalid local workspace directory path"),
+    ] {
+        let Some(argument) = body.attribute(name) else {
+            continue;
+        };
+        match expr::constant(faults.file, &argument.value) {
+            Err(_) | Ok(Value::Null) => {}
+            Ok(value) => match value.to_text() {
+                Some(text) if text.is_empty() => {
+                    faults.invalid(title, argument.value.span, "this is empty");
+                }
+                Some(_) => {}
+                None => {
+                    let title = "Incorrect attribute value type";
+                    let remark = "a string is needed here";
+                    faults.error(rules::WRONG_TYPE, title, argument.value.span, remark);
+                }
+            },
+        }
+    }
+}
+
+/// Reports what Terraform would have to compute; OpenTofu takes variables here (config rules 10.3).
+fn constants(body: &Body, faults: &mut Faults) {
+    if faults.flavor.is_opentofu() {
+        return;
+    }
     for item in &body.items {
         match item {
             Item::Attribute(argument) => {
-                if let Err(error) = expr::constant(faults.file, &argument.value) {
-                    for fault in error.refused {
-                        flood::push(refused, fault.help(help));
-                    }
-                }
+                let computed =
+                    faults.apart(|faults| drop(bodies::constant(&argument.value, faults)));
+                let help = "OpenTofu takes variables and locals here: `--flavor opentofu`";
+                faults.add(computed.into_iter().map(|fault| fault.help(help)));
             }
-            Item::Block(nested) => refuse_computed(&nested.body, faults, refused),
+            Item::Block(nested) => constants(&nested.body, faults),
         }
     }
 }

@@ -7,16 +7,26 @@ use crate::hcl::tree::Body;
 use crate::module_config::decode::contents::{Contents, Declaration, Local};
 use crate::module_config::decode::late::Late;
 use crate::module_config::decode::{
-    bodies, calls, imports, providers, resources, settings, variables,
+    bodies, calls, imports, overriding, providers, resources, settings, variables,
 };
 use crate::module_config::faults::Faults;
 use crate::module_config::file::ModuleFileRole;
 use crate::module_config::language;
+use crate::module_config::syntax::words;
 
 /// Decodes a whole primary or override file.
 pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     let mut contents = Contents::default();
-    for (kind, block) in bodies::check(body, &language::MODULE, faults) {
+    for argument in body.attributes() {
+        bodies::unsupported_argument(argument, &language::MODULE, faults);
+    }
+    for block in body.blocks() {
+        let Some(kind) = bodies::kind_of(block, &language::MODULE, faults) else {
+            continue;
+        };
+        if faults.role != ModuleFileRole::Primary && !overriding::allows(kind, block, faults) {
+            continue;
+        }
         match kind {
             "terraform" => settings::terraform(&block.body, &mut contents, faults),
             "language" => settings::language(block, &mut contents, faults),
@@ -30,8 +40,7 @@ pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
             "resource" | "data" | "ephemeral" | "action" => {
                 resources::decode(kind, block, &mut contents, faults);
             }
-            // No override file has any (config rules 3.9).
-            "check" if faults.role == ModuleFileRole::Primary => {
+            "check" => {
                 // Its data source requires a provider like those of the module (config rules 4.7).
                 let mut nested = block.body.blocks();
                 if let Some(data) = nested.find(|nested| nested.kind.text == "data") {
@@ -55,8 +64,12 @@ pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     contents
 }
 
-fn locals(body: &Body, contents: &mut Contents, faults: &Faults) {
+fn locals(body: &Body, contents: &mut Contents, faults: &mut Faults) {
+    bodies::arguments_only(body, faults);
     for value in body.attributes() {
+        if !words::is_identifier(&value.name.text) {
+            faults.invalid("Invalid local value name", value.name.span, words::NAME);
+        }
         let place = faults.place(value.name.span);
         if let Some(late) = Late::keep(&value.value, faults) {
             contents.locals.push(Local {

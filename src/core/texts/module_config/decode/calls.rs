@@ -5,6 +5,7 @@ use crate::diag::rules;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Expr};
+use crate::module_config::decode::bodies;
 use crate::module_config::decode::contents::CallVersion as Version;
 use crate::module_config::decode::contents::{Call, Contents, PassedArgument, Source};
 use crate::module_config::decode::late::Late;
@@ -122,14 +123,7 @@ pub(crate) fn stated_version(value: &Value) -> Option<Version> {
 /// Reads the source of a module that a test run calls: no program computes that, and only OpenTofu
 /// takes more than local paths and registries (config rules 6.3).
 pub(crate) fn of_run(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source> {
-    let constant = expr::constant(faults.file, value)
-        .map_err(|error| faults.add(error.refused))
-        .ok()?;
-    let Some(text) = constant.to_text() else {
-        let (title, remark) = ("Unsuitable value type", "a string is needed here");
-        faults.error(rules::WRONG_TYPE, title, value.span, remark);
-        return None;
-    };
+    let text = bodies::text(value, faults)?;
     let source = match version {
         Version::Absent => ModuleSource::parse(&text, faults.flavor),
         // Beside a version only the address of a registry is taken (config rules 12.6).
@@ -201,10 +195,14 @@ fn source(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source
                 Err(_) => Source::Unfit(text),
             });
         }
-        version => fitting(&text, version, faults.flavor),
+        // The oldest Terraform only looks whether the argument is there.
+        Version::Null if faults.flavor == Flavor::Terraform1_11 => {
+            RegistryModule::parse(&text, faults.flavor).map(ModuleSource::Registry)
+        }
+        version => beside(&text, version, faults.flavor),
     };
     match source {
-        Ok(source) => Some(source),
+        Ok(source) => Some(Source::new(text, source)),
         Err(error) => {
             faults.invalid(error.title(), value.span, error.help());
             None
@@ -221,18 +219,19 @@ pub(crate) fn fitting(
     version: &Version,
     flavor: Flavor,
 ) -> Result<Source, ModuleSourceError> {
-    let needs_registry = match version {
-        Version::Stated(_) => true,
-        // The oldest Terraform only looks whether the argument is there.
-        Version::Null => flavor == Flavor::Terraform1_11,
-        Version::Absent | Version::Computed => false,
-    };
-    let source = if needs_registry {
-        RegistryModule::parse(text, flavor).map(ModuleSource::Registry)
-    } else {
-        ModuleSource::parse(text, flavor)
-    };
-    source.map(|source| Source::new(text.to_owned(), source))
+    let source = beside(text, version, flavor)?;
+    Ok(Source::new(text.to_owned(), source))
+}
+
+fn beside(
+    text: &str,
+    version: &Version,
+    flavor: Flavor,
+) -> Result<ModuleSource, ModuleSourceError> {
+    match version {
+        Version::Stated(_) => RegistryModule::parse(text, flavor).map(ModuleSource::Registry),
+        _ => ModuleSource::parse(text, flavor),
+    }
 }
 
 /// Returns the title of a source that is no text.

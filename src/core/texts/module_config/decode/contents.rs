@@ -4,6 +4,7 @@
 //! `merge` decides which values of override files count.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::addr::module::{LocalModule, ModuleSource};
@@ -13,6 +14,7 @@ use crate::module_config::decode::late::Late;
 use crate::module_config::decode::variables::Variable;
 use crate::module_config::faults::Faults;
 use crate::module_config::file::{ModuleFile, SourcePlace};
+use crate::module_config::merge::merged::MergedModule;
 use crate::module_config::syntax::names::ProviderReference;
 use crate::requirement::CoreVersion;
 use crate::version::{Constraints, CoreConstraints};
@@ -34,10 +36,14 @@ pub(crate) struct Contents {
     pub core_versions: Vec<CoreVersion>,
     /// The location of the state, if a `backend` or `cloud` block states it.
     pub backend: Option<Backend>,
+    /// The faults of that block, which matter in the root only.
+    pub backend_faults: Vec<Diagnostic>,
     /// The arguments in `encryption` blocks, where they are computed.
-    pub encryption: Vec<(String, Late)>,
+    pub encryption: Vec<Late>,
     /// The headers of everything that may stand only once.
     pub declared: Vec<Declaration>,
+    /// All files of the module merged, if that is kept.
+    pub merged: Option<Arc<MergedModule>>,
 }
 
 impl Contents {
@@ -53,8 +59,9 @@ impl Contents {
         self.locals.append(&mut other.locals);
         self.encryption.append(&mut other.encryption);
         self.core_versions.append(&mut other.core_versions);
-        // The programs refuse two files with a backend (config rules 3.6); which one is kept does not matter then.
-        self.backend = other.backend.or(self.backend.take());
+        // Two files with a backend are reported as duplicates (config rules 3.6); which one is kept
+        // does not matter then.
+        self.set_backend(other.backend, other.backend_faults);
         self.declared.append(&mut other.declared);
     }
 
@@ -69,6 +76,14 @@ impl Contents {
                 .collect(),
             place: faults.place(block.header),
         });
+    }
+
+    /// Replaces where the state is kept, if there is something to replace it with.
+    pub(crate) fn set_backend(&mut self, backend: Option<Backend>, faults: Vec<Diagnostic>) {
+        if backend.is_some() {
+            self.backend = backend;
+            self.backend_faults = faults;
+        }
     }
 }
 
@@ -99,8 +114,6 @@ pub(crate) enum Backend {
         /// The service, in words.
         kind: String,
         place: SourcePlace,
-        /// The faults of a backend that is computed, in a program that takes constants only.
-        refused: Vec<Diagnostic>,
     },
 }
 

@@ -1,5 +1,6 @@
 //! `import` blocks: what they point to (config rules 4.9).
 
+use crate::hcl;
 use crate::hcl::tree::{Block, Expr, ExprKind, Step};
 use crate::module_config::decode::contents::{Contents, ImportBlock, ImportTarget};
 use crate::module_config::faults::Faults;
@@ -11,6 +12,11 @@ pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
         return;
     };
     let value = syntax::as_reference(&to.value, faults);
+    if let ExprKind::String(text) = &value.kind {
+        // In JSON the target is a string that holds an expression.
+        let fault = hcl::expression(faults.file, text, to.value.span).err();
+        faults.add(fault.map(|fault| *fault));
+    }
     let Some(target) = target(&value) else {
         return;
     };

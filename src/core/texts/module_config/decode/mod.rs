@@ -2,7 +2,7 @@
 //!
 //! `blocks` and `runs` begin with a file of a module and a test file; the others know one type of
 //! block each. What they find is put into `contents`. A block that requires nothing is syntax only: what
-//! the programs refuse in it is not looked for.
+//! the programs refuse in it is not looked for, but for what override files may not have (`overriding`).
 
 pub(crate) mod backends;
 pub(crate) mod blocks;
@@ -12,6 +12,7 @@ pub(crate) mod contents;
 pub(crate) mod duplicates;
 pub(crate) mod imports;
 pub(crate) mod late;
+mod overriding;
 pub(crate) mod providers;
 mod resources;
 pub(crate) mod runs;

@@ -9,7 +9,8 @@ use crate::module_config::decode::contents::{
 };
 use crate::module_config::decode::sources;
 use crate::module_config::faults::Faults;
-use crate::module_config::syntax::names;
+use crate::module_config::file::ModuleFileRole;
+use crate::module_config::syntax::{self, names, references, words};
 use crate::version::Constraints;
 
 pub(crate) fn required_providers(block: &Block, contents: &mut Contents, faults: &mut Faults) {
@@ -105,8 +106,7 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
                 // A refused version is an error, and the caller drops an entry with errors.
                 stated.constraints = object_version(&item.value, faults).unwrap_or_default();
             }
-            // It only says what callers must pass (config rules 4.5).
-            Some("configuration_aliases") => {}
+            Some("configuration_aliases") => configuration_aliases(name, &item.value, faults),
             Some(_) => {
                 let remark = "only source, version and configuration_aliases belong here";
                 let span = match &item.key {
@@ -160,9 +160,14 @@ fn source(value: &Expr, faults: &mut Faults) -> Option<(ProviderAddr, Written)> 
         }
         Err(error) => {
             // The title is that of the programs; the reason behind it is ours, because theirs repeats the title.
-            let mut diagnostic = Diagnostic::error(rules::ADDRESS_MALFORMED, error.kind().title());
-            diagnostic = diagnostic.at(faults.file, value.span, error.to_string());
-            diagnostic.help = sources::meant(&text, faults.flavor).map(Into::into);
+            let title = error.kind().title();
+            let (note, help) = match sources::reason(&text, error.kind(), faults.flavor) {
+                Some(reason) => (reason.note, reason.help),
+                None => (error.to_string(), None),
+            };
+            let mut diagnostic = Diagnostic::error(rules::ADDRESS_MALFORMED, title);
+            diagnostic = diagnostic.at(faults.file, value.span, note);
+            diagnostic.help = help.map(Into::into);
             faults.push(diagnostic);
             None
         }
@@ -184,6 +189,28 @@ fn object_version(value: &Expr, faults: &mut Faults) -> Option<Constraints> {
     None
 }
 
+/// Checks aliases, which only say what callers must pass and require nothing themselves.
+fn configuration_aliases(name: &Word, value: &Expr, faults: &mut Faults) {
+    let ExprKind::Tuple(aliases) = &value.kind else {
+        return faults.invalid("Invalid expression", value.span, "a list is needed here");
+    };
+    for alias in aliases {
+        let alias = syntax::as_reference(alias, faults);
+        let root = match &alias.kind {
+            ExprKind::Traversal(base, _) => base,
+            _ => &*alias,
+        };
+        let Some(local_name) = references::word(root) else {
+            return faults.invalid("Invalid expression", alias.span, "");
+        };
+        // An alias belongs to the provider of its entry (config rules 4.2).
+        if local_name != name.text {
+            let remark = format!("this must start with {:?}", name.text);
+            faults.invalid("Invalid configuration_aliases value", alias.span, &remark);
+        }
+    }
+}
+
 /// Decodes a `provider` block; its `version` is deprecated, but it counts (config rules 4.8).
 pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     let [label] = &*block.labels else { return };
@@ -193,10 +220,8 @@ pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
         names::invalid_local_name(label.span, faults);
         return;
     }
-    let alias = block.body.attribute("alias").and_then(|alias| {
-        let name = expr::constant(faults.file, &alias.value).ok()?;
-        name.to_text()
-    });
+    let alias = alias(&block.body, faults);
+    check_arguments(&block.body, alias.as_deref(), faults);
     let labels = [Some(label.text.clone()), alias.clone()];
     contents.declared.push(Declaration {
         kind: "provider",
@@ -211,9 +236,50 @@ pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
     });
 }
 
+/// Reports arguments that no provider can have.
+fn check_arguments(body: &Body, alias: Option<&str>, faults: &mut Faults) {
+    let is_opentofu = faults.flavor.is_opentofu();
+    for name in ["count", "depends_on", "for_each", "source"] {
+        let argument = body.attribute(name);
+        if let Some(argument) = argument.filter(|_| name != "for_each" || !is_opentofu) {
+            let title = "Reserved argument name in provider block";
+            let remark = "this name is kept for later versions";
+            faults.invalid(title, argument.name.span, remark);
+        }
+    }
+    // A key follows the alias in references, so that there must be one (config rules 10.1, 10.2).
+    if let Some(argument) = body.attribute("for_each")
+        && is_opentofu
+        && alias.is_none()
+    {
+        let title = "Alias required when using \"for_each\"";
+        faults.invalid(title, argument.value.span, "set alias, too");
+    }
+}
+
+fn alias(body: &Body, faults: &mut Faults) -> Option<String> {
+    let alias = body.attribute("alias")?;
+    let text = expr::constant(faults.file, &alias.value)
+        .ok()
+        .and_then(|value| value.to_text())
+        .filter(|text| words::is_identifier(text));
+    if text.is_none() {
+        let title = "Invalid provider configuration alias";
+        faults.invalid(title, alias.value.span, "an alias is a literal name");
+    }
+    text
+}
+
 /// Reads the version of a `provider` block: any primitive value, or null for none.
 fn block_version(body: &Body, faults: &mut Faults) -> Option<Stated> {
     let argument = body.attribute("version")?;
+    // OpenTofu counts it in test files as well (config rules 4.8, 6.2).
+    if faults.role == ModuleFileRole::Test && !faults.flavor.is_opentofu() {
+        let title = "Version constraints are not allowed in test files";
+        let remark = "state the version in required_providers";
+        faults.invalid(title, argument.value.span, remark);
+        return None;
+    }
     let title = "Version constraints inside provider configuration blocks are deprecated";
     let remark = "this counts in addition to required_providers";
     faults.odd(title, argument.name.span, remark);

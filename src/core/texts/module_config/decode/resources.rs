@@ -3,7 +3,7 @@
 use crate::hcl::tree::Block;
 use crate::module_config::decode::contents::{Contents, Resource};
 use crate::module_config::faults::Faults;
-use crate::module_config::syntax::names;
+use crate::module_config::syntax::{names, words};
 
 /// Decodes a resource, a data source, an ephemeral resource or an action.
 pub(crate) fn decode(
@@ -16,6 +16,17 @@ pub(crate) fn decode(
     let [type_name, name] = &*block.labels else {
         return;
     };
+    // The type implies the provider, so that it must be a name.
+    if !words::is_identifier(&type_name.text) {
+        let title = match kind {
+            "data" => "Invalid data source name",
+            "ephemeral" if faults.flavor.is_opentofu() => "Invalid ephemeral resource type name",
+            "ephemeral" => "Invalid ephemeral resource type",
+            "action" => "Invalid action type name",
+            _ => "Invalid resource type name",
+        };
+        return faults.invalid(title, type_name.span, words::NAME);
+    }
     let Ok(provider) = names::provider_argument(&block.body, faults) else {
         return;
     };

@@ -3,10 +3,12 @@
 //! Two things add requirements: modules that runs call and, with OpenTofu, `provider` blocks. Nothing else
 //! is looked at.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::diag::{Diagnostic, Span, rules};
 use crate::hcl::tree::{Block, Body};
-use crate::module_config::decode::contents::{Call, Contents, PassedArgument};
+use crate::module_config::decode::contents::{Call, CallVersion, Contents, PassedArgument};
 use crate::module_config::decode::{bodies, calls, providers};
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
@@ -15,15 +17,35 @@ use crate::module_config::syntax::words;
 /// Decodes a test file; each call of its runs is named after the run.
 pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     let mut contents = Contents::default();
+    let mut runs: BTreeMap<&str, Span> = BTreeMap::new();
     for (kind, block) in bodies::check(body, &language::TEST_FILE, faults) {
         match (kind, &*block.labels) {
-            ("run", [name]) if !words::is_identifier(&name.text) => {
-                faults.invalid("Invalid run block name", name.span, words::NAME);
+            ("run", [name]) => {
+                // The names of runs are those of their modules. To Terraform a second run of a name is an
+                // error (config rules 6.5).
+                let first = *runs.entry(&name.text).or_insert(block.header);
+                if first != block.header && !faults.flavor.is_opentofu() {
+                    let error = Diagnostic::error(
+                        rules::CONFIGURATION_INVALID,
+                        "Duplicate \"run\" block names",
+                    );
+                    faults.push(error.at(faults.file, block.header, "declared again").see(
+                        faults.file,
+                        first,
+                        "first declared here",
+                    ));
+                }
+                if !words::is_identifier(&name.text) {
+                    faults.invalid("Invalid run block name", name.span, words::NAME);
+                }
+                contents.calls.extend(run(block, &name.text, faults));
             }
-            ("run", [name]) => contents.calls.extend(run(block, &name.text, faults)),
-            // Only OpenTofu adds providers of test files to the requirements (config rules 6.2).
-            ("provider", _) if faults.flavor.is_opentofu() => {
+            ("provider", _) => {
                 providers::provider_block(block, &mut contents, faults);
+                // Only OpenTofu adds providers of test files to the requirements (config rules 6.2).
+                if !faults.flavor.is_opentofu() {
+                    contents.provider_blocks.clear();
+                }
             }
             _ => {}
         }
@@ -47,30 +69,41 @@ pub(crate) fn branch(path: &Path) -> String {
 
 /// Decodes a run; returns the call of its module, if it has one without a fault.
 fn run(run: &Block, name: &str, faults: &mut Faults) -> Option<Call> {
-    let blocks_of = |kind: &'static str| {
-        let blocks = run.body.blocks();
-        blocks.filter(move |block| block.kind.text == kind)
-    };
-    let module = blocks_of("module").next()?;
+    let before = faults.errors();
+    let blocks = bodies::check(&run.body, &language::RUN, faults);
+    let module = bodies::at_most_one(&blocks, "module", "Multiple \"module\" blocks", faults)?;
+    bodies::check(&module.body, &language::RUN_MODULE, faults);
     let version = calls::version(module, faults);
+    if let (Some(CallVersion::Computed), Some(argument)) =
+        (&version, module.body.attribute("version"))
+    {
+        // No program computes it: this reports why it is none.
+        bodies::constant(&argument.value, faults);
+    }
     let Some(argument) = module.body.attribute("source") else {
-        let title = "Missing \"source\" attribute for module block";
-        faults.invalid(title, module.header, "source is missing");
+        if !faults.may_hide(module.body.span) {
+            let title = "Missing \"source\" attribute for module block";
+            faults.invalid(title, module.header, "source is missing");
+        }
         return None;
     };
     let version = version?;
-    let source = calls::of_run(&argument.value, &version, faults)?;
-    Some(Call {
+    let source = calls::of_run(&argument.value, &version, faults);
+    let arguments = blocks
+        .iter()
+        .filter(|(kind, _)| *kind == "variables")
+        .flat_map(|(_, block)| block.body.attributes())
+        .map(|argument| PassedArgument::new(argument, faults))
+        .collect();
+    // A run whose `module` block has a fault calls nothing.
+    (faults.errors() == before).then(|| Call {
         name: name.to_owned(),
-        source: Some(source),
+        source,
         version,
         version_place: calls::version_place(module, faults),
         place: faults.place_of(&argument.value),
         header: faults.place(run.header),
-        arguments: blocks_of("variables")
-            .flat_map(|block| block.body.attributes())
-            .map(|argument| PassedArgument::new(argument, faults))
-            .collect(),
+        arguments,
         // No program computes the source of a run (config rules 6.3).
         source_late: None,
         version_late: None,

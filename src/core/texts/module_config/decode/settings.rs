@@ -4,32 +4,70 @@ use crate::diag::rules;
 use crate::expr::Value;
 use crate::flavor::Program;
 use crate::hcl::tree::{Attribute, Block, Body};
-use crate::module_config::decode::contents::Contents;
+use crate::module_config::decode::contents::{Contents, Declaration};
 use crate::module_config::decode::{backends, bodies, providers};
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
+use crate::module_config::syntax::{self, references};
 use crate::requirement::CoreVersion;
-use crate::version::CoreConstraints;
+use crate::version::{CoreConstraints, Version};
 
 /// Decodes a `terraform` block; each of its settings is collected on its own.
 pub(crate) fn terraform(body: &Body, contents: &mut Contents, faults: &mut Faults) {
     let blocks = bodies::check(body, &language::SETTINGS, faults);
-    // OpenTofu takes it only from files that are its own (config rules 11.1).
+    // OpenTofu takes one part of these only from files that are its own, the others from nowhere.
     let is_foreign = faults.flavor.is_opentofu() && faults.only != Some(Program::OpenTofu);
     if let Some(argument) = body.attribute("required_version").filter(|_| !is_foreign) {
         contents
             .core_versions
             .extend(core_version(argument, faults));
     }
+    if !faults.flavor.is_opentofu() {
+        if let Some(argument) = body.attribute("experiments") {
+            let remark = "only alpha versions have experiments";
+            let title = "Module uses experimental features";
+            faults.invalid(title, argument.name.span, remark);
+        }
+        // OpenTofu ignores this argument and `experiments` (config rules 11.1).
+        if let Some(argument) = body.attribute("language") {
+            edition(argument, faults);
+        }
+    }
     for (kind, block) in blocks {
         match kind {
             "required_providers" => providers::required_providers(block, contents, faults),
-            "backend" | "cloud" => backends::decode(block, contents, faults),
-            "encryption" => backends::keep_all(&block.body, faults, &mut contents.encryption),
             // It requires nothing.
-            _ => {}
+            "provider_meta" => {}
+            _ => {
+                // Whatever its labels, a setting may stand only once.
+                contents.declared.push(Declaration {
+                    kind,
+                    labels: Vec::new(),
+                    place: faults.place(block.header),
+                });
+                backends::decode(kind, block, contents, faults);
+                if kind == "encryption" && faults.flavor.is_opentofu() {
+                    let mut kept = Vec::new();
+                    backends::keep_all(&block.body, faults, &mut kept);
+                    contents
+                        .encryption
+                        .extend(kept.into_iter().map(|(_, late)| late));
+                }
+            }
         }
     }
+}
+
+/// Checks the edition of Terraform's language.
+fn edition(argument: &Attribute, faults: &mut Faults) {
+    let value = syntax::as_reference(&argument.value, faults);
+    let title = match references::word(&value) {
+        Some("TF2021") => return,
+        Some(_) => "Unsupported language edition",
+        None => "Invalid language edition",
+    };
+    let remark = "the only edition is TF2021, without quotes";
+    faults.invalid(title, argument.value.span, remark);
 }
 
 /// Reads `required_version` and its like; null says nothing.
@@ -64,13 +102,18 @@ fn core_version(argument: &Attribute, faults: &mut Faults) -> Option<CoreVersion
 /// Whether the constraint in it is met is asked where versions of the program are asked for: like
 /// `required_version` it never stops us.
 pub(crate) fn language(block: &Block, contents: &mut Contents, faults: &mut Faults) {
-    for compatible_with in block.body.blocks() {
+    let nested = bodies::check(&block.body, &language::LANGUAGE, faults);
+    for (_, compatible_with) in nested {
         // Its other arguments are for other programs.
-        if let Some(argument) = compatible_with.body.attribute("opentofu") {
+        let stated = compatible_with.body.attribute("opentofu");
+        if let Some(version) = stated.and_then(|argument| core_version(argument, faults)) {
+            // Versions before 1.12 ignore the block, so that they never refuse the module.
+            if version.constraints.allows(&Version::release(1, 11, 0)) {
+                let remark = "only versions from 1.12 on read this";
+                faults.odd("Ineffective version constraint", version.span, remark);
+            }
             // In OpenTofu this counts beside `required_version` (config rules 11.2).
-            contents
-                .core_versions
-                .extend(core_version(argument, faults));
+            contents.core_versions.push(version);
         }
     }
 }

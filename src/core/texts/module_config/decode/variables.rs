@@ -1,15 +1,18 @@
 //! `variable` blocks: what a module takes, and what stands in where nothing is given (config rules 3.13, 9.5,
 //! 9.6, 12.4).
 //!
-//! A value that cannot be determined here changes no requirement by itself and is no fault: what needs it is not
-//! computed.
+//! All that can be said of a value without knowing it is said here: its type, its default in the form
+//! that the type gives it, and whether it must be known early. What only we cannot compute changes no
+//! requirement by itself and is no fault.
 
-use crate::diag::FileId;
+use crate::diag::{Diagnostic, rules};
 use crate::expr::{self, Misfit, Type, Typed, Value};
 use crate::hcl::tree::{Block, Expr, ExprKind};
+use crate::module_config::decode::bodies;
 use crate::module_config::faults::Faults;
 use crate::module_config::file::{SourcePlace, Syntax};
-use crate::module_config::language;
+use crate::module_config::syntax::words;
+use crate::module_config::{flood, language};
 
 /// A `variable` block, together with what override files made of it.
 #[derive(Clone, Debug)]
@@ -24,11 +27,11 @@ pub(crate) struct Variable {
     pub filled_by: Option<Type>,
     /// The value that counts if none is given; it has the type already.
     pub default: Option<Given<Typed>>,
-    pub nullable: Option<bool>,
-    pub sensitive: Option<bool>,
-    pub ephemeral: Option<bool>,
+    pub nullable: Option<Given<bool>>,
+    pub sensitive: Option<Given<bool>>,
+    pub ephemeral: Option<Given<bool>>,
     /// The variable must have a value before anything is installed.
-    pub constant: Option<bool>,
+    pub constant: Option<Given<bool>>,
 }
 
 /// The value of an argument with its place.
@@ -40,46 +43,78 @@ pub(crate) struct Given<T> {
     pub place: SourcePlace,
 }
 
+impl Given<bool> {
+    /// Returns whether the argument is there and says this.
+    pub(crate) fn says(given: Option<&Self>, wanted: bool) -> bool {
+        given.is_some_and(|given| given.value == Some(wanted))
+    }
+}
+
+/// The words of the program in a `module` block, where the variable would be set.
+const RESERVED: [&str; 10] = [
+    "source",
+    "version",
+    "providers",
+    "count",
+    "for_each",
+    "depends_on",
+    "lifecycle",
+    "locals",
+    "provider",
+    "_",
+];
+
+const BAD_DEFAULT: &str = "Invalid default value for variable";
+const NOT_NULL: &str = "null is no value of this variable";
+
 pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Option<Variable> {
     let [name] = &*block.labels else {
         return None;
     };
-    let (file, flavor) = (faults.file, faults.flavor);
-    let argument = |name| {
-        language::VARIABLE.argument(name, flavor)?;
-        Some(&block.body.attribute(name)?.value)
-    };
-    let flag = |name| argument(name).map(|value| flag(file, value));
-    let ty = argument("type").map(|value| Given {
-        value: type_of(value, faults),
-        place: faults.place_of(value),
-    });
+    bodies::check(&block.body, &language::VARIABLE, faults);
+    // A variable `count` could never be set: in a call the word is an argument of the program (config
+    // rules 12.4).
+    let is_reserved = RESERVED.contains(&&*name.text);
+    if is_reserved || !words::is_identifier(&name.text) {
+        let remark = if is_reserved {
+            "this name means something else where a module is called"
+        } else {
+            words::NAME
+        };
+        faults.invalid("Invalid variable name", name.span, remark);
+    }
+    let ty = given(block, "type", faults, type_of);
     let mut variable = Variable {
         name: name.text.clone(),
         place: faults.place(block.header),
         filled_by: ty.as_ref().and_then(|ty| ty.value.clone()),
         ty,
         default: None,
-        nullable: flag("nullable"),
-        sensitive: flag("sensitive"),
-        ephemeral: flag("ephemeral"),
-        constant: flag("const"),
+        nullable: given(block, "nullable", faults, bodies::truth),
+        sensitive: given(block, "sensitive", faults, bodies::truth),
+        ephemeral: given(block, "ephemeral", faults, bodies::truth),
+        constant: given(block, "const", faults, bodies::truth),
     };
-    variable.default = argument("default").map(|value| Given {
-        value: variable.default_of(file, value),
-        place: faults.place_of(value),
+    variable.default = given(block, "default", faults, |value, faults| {
+        variable.default_of(value, faults)
     });
+    variable.const_fits(faults);
     Some(variable)
 }
 
-/// Evaluates a flag; one that cannot be read counts as set, so that no secret is shown.
-fn flag(file: FileId, value: &Expr) -> bool {
-    match expr::constant(file, value) {
-        Ok(Value::Bool(flag)) => flag,
-        // The conversions of the language: `"0"` is false as well.
-        Ok(Value::String(text)) => !["false", "0"].contains(&&*text),
-        _ => true,
-    }
+/// Reads an argument that the flavor has.
+fn given<T>(
+    block: &Block,
+    name: &str,
+    faults: &mut Faults,
+    read: impl FnOnce(&Expr, &mut Faults) -> Option<T>,
+) -> Option<Given<T>> {
+    language::VARIABLE.argument(name, faults.flavor)?;
+    let argument = block.body.attribute(name)?;
+    Some(Given {
+        value: read(&argument.value, faults),
+        place: faults.place_of(&argument.value),
+    })
 }
 
 /// Reads a type; the programs go on as if it were `any` where they refuse it.
@@ -88,7 +123,19 @@ fn type_of(value: &Expr, faults: &mut Faults) -> Option<Type> {
         (Syntax::Json, ExprKind::String(text)) => Type::of_json(faults.file, text, value.span),
         _ => Type::of_variable(faults.file, value),
     };
+    let repeated = Type::repeated(value, faults.overruled(value.span));
+    for key in &repeated {
+        let remark = "this attribute is written twice here";
+        faults.error(
+            rules::TYPE_INVALID,
+            "Invalid type specification",
+            *key,
+            remark,
+        );
+    }
     match read {
+        // The tree has the last of the two, the programs refuse both.
+        Ok(_) if !repeated.is_empty() => Some(Type::Any),
         Ok(ty) => Some(ty),
         Err(error) if error.refused.is_empty() => None,
         Err(error) => {
@@ -133,9 +180,21 @@ impl Variable {
         }
     }
 
-    fn default_of(&self, file: FileId, value: &Expr) -> Option<Typed> {
-        let constant = expr::constant(file, value).ok()?;
-        self.take(Typed::of(constant)).ok()
+    fn default_of(&self, value: &Expr, faults: &mut Faults) -> Option<Typed> {
+        let constant = bodies::constant(value, faults)?;
+        match self.take(Typed::of(constant)) {
+            Ok(default) => {
+                if self.misses(&default) {
+                    faults.error(rules::WRONG_TYPE, BAD_DEFAULT, value.span, NOT_NULL);
+                }
+                Some(default)
+            }
+            Err(Misfit::Refused(reason)) => {
+                faults.error(rules::WRONG_TYPE, BAD_DEFAULT, value.span, &reason);
+                None
+            }
+            Err(Misfit::Uncertain(_)) => None,
+        }
     }
 
     /// Returns the type that its values have, as far as it is known.
@@ -144,18 +203,87 @@ impl Variable {
         ty.map_or(Type::Any, Type::plain)
     }
 
-    /// Takes over what the block of an override file sets. The default is converted again, from what it was
-    /// converted to before (config rules 3.13).
-    pub(crate) fn merge(&mut self, over: Self) {
+    /// Returns whether a value is null although the variable is never null.
+    fn misses(&self, value: &Typed) -> bool {
+        value.value == Value::Null && Given::says(self.nullable.as_ref(), false)
+    }
+
+    /// Checks that a variable that Terraform needs early is neither sensitive nor ephemeral (config rules 9.7).
+    fn const_fits(&self, faults: &mut Faults) {
+        let is = |given: &Option<Given<bool>>| Given::says(given.as_ref(), true);
+        // OpenTofu refuses such values where they are used (config rules 9.7, 9.8).
+        if faults.flavor.is_opentofu() || !is(&self.constant) {
+            return;
+        }
+        let remark = "what is installed depends on it, so it cannot be secret";
+        for (other, title) in [
+            (&self.sensitive, "Const variable cannot be sensitive"),
+            (&self.ephemeral, "Const variable cannot be ephemeral"),
+        ] {
+            if is(other) {
+                faults.invalid(title, self.place.span, remark);
+            }
+        }
+    }
+
+    /// Takes over what the block of an override file sets; then the default must fit the type, where
+    /// either of them may be the base's (config rules 3.13).
+    ///
+    /// A default of the base has been converted to the base's type before.
+    pub(crate) fn merge(&mut self, over: Self, found: &mut Vec<Diagnostic>) {
+        let place = over.place;
         self.ty = over.ty.or(self.ty.take());
-        self.nullable = over.nullable.or(self.nullable);
-        self.sensitive = over.sensitive.or(self.sensitive);
-        self.ephemeral = over.ephemeral.or(self.ephemeral);
-        self.constant = over.constant.or(self.constant);
-        let default = over.default.or(self.default.take());
-        self.default = default.map(|default| Given {
-            value: default.value.and_then(|value| self.convert(value).ok()),
-            ..default
-        });
+        self.default = over.default.or(self.default.take());
+        self.nullable = over.nullable.or(self.nullable.take());
+        self.sensitive = over.sensitive.or(self.sensitive.take());
+        self.ephemeral = over.ephemeral.or(self.ephemeral.take());
+        self.constant = over.constant.or(self.constant.take());
+        let Some(default) = self
+            .default
+            .as_ref()
+            .and_then(|default| default.value.clone())
+        else {
+            return;
+        };
+        let (merged, refused) = match self.convert(default.clone()) {
+            Ok(converted) => (Some(converted), None),
+            Err(Misfit::Uncertain(_)) => (None, None),
+            // The value stays as it was, so that a later override may still fit it.
+            Err(Misfit::Refused(reason)) => (Some(default), Some(reason)),
+        };
+        let ty = self.ty.as_ref().map(|ty| (ty.place, "the type"));
+        let nullable = self
+            .nullable
+            .as_ref()
+            .map(|nullable| (nullable.place, "nullable"));
+        if let Some(reason) = refused {
+            flood::push(found, self.misfit(place, &reason, ty));
+        }
+        if merged.as_ref().is_some_and(|merged| self.misses(merged)) {
+            flood::push(found, self.misfit(place, NOT_NULL, nullable));
+        }
+        if let Some(default) = &mut self.default {
+            default.value = merged;
+        }
+    }
+
+    /// Reports a default that does not go together with another argument, at the override that
+    /// brought the two together.
+    fn misfit(
+        &self,
+        over: SourcePlace,
+        reason: &str,
+        other: Option<(SourcePlace, &str)>,
+    ) -> Diagnostic {
+        let default = self
+            .default
+            .as_ref()
+            .map(|default| (default.place, "the default"));
+        let mut error =
+            Diagnostic::error(rules::WRONG_TYPE, BAD_DEFAULT).at(over.file, over.span, reason);
+        for (place, note) in default.into_iter().chain(other) {
+            error = error.see(place.file, place.span, note);
+        }
+        error
     }
 }

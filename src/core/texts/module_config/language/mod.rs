@@ -26,6 +26,8 @@ pub(super) struct Schema {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
     Refused,
+    /// A fault that the decoder of the block reports: reading alone takes it as an argument.
+    RefusedLater,
     /// An argument, as far as can be determined here; what it is decides a provider, or a called module.
     Arguments,
     /// An argument, and nothing may stand twice. Such a body is one object in JSON, never an array.
@@ -152,7 +154,7 @@ impl Schema {
             return (argument.effect)(flavor);
         }
         match self.rest {
-            Rest::Refused => Effect::Stays,
+            Rest::Refused | Rest::RefusedLater => Effect::Stays,
             Rest::Arguments | Rest::Names => Effect::Replaces,
         }
     }
@@ -172,6 +174,10 @@ const fn body(rest: Rest, arguments: &'static [Argument], blocks: &'static [Bloc
 
 const fn strict(arguments: &'static [Argument], blocks: &'static [BlockType]) -> Schema {
     body(Rest::Refused, arguments, blocks)
+}
+
+const fn strict_later(arguments: &'static [Argument], blocks: &'static [BlockType]) -> Schema {
+    body(Rest::RefusedLater, arguments, blocks)
 }
 
 const fn open(arguments: &'static [Argument], blocks: &'static [BlockType]) -> Schema {

@@ -47,10 +47,18 @@ pub(crate) static SETTINGS: Schema = strict(
     ],
 );
 
-static CLOUD: Schema = open(&[], &[block("workspaces", &[], &ANY)]);
+pub(crate) static LOCAL_BACKEND: Schema = strict_later(&[any("path"), any("workspace_dir")], &[]);
+
+pub(crate) static CLOUD: Schema = strict_later(
+    &[any("hostname"), any("organization"), any("token")],
+    &[block("workspaces", &[], &WORKSPACES)],
+);
+
+pub(crate) static WORKSPACES: Schema =
+    strict_later(&[any("name"), any("project"), any("tags")], &[]);
 
 /// OpenTofu's encryption of states and plans.
-pub(crate) static ENCRYPTION: Schema = open(
+pub(crate) static ENCRYPTION: Schema = strict_later(
     &[],
     &[
         block("key_provider", &["type", "name"], &KEY_PROVIDER).merged_by_labels(),
@@ -68,7 +76,7 @@ static TARGET: Schema = open(
     &[block("fallback", &[], &ANY)],
 );
 
-static TARGETS: Schema = open(
+static TARGETS: Schema = strict_later(
     &[],
     &[
         block("default", &[], &TARGET).merged(),
@@ -90,7 +98,7 @@ pub(crate) static PROVIDER: Schema = open(
     &[block(ESCAPE, &[], &ANY).merged()],
 );
 
-pub(crate) static VARIABLE: Schema = open(
+pub(crate) static VARIABLE: Schema = strict(
     &[
         any("description"),
         any("type"),
@@ -211,4 +219,7 @@ static ACTION: Schema = open(
 static CHECK: Schema = open(&[], &[block("data", &["type", "name"], &DATA)]);
 
 /// `language` blocks of OpenTofu.
-static LANGUAGE: Schema = open(&[], &[block("compatible_with", &[], &ANY)]);
+pub(crate) static LANGUAGE: Schema = strict(
+    &[any("edition"), any("experiments")],
+    &[block("compatible_with", &[], &ANY)],
+);

@@ -18,7 +18,13 @@ pub(crate) static TEST_FILE: Schema = strict(
     ],
 );
 
-static RUN: Schema = open(
+pub(crate) static RUN: Schema = open(
     &[],
-    &[block("variables", &[], &NAMES), block("module", &[], &ANY)],
+    &[
+        block("variables", &[], &NAMES),
+        block("module", &[], &RUN_MODULE),
+    ],
 );
+
+/// The module that a run calls.
+pub(crate) static RUN_MODULE: Schema = strict(&[any("source"), any("version")], &[]);

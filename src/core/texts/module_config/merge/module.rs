@@ -70,7 +70,7 @@ impl ModuleMerge {
     }
 
     fn file(&mut self, file: ModuleFile, body: Body) {
-        let mut settings = Vec::new();
+        self.settings.start(file, self.flavor);
         for item in body.items {
             let Item::Block(block) = item else { continue };
             // A block with a wrong count of labels is reported with its file, and declares nothing.
@@ -89,7 +89,7 @@ impl ModuleMerge {
                             span: block.span,
                         });
                     }
-                    settings.push(block);
+                    self.settings.block(block);
                 }
                 ("required_providers", false) => {}
                 (_, false) => self.blocks.push(declared(file, block, self.flavor)),
@@ -108,7 +108,7 @@ impl ModuleMerge {
                 (_, true) => self.override_block(file, block),
             }
         }
-        self.settings.file(file, settings, self.flavor);
+        self.settings.finish();
     }
 
     /// Indexes the blocks of the files that declare. The first of several that declare the same is overridden.

@@ -1,15 +1,18 @@
 //! From what each file declares to what a module declares (config rules 3).
 //!
 //! Which argument counts is known by then (`standing`). Here its decoded value moves to the block that
-//! it overrides, before any local name is resolved; and an override without a base is reported.
+//! it overrides, before any local name is resolved; and what only shows when files come together is
+//! reported: an override without a base, a version for a local module.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::addr::module::ModuleSource;
 use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
 use crate::module_config::decode::contents::{
-    Call, Contents, Declaration, ProviderBlock, RequiredProvider, Resource,
+    Call, CallVersion, Contents, Declaration, ProviderBlock, RequiredProvider, Resource, Source,
 };
+use crate::module_config::decode::duplicates;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
 use crate::module_config::merge::standing::EffectivePlaces;
@@ -23,15 +26,18 @@ pub(crate) fn apply(
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut merge = OverrideMerge::of(base, standing, flavor, found);
-    for contents in overrides {
-        merge.file(contents);
+    if !overrides.is_empty() {
+        let mut merge = OverrideMerge::of(base, standing, flavor, found);
+        for contents in overrides {
+            merge.file(contents);
+        }
+        // Whether override files replace or add depends on the flavor (config rules 3.5).
+        base.core_versions.retain(|version| {
+            let CoreVersion { file, span, .. } = *version;
+            standing.has(SourcePlace { file, span })
+        });
     }
-    // Whether override files replace or add depends on the flavor (config rules 3.5).
-    base.core_versions.retain(|version| {
-        let CoreVersion { file, span, .. } = *version;
-        standing.has(SourcePlace { file, span })
-    });
+    versions_without_registry(base, flavor, found);
 }
 
 /// The contents that are changed, with the place of everything that can be.
@@ -92,7 +98,7 @@ impl<'a> OverrideMerge<'a> {
         for variable in contents.variables {
             // Decoded values are merged here, file after file: see the steps of config rules 3.13.
             if let Some(index) = self.variables.get(&variable.name) {
-                self.base.variables[*index].merge(variable);
+                self.base.variables[*index].merge(variable, self.found);
             }
         }
         // What is left of an encryption that is overridden is not known here.
@@ -111,13 +117,27 @@ impl<'a> OverrideMerge<'a> {
             .iter()
             .any(|file| self.standing.backend == Some(file.id))
         {
-            self.base.backend = contents.backend.or(self.base.backend.take());
+            self.base
+                .set_backend(contents.backend, contents.backend_faults);
         }
         self.base.files.append(&mut contents.files);
     }
 
-    /// Checks that what one file overrides is there.
+    /// Checks that what one file overrides is there, and what it may set only once.
     fn declarations(&mut self, declared: &[Declaration]) {
+        // Newer versions have new titles for these, but not in override files (config rules 3.6).
+        let flavor = if self.flavor.is_opentofu() {
+            self.flavor
+        } else {
+            Flavor::Terraform1_11
+        };
+        // A backend and a cloud in one file are no rivals here: the cloud counts.
+        for kind in ["backend", "cloud", "encryption"] {
+            let settings = declared
+                .iter()
+                .filter(|declaration| declaration.kind == kind);
+            duplicates::duplicates(settings, flavor, self.found);
+        }
         for Declaration {
             kind,
             labels,
@@ -231,4 +251,32 @@ fn indexes<T, K: Ord>(declarations: &[T], key: impl Fn(&T) -> K) -> BTreeMap<K, 
         .enumerate()
         .map(|(index, declaration)| (key(declaration), index))
         .collect()
+}
+
+/// Checks that a source of one file and a version of another one fit together (config rules 5.14).
+fn versions_without_registry(base: &Contents, flavor: Flavor, found: &mut Vec<Diagnostic>) {
+    for call in &base.calls {
+        let remark = match &call.source {
+            Some(Source::Local { .. }) => "a local module has no versions",
+            Some(Source::Remote {
+                module: ModuleSource::Remote(_),
+                ..
+            }) => "only a module of a registry has versions",
+            _ => continue,
+        };
+        if !matches!(call.version, CallVersion::Stated(_)) {
+            continue;
+        }
+        // OpenTofu reads sources after merging; Terraform finds this out when installing.
+        let (title, place) = if flavor.is_opentofu() {
+            ("Invalid registry module source address", call.place)
+        } else {
+            ("Invalid version constraint", call.header)
+        };
+        flood::push(
+            found,
+            Diagnostic::error(rules::CONFIGURATION_INVALID, title)
+                .at(place.file, place.span, remark),
+        );
+    }
 }

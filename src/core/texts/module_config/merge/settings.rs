@@ -13,60 +13,71 @@ pub(super) struct SettingsMerge {
     merged: MergedSettings,
     /// The `encryption` blocks of override files.
     encryption: Vec<MergedBlock>,
+    file: Option<(ModuleFile, Flavor)>,
+    /// The constraints of the current file, which count only when all of it is known.
+    required_versions: Vec<MergedAttribute>,
+    backend: Option<MergedBlock>,
 }
 
 impl SettingsMerge {
-    /// Takes the `terraform` blocks of a file.
-    pub(super) fn file(&mut self, file: ModuleFile, blocks: Vec<Block>, flavor: Flavor) {
-        // OpenTofu takes versions only from files that are its own (config rules 11.1).
-        let counts_versions = !flavor.is_opentofu() || file.only == Some(Program::OpenTofu);
-        let mut versions = Vec::new();
-        let mut backend: Option<MergedBlock> = None;
-        for item in blocks.into_iter().flat_map(|block| block.body.items) {
+    /// Begins with a file.
+    pub(super) fn start(&mut self, file: ModuleFile, flavor: Flavor) {
+        self.file = Some((file, flavor));
+    }
+
+    /// Takes a `terraform` block of the file.
+    pub(super) fn block(&mut self, block: Block) {
+        let Some((file, flavor)) = self.file else {
+            return;
+        };
+        for item in block.body.items {
             match item {
                 Item::Attribute(written) => {
-                    let is_version = written.name.text == "required_version";
                     let argument = MergedAttribute {
                         file: file.id,
                         written,
                         replaces: Vec::new(),
                     };
-                    if is_version {
-                        versions.push(argument);
-                    } else if !file.is_override() {
-                        // `experiments` of override files are ignored (config rules 3.5).
-                        self.merged.others.push(argument);
-                    }
+                    self.argument(file, flavor, argument);
                 }
-                Item::Block(block) => match &*block.kind.text {
-                    "required_providers" => self.required_providers(file, block),
-                    // Within one file the cloud is stronger, wherever it stands.
-                    "backend" if backend.is_some() => {}
-                    "backend" | "cloud" => backend = Some(decode(file, block)),
-                    "encryption" if flavor.is_opentofu() => {
-                        let block = decode(file, block);
-                        match &mut self.merged.encryption {
-                            Some(_) if file.is_override() => self.encryption.push(block),
-                            base => drop(base.get_or_insert(block)),
-                        }
-                    }
-                    // Ignored in override files (config rules 3.5).
-                    "provider_meta" if !file.is_override() => {
-                        self.merged.provider_metas.push(decode(file, block));
-                    }
-                    _ => {}
-                },
+                Item::Block(block) => self.nested(file, flavor, block),
             }
         }
-        if counts_versions {
-            // Null counts, too: it leaves the base without any.
-            if file.is_override() && !flavor.is_opentofu() && !versions.is_empty() {
-                self.merged.required_versions.clear();
-            }
-            self.merged.required_versions.append(&mut versions);
+    }
+
+    fn argument(&mut self, file: ModuleFile, flavor: Flavor, argument: MergedAttribute) {
+        match &*argument.written.name.text {
+            // OpenTofu takes it only from files that are its own (config rules 11.1).
+            "required_version" if flavor.is_opentofu() && file.only != Some(Program::OpenTofu) => {}
+            "required_version" => self.required_versions.push(argument),
+            // `experiments` of override files are ignored (config rules 3.5).
+            _ if file.is_override() => {}
+            _ => self.merged.others.push(argument),
         }
-        if file.is_override() || self.merged.backend.is_none() {
-            self.merged.backend = backend.or(self.merged.backend.take());
+    }
+
+    fn nested(&mut self, file: ModuleFile, flavor: Flavor, block: Block) {
+        match &*block.kind.text {
+            "required_providers" => self.required_providers(file, block),
+            "backend" | "cloud" => {
+                let block = decode(file, block);
+                // Within one file the cloud is stronger, wherever it stands.
+                if self.backend.is_none() || block.kind == "cloud" {
+                    self.backend = Some(block);
+                }
+            }
+            "encryption" if flavor.is_opentofu() => {
+                let block = decode(file, block);
+                match &mut self.merged.encryption {
+                    Some(_) if file.is_override() => self.encryption.push(block),
+                    base => drop(base.get_or_insert(block)),
+                }
+            }
+            // Ignored in override files (config rules 3.5).
+            "provider_meta" if !file.is_override() => {
+                self.merged.provider_metas.push(decode(file, block));
+            }
+            _ => {}
         }
     }
 
@@ -81,6 +92,26 @@ impl SettingsMerge {
                 // Unlike resources, entries need no base (config rules 3.4).
                 None => drop(entries.insert(name.clone(), entry)),
             }
+        }
+    }
+
+    /// Ends with the file.
+    pub(super) fn finish(&mut self) {
+        let Some((file, flavor)) = self.file.take() else {
+            return;
+        };
+        // Null counts, too: it leaves the base without any.
+        let clears = file.is_override() && !flavor.is_opentofu();
+        if clears && !self.required_versions.is_empty() {
+            self.merged.required_versions.clear();
+        }
+        self.merged
+            .required_versions
+            .append(&mut self.required_versions);
+        match (&mut self.merged.backend, self.backend.take()) {
+            (base, Some(backend)) if file.is_override() => *base = Some(backend),
+            (base, Some(backend)) => drop(base.get_or_insert(backend)),
+            (_, None) => {}
         }
     }
 

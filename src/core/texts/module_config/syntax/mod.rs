@@ -32,7 +32,7 @@ pub(crate) fn parse(file: ModuleFile, bytes: &[u8], flavor: Flavor) -> (Body, Fa
     let body = match file.syntax {
         Syntax::Native => {
             let (body, found) = hcl::parse(file.id, bytes);
-            faults.add(found);
+            faults.parsed(found);
             body
         }
         Syntax::Json => parse_json(bytes, &mut faults),

@@ -44,7 +44,7 @@ pub(crate) fn provider_argument(
 }
 
 /// Returns the name in `NAME` or `NAME.ALIAS`; anything else has none.
-fn local_name(value: &Expr, faults: &Faults) -> Option<String> {
+fn local_name(value: &Expr, faults: &mut Faults) -> Option<String> {
     match &value.kind {
         ExprKind::String(text) if faults.syntax == Syntax::Native => {
             let (name, alias) = match text.split_once('.') {
@@ -54,6 +54,7 @@ fn local_name(value: &Expr, faults: &Faults) -> Option<String> {
             if !words::is_identifier(name) || !alias.is_none_or(words::is_identifier) {
                 return None;
             }
+            faults.odd("Quoted references are deprecated", value.span, "");
             Some(name.to_owned())
         }
         ExprKind::Traversal(base, steps) => {

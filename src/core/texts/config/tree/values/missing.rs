@@ -1,9 +1,11 @@
 //! Values of the root that are not known: which of them decide on a module (rules 9.12, 9.14).
 
+use crate::config::tree::reader::Reader;
 use crate::config::tree::values::{Stop, Values};
 use crate::diag::{Diagnostic, Label};
 use crate::module_config::file::SourcePlace;
-use crate::requirement::MissingValues;
+use crate::module_config::flood;
+use crate::requirement::{MissingValues, ValueErrors};
 
 /// A variable of the root without a value.
 pub(super) struct UnsetVariable {
@@ -13,7 +15,12 @@ pub(super) struct UnsetVariable {
     pub(super) decides_module: bool,
 }
 
-impl Values<'_> {
+impl Values {
+    /// Adds an error that the programs report because a variable of the root has no value.
+    pub(super) fn predict(&self, error: Diagnostic, reader: &mut Reader<'_>) {
+        flood::push(&mut reader.value_errors.errors, error);
+    }
+
     /// Notes that the source or the version of a module depends on the variables that have no value.
     pub(super) fn note_deciding(&mut self, stop: &Stop) {
         let Stop::Uncertain(reason) = stop else {
@@ -35,7 +42,7 @@ impl Values<'_> {
     pub(in crate::texts::config) fn into_missing(
         self,
         found: &mut Vec<Diagnostic>,
-        value_errors: &mut Vec<Diagnostic>,
+        value_errors: &mut ValueErrors,
     ) -> MissingValues {
         let mut missing = MissingValues::default();
         let unset = self.unset.into_values();
@@ -49,7 +56,7 @@ impl Values<'_> {
             } else {
                 found.push(unread.note());
                 if !unread.values.is_encrypted {
-                    value_errors.extend(unread.faults);
+                    value_errors.errors.extend(unread.faults);
                 }
                 missing.files.push(unread.values);
             }

@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::config::given::ValueArgument;
 use crate::config::loaded::Settings;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
@@ -28,12 +29,15 @@ use crate::expr::{
     self, Budget, Demand, DemandChain, EvalScope, FunctionSet, NameValue, NoValue, OnDemand,
     Surroundings, Typed, UsedNames,
 };
+use crate::flavor::Flavor;
 use crate::module_config::decode::calls;
 use crate::module_config::decode::contents::{Call, CallVersion, Local, PassedArgument, Source};
 use crate::module_config::decode::late::Late;
+use crate::module_config::decode::variables::Given;
 use crate::module_config::file::{SourcePlace, Syntax};
 use crate::module_config::flood;
 use crate::module_config::syntax::references;
+use crate::requirement::ValueErrors;
 use crate::world::Within;
 
 /// The node of the root.
@@ -110,11 +114,15 @@ enum Stage {
 }
 
 /// The values of all modules of a tree.
-pub(in crate::texts::config) struct Values<'a> {
-    settings: &'a Settings,
+pub(in crate::texts::config) struct Values {
+    flavor: Flavor,
     stage: Stage,
     workspace: String,
+    absolute_root: Option<PathBuf>,
+    repository: Option<PathBuf>,
     given: RootValues,
+    /// The values of the command line by the names of their variables.
+    arguments: Vec<(String, String)>,
     /// The modules from the root to the one that is being read, by their nodes.
     modules: BTreeMap<usize, ModuleValues>,
     budget: Budget,
@@ -123,13 +131,25 @@ pub(in crate::texts::config) struct Values<'a> {
     unset: BTreeMap<SourcePlace, UnsetVariable>,
 }
 
-impl<'a> Values<'a> {
-    fn new(workspace: String, settings: &'a Settings, given: RootValues) -> Self {
+impl Values {
+    fn new(workspace: String, settings: &Settings, given: RootValues) -> Self {
+        let arguments = settings
+            .values
+            .arguments
+            .iter()
+            .filter_map(|argument| match argument {
+                ValueArgument::Value { name, text } => Some((name.clone(), text.clone())),
+                ValueArgument::File(_) => None,
+            })
+            .collect();
         Self {
-            settings,
+            flavor: settings.flavor,
             stage: Stage::Early,
             workspace,
+            absolute_root: settings.absolute_root.clone(),
+            repository: settings.repository.clone(),
             given,
+            arguments,
             modules: BTreeMap::new(),
             budget: Budget::default(),
             chain: DemandChain::default(),
@@ -138,10 +158,7 @@ impl<'a> Values<'a> {
     }
 
     /// Makes the values of a tree with what the files of the root, the environment and the user give.
-    pub(in crate::texts::config) fn of_root(
-        settings: &'a Settings,
-        reader: &mut Reader<'_>,
-    ) -> Self {
+    pub(in crate::texts::config) fn of_root(settings: &Settings, reader: &mut Reader<'_>) -> Self {
         if !settings.flavor.computes_sources() {
             return Self::none(settings);
         }
@@ -151,13 +168,12 @@ impl<'a> Values<'a> {
     }
 
     /// Makes the values of a tree without any given variable.
-    pub(in crate::texts::config) fn none(settings: &'a Settings) -> Self {
+    pub(in crate::texts::config) fn none(settings: &Settings) -> Self {
         Self::new(String::new(), settings, RootValues::default())
     }
-}
 
-impl Values<'_> {
-    /// Enters the module of a node.
+    /// Enters the module of a node. Constants are checked here: they must be known early even if no source
+    /// needs them.
     pub(in crate::texts::config) fn enter(
         &mut self,
         node: usize,
@@ -166,7 +182,7 @@ impl Values<'_> {
         dir: &Path,
         reader: &mut Reader<'_>,
     ) {
-        if !self.settings.flavor.computes_sources() && self.stage == Stage::Early {
+        if !self.flavor.computes_sources() && self.stage == Stage::Early {
             return;
         }
         let is_in_run = match &entry {
@@ -189,13 +205,13 @@ impl Values<'_> {
             defaulted: BTreeSet::new(),
         };
         self.modules.insert(node, values);
-        if node != ROOT || self.stage == Stage::Plan {
+        if self.stage == Stage::Plan {
             return;
         }
-        // `init` needs constants even if no source does: one without a value is noted (rules 9.12).
+        // The programs check constants even if nothing uses them.
         for variable in &module.contents.variables {
-            if variable.constant == Some(true) {
-                let _: Outcome = self.variable(node, variable, reader);
+            if Given::says(variable.constant.as_ref(), true) {
+                self.constant(node, variable, reader);
             }
         }
     }
@@ -219,7 +235,7 @@ impl Values<'_> {
         reader: &mut Reader<'_>,
     ) -> Outcome<(Source, CallVersion)> {
         // Terraform computes nothing in a module that a run calls (rules 9.11).
-        if !self.settings.flavor.is_opentofu() && self.is_in_run(node) {
+        if !self.flavor.is_opentofu() && self.is_in_run(node) {
             require_constants(call, reader);
             return Err(REFUSED);
         }
@@ -245,7 +261,7 @@ impl Values<'_> {
                 return Err(stop);
             }
         };
-        match calls::fitting(&source, &version, self.settings.flavor) {
+        match calls::fitting(&source, &version, self.flavor) {
             Ok(source) => Ok((source, version)),
             Err(error) => {
                 refuse(error.title(), call.place, error.help(), reader);
@@ -258,13 +274,13 @@ impl Values<'_> {
         let value = self.evaluate(node, late, ExprRole::Source, reader)?;
         let (value, marks) = Arc::unwrap_or_clone(value).bare();
         let is_unknown = !value.value.is_wholly_known();
-        let title = match (self.settings.flavor.is_opentofu(), value.value.to_text()) {
+        let title = match (self.flavor.is_opentofu(), value.value.to_text()) {
             // OpenTofu refuses marked sources; Terraform takes them for unknown.
             (true, _) if marks.sensitive => "Sensitive value not allowed",
             (true, _) if marks.ephemeral => "Ephemeral value not allowed",
             (false, _) if is_unknown || !marks.is_none() => "Unknown module source",
             (_, Some(text)) => return Ok(text),
-            _ => calls::no_text_title(&value.value, self.settings.flavor),
+            _ => calls::no_text_title(&value.value, self.flavor),
         };
         refuse(title, late.place(), "the source must be known text", reader);
         Err(REFUSED)
@@ -279,7 +295,7 @@ impl Values<'_> {
         let value = self.evaluate(node, late, ExprRole::Version, reader)?;
         let (value, marks) = Arc::unwrap_or_clone(value).bare();
         let is_unknown = !value.value.is_wholly_known();
-        let title = match self.settings.flavor.is_opentofu() {
+        let title = match self.flavor.is_opentofu() {
             false if is_unknown || !marks.is_none() => "Unknown module version",
             true if is_unknown => "Unsuitable value type",
             _ => "Invalid version constraint",
@@ -297,7 +313,7 @@ impl Values<'_> {
 
     /// Returns true if every name that is not known now is refused, wherever it is used: OpenTofu does that early.
     fn is_strict(&self) -> bool {
-        self.settings.flavor.is_opentofu() && self.stage == Stage::Early
+        self.flavor.is_opentofu() && self.stage == Stage::Early
     }
 
     /// Returns true if a run of a test leads to the module of a node; Terraform computes nothing there.
@@ -354,24 +370,23 @@ impl Values<'_> {
         reader: &mut Reader<'_>,
     ) -> Outcome {
         let (files, dir) = reader.around();
-        let settings = self.settings;
         // A path in the value of a `--var` may be read: the user typed it.
         let is_exempt = |path: &Path| {
             files.is_contained(path)
-                || settings
-                    .values
-                    .texts()
+                || self
+                    .arguments
+                    .iter()
                     .any(|(_, text)| dir.join(text) == path)
         };
         let within = Within::new(
             files,
-            settings.repository.as_deref().unwrap_or(&dir),
+            self.repository.as_deref().unwrap_or(&dir),
             &is_exempt,
         );
         let around = Surroundings {
             files: &within,
             dir: &dir,
-            absolute_dir: settings.absolute_root.as_ref(),
+            absolute_dir: self.absolute_root.as_ref(),
             has_volatile: self.is_strict(),
             functions: FunctionSet::Current,
             extra: None,
@@ -385,12 +400,29 @@ impl Values<'_> {
             .map_err(|problems| stopped(problems, reader))
     }
 
+    /// Reports a name whose value is refused, as OpenTofu does for each expression that uses it.
+    fn report_use(&self, value: &Outcome, place: SourcePlace, reader: &mut Reader<'_>) {
+        if !self.is_strict() {
+            return;
+        }
+        let error = Diagnostic::error(rules::CONFIGURATION_INVALID, ValueErrors::NOT_COMPUTED);
+        let remark = "something that it needs has no value";
+        let error = error.at(place.file, place.span, remark);
+        match value {
+            Err(Stop::Refused(RefusedValue::Reported)) => flood::push(&mut reader.found, error),
+            Err(Stop::Uncertain(reason)) if reason.code == rules::VARIABLE_NOT_SET => {
+                self.predict(error, reader);
+            }
+            _ => {}
+        }
+    }
+
     fn local(&mut self, node: usize, local: &Local, reader: &mut Reader<'_>) -> Outcome {
         let key = ValueKey::Local(local.name.clone());
         match self.begin(node, &key) {
             Demand::Computed(outcome) => return outcome,
             Demand::Cycle => {
-                let title = if self.settings.flavor.is_opentofu() {
+                let title = if self.flavor.is_opentofu() {
                     "Circular reference"
                 } else {
                     "Cycle"

@@ -11,10 +11,11 @@ use crate::config::tree::values::{
 use crate::expr::{Typed, UsedNames};
 use crate::flavor::Flavor;
 use crate::hcl::tree::Step;
+use crate::module_config::decode::variables::Given;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::syntax::references::{self, Reference};
 
-impl Values<'_> {
+impl Values {
     /// Finds the value of one name that an expression uses.
     pub(super) fn name(
         &mut self,
@@ -25,7 +26,7 @@ impl Values<'_> {
         names: &mut UsedNames,
         reader: &mut Reader<'_>,
     ) -> Outcome<()> {
-        if let Some(title) = references::fault(used, self.settings.flavor) {
+        if let Some(title) = references::fault(used, self.flavor) {
             refuse(title, place, "", reader);
             return Err(REFUSED);
         }
@@ -35,14 +36,14 @@ impl Values<'_> {
         };
         let root = match used.root {
             // OpenTofu reads both names.
-            "tofu" if self.settings.flavor.is_opentofu() => "terraform",
+            "tofu" if self.flavor.is_opentofu() => "terraform",
             root => root,
         };
         let value = match root {
             "var" => Some(self.used_variable(node, attribute, place, reader)?),
             "local" => Some(self.used_local(node, attribute, place, reader)?),
             // Terraform computes versions from variables and local values only (rules 9.1).
-            "path" if role == ExprRole::Version && !self.settings.flavor.is_opentofu() => None,
+            "path" if role == ExprRole::Version && !self.flavor.is_opentofu() => None,
             "path" => Some(self.path(node, attribute, place, reader)?),
             "terraform" => self.terraform(attribute, place, reader)?,
             _ => None,
@@ -56,7 +57,7 @@ impl Values<'_> {
             names.add_unknown(used.root);
             return Ok(());
         }
-        let (title, remark) = refusal(role, used.root, self.settings.flavor);
+        let (title, remark) = refusal(role, used.root, self.flavor);
         refuse(title, place, remark, reader);
         Err(REFUSED)
     }
@@ -80,17 +81,20 @@ impl Values<'_> {
             ];
             return Err(self.undefined(titles, &format!("variable {name:?}"), place, reader));
         };
+        let constant = variable.constant.as_ref();
         let is_early = self.stage == Stage::Early;
         // Terraform computes only variables that say `const = true` (rules 9.2).
-        if is_early && !self.settings.flavor.is_opentofu() && variable.constant != Some(true) {
+        if is_early && !self.flavor.is_opentofu() && !Given::says(constant, true) {
             return Ok(Arc::new(Typed::unknown(variable.value_type())));
         }
-        if self.is_strict() && variable.constant == Some(false) {
+        if self.is_strict() && Given::says(constant, false) {
             let title = "Unable to use variable in static context";
             refuse(title, place, "the variable is not const", reader);
             return Err(REFUSED);
         }
-        self.variable(node, variable, reader)
+        let value = self.variable(node, variable, reader);
+        self.report_use(&value, place, reader);
+        value
     }
 
     fn used_local(
@@ -109,7 +113,9 @@ impl Values<'_> {
             let titles = ["Undefined local", "Reference to undeclared local value"];
             return Err(self.undefined(titles, &format!("local value {name:?}"), place, reader));
         };
-        self.local(node, local, reader)
+        let value = self.local(node, local, reader);
+        self.report_use(&value, place, reader);
+        value
     }
 
     fn declarations(&self, node: usize) -> Option<Arc<Module>> {
@@ -126,7 +132,7 @@ impl Values<'_> {
         place: SourcePlace,
         reader: &mut Reader<'_>,
     ) -> Stop {
-        let title = if self.settings.flavor.is_opentofu() {
+        let title = if self.flavor.is_opentofu() {
             of_opentofu
         } else {
             of_terraform
@@ -148,7 +154,6 @@ impl Values<'_> {
             ("module", Some(module)) => module.dir.as_path(),
             ("root", _) => Path::new(""),
             ("cwd", _) => self
-                .settings
                 .absolute_root
                 .as_deref()
                 .ok_or_else(|| uncertain(place, "the working directory is not known"))?,
@@ -174,7 +179,7 @@ impl Values<'_> {
         place: SourcePlace,
         reader: &mut Reader<'_>,
     ) -> Outcome<Option<Arc<Typed>>> {
-        let is_known = self.settings.flavor.is_opentofu() || self.stage == Stage::Plan;
+        let is_known = self.flavor.is_opentofu() || self.stage == Stage::Plan;
         let title = match (self.is_strict(), name) {
             (_, "workspace") if is_known => {
                 return Ok(Some(Arc::new(Typed::string(&*self.workspace))));

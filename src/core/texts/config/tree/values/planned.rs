@@ -16,6 +16,7 @@ use crate::config::tree::values::{
 use crate::diag::{FileId, Texts};
 use crate::expr::{Typed, UsedNames};
 use crate::flavor::Flavor;
+use crate::hcl::references::Reference;
 use crate::hcl::tree::{Expr, Step};
 use crate::module_config::decode::blocks;
 use crate::module_config::decode::contents::Contents;
@@ -34,7 +35,7 @@ pub type ExtraNames = BTreeMap<String, Option<Arc<Typed>>>;
 
 /// The values of the modules of a root as a plan knows them.
 pub struct PlannedValues<'a> {
-    values: Values<'a>,
+    values: Values,
     reader: Reader<'a>,
     nodes: &'a [ModuleNode],
     /// The nodes from the root to the one whose values are computed.
@@ -128,7 +129,7 @@ impl PlannedValues<'_> {
         if let Some(known) = first.and_then(|first| self.decoded.get(&first)) {
             return Arc::clone(known);
         }
-        let contents = contents(files, self.reader.texts(), self.values.settings.flavor);
+        let contents = contents(files, self.reader.texts(), self.values.flavor);
         let module = Arc::new(Module {
             needs: Vec::new(),
             files: Arc::clone(files),
@@ -199,7 +200,7 @@ impl PlannedValues<'_> {
                 let key = match used.root {
                     _ if is_extra.is_some() => {
                         if let Some(None) = is_extra {
-                            return format!("{} is not known", used.name());
+                            return format!("{} is not known", shown(used));
                         }
                         continue;
                     }
@@ -207,9 +208,9 @@ impl PlannedValues<'_> {
                     "var" => ValueKey::Variable(name.to_owned()),
                     "local" => ValueKey::Local(name.to_owned()),
                     "each" | "count" => {
-                        return format!("{} differs between instances", used.name());
+                        return format!("{} differs between instances", shown(used));
                     }
-                    _ => return format!("{} is known to a plan only", used.name()),
+                    _ => return format!("{} is known to a plan only", shown(used)),
                 };
                 let is_known = looked_up(module, &key).is_ok_and(|value| value.is_wholly_known());
                 // Local values may depend on each other in a circle, which is an error elsewhere.
@@ -234,7 +235,7 @@ impl PlannedValues<'_> {
     }
 }
 
-impl Values<'_> {
+impl Values {
     /// Evaluates an expression of the module of a node, with names beside those of the module.
     fn evaluate_with(
         &mut self,
@@ -256,6 +257,17 @@ impl Values<'_> {
         }
         self.with_names(names.into_names(), late, reader)
     }
+}
+
+/// Returns a name with its attributes as it is written.
+fn shown(used: Reference<'_>) -> String {
+    let mut text = used.root.to_owned();
+    for step in used.steps {
+        let Step::Attr(word) = step else { break };
+        text.push('.');
+        text.push_str(&word.text);
+    }
+    text
 }
 
 /// Decodes files that were read before.

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::config::tree::reader::Reader;
-use crate::config::tree::values::{ExprRole, Outcome, ROOT, Values, at};
-use crate::expr::UsedNames;
+use crate::config::tree::values::{ExprRole, Outcome, ROOT, Values, at, refuse};
+use crate::expr::{Marks, UsedNames};
 use crate::module_config::decode::contents::{Backend, ComputedBackend, Contents, LocalBackend};
 use crate::module_config::decode::late::Late;
 use crate::module_config::syntax::references;
 
-impl Values<'_> {
+impl Values {
     /// Computes the settings of the root; returns the backend, which keeps the state.
     pub(in crate::texts::config) fn settings(
         &mut self,
@@ -17,31 +17,28 @@ impl Values<'_> {
         reader: &mut Reader<'_>,
     ) -> Option<Backend> {
         let before = reader.found.len();
-        for (_, late) in &root.encryption {
+        for late in &root.encryption {
             self.encryption(late, reader);
         }
         let backend = match &root.backend {
             Some(Backend::Computed(computed)) => Some(self.backend(computed, reader)),
             constant => constant.clone(),
         };
-        if let Some(Backend::Elsewhere { refused, .. }) = &backend {
-            reader.found.extend_from_slice(refused);
-        }
         reader.spare_lock(before);
         backend
     }
 
     fn backend(&mut self, computed: &ComputedBackend, reader: &mut Reader<'_>) -> Backend {
         let mut local = LocalBackend::default();
-        let mut is_known = true;
+        let (mut all_marks, mut is_known) = (Marks::default(), true);
         for (name, late) in &computed.arguments {
             let Ok(value) = self.evaluate(ROOT, late, ExprRole::Source, reader) else {
                 is_known = false;
                 continue;
             };
             let (value, marks) = Arc::unwrap_or_clone(value).bare();
-            // The programs refuse marked values in backends (rules 9.8).
-            is_known &= marks.is_none() && value.value.is_wholly_known();
+            all_marks = all_marks.and(marks);
+            is_known &= value.value.is_wholly_known();
             let text = value.value.to_text().map(Into::into);
             match &**name {
                 "path" => local.path = text,
@@ -49,13 +46,28 @@ impl Values<'_> {
                 _ => {}
             }
         }
-        if computed.is_local && is_known {
+        let titles = [
+            (
+                all_marks.sensitive,
+                "Backend config contains sensitive values",
+            ),
+            (
+                all_marks.ephemeral,
+                "Backend config contains ephemeral values",
+            ),
+        ];
+        // Marked values are refused in backends, and allowed in `encryption` (rules 9.8).
+        for (has_mark, title) in titles {
+            if has_mark {
+                refuse(title, computed.place, "it is kept in plain text", reader);
+            }
+        }
+        if computed.is_local && is_known && all_marks.is_none() {
             return Backend::Local(local);
         }
         Backend::Elsewhere {
             kind: computed.kind.clone(),
             place: computed.place,
-            refused: Vec::new(),
         }
     }
 

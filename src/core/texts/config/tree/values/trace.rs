@@ -17,6 +17,7 @@ use crate::expr::{self, Value};
 use crate::hcl::tree::Step;
 use crate::module_config::decode::contents::{CallVersion, Source};
 use crate::module_config::decode::late::Late;
+use crate::module_config::decode::variables::Given;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::syntax::references::{self, Reference};
 
@@ -57,7 +58,7 @@ struct TraceEntry<'a> {
     is_late: bool,
 }
 
-impl Values<'_> {
+impl Values {
     /// Traces the source and the version of a call, which is at this place of the calls of a module. `nodes` are the
     /// nodes that lead there.
     pub(in crate::texts::config) fn trace(
@@ -106,7 +107,7 @@ impl Values<'_> {
 
 /// The values behind one call, as they are found.
 struct Trace<'a> {
-    values: &'a Values<'a>,
+    values: &'a Values,
     nodes: &'a [ModuleNode],
     texts: &'a Texts,
     /// The names that are listed already, by node.
@@ -121,9 +122,12 @@ impl<'a> Trace<'a> {
     /// Lists the values that an expression in the module of a node needs.
     fn follow(&mut self, node: usize, late: &Late, level: usize) {
         for reference in references::inside(&late.expr) {
+            let Some(text) = name(reference) else {
+                continue;
+            };
             let named = TracedName {
                 node,
-                text: reference.name(),
+                text,
                 reference,
             };
             let Some(entry) = self.values.find(&named) else {
@@ -211,7 +215,7 @@ impl<'a> Trace<'a> {
     }
 }
 
-impl Values<'_> {
+impl Values {
     /// Finds the value of a name; `None` for a name without an early value, or that is not declared.
     fn find(&self, named: &TracedName<'_>) -> Option<TraceEntry<'_>> {
         let module = self.modules.get(&named.node)?;
@@ -236,7 +240,7 @@ impl Values<'_> {
                     is_late: false,
                 })
             }
-            "terraform" | "tofu" if name == "workspace" && self.settings.flavor.is_opentofu() => {
+            "terraform" | "tofu" if name == "workspace" && self.flavor.is_opentofu() => {
                 Some(TraceEntry {
                     value: Ok(Cow::Owned(Value::string(&*self.workspace))),
                     from: ValueOrigin::Program,
@@ -260,14 +264,14 @@ impl Values<'_> {
         let variable = variables.iter().find(|variable| variable.name == name)?;
         let default = variable.default.as_ref();
         let value = looked_up(module, &ValueKey::Variable(name.to_owned()));
-        let is_const = variable.constant == Some(true);
+        let is_const = Given::says(variable.constant.as_ref(), true);
         let default_place = default.map(|default| default.place);
         let entry = |from, place| TraceEntry {
             value: value.clone(),
             from,
             place,
             given_by: None,
-            is_late: !self.settings.flavor.is_opentofu() && !is_const,
+            is_late: !self.flavor.is_opentofu() && !is_const,
         };
         // A null for a variable that is not nullable: the argument is there, and the default counts.
         if module.defaulted.contains(name) {
@@ -287,7 +291,7 @@ impl Values<'_> {
                 }
                 // Values of the command line replace those of the environment.
                 Some(RootValue::Text(_))
-                    if self.settings.values.texts().any(|(given, _)| given == name) =>
+                    if self.arguments.iter().any(|(given, _)| given == name) =>
                 {
                     entry(ValueOrigin::CommandLine, None)
                 }
@@ -321,6 +325,20 @@ pub(super) fn looked_up<'v>(
         Some(Some(Err(Stop::Refused(_))) | None) => Err(None),
         None => Ok(Cow::Owned(Value::Unknown)),
     }
+}
+
+/// Returns a name with its attributes as it is written; `None` for a name without attributes.
+fn name(reference: Reference<'_>) -> Option<String> {
+    let mut text = reference.root.to_owned();
+    let attributes = reference.steps.iter().map_while(|step| match step {
+        Step::Attr(name) => Some(&name.text),
+        _ => None,
+    });
+    for attribute in attributes {
+        text.push('.');
+        text.push_str(attribute);
+    }
+    (text.len() > reference.root.len()).then_some(text)
 }
 
 /// Returns the part of a value that the steps of a name lead to, as far as they lead through known objects.

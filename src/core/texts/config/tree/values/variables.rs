@@ -11,7 +11,7 @@ use crate::config::tree::values::{
     Entry, ExprRole, NO_VALUE, Outcome, REFUSED, RefusedValue, Stop, ValueKey, Values, refuse,
     stopped, uncertain,
 };
-use crate::diag::{Diagnostic, Span, rules};
+use crate::diag::{Diagnostic, Severity, Span, rules};
 use crate::expr::{self, Demand, Marks, Misfit, Typed};
 use crate::hcl;
 use crate::module_config::decode::late::Late;
@@ -19,16 +19,16 @@ use crate::module_config::decode::variables::{Given, Variable};
 use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
 
-impl Values<'_> {
+impl Values {
     /// Reports values of the command line for variables that the root does not have, as Terraform does.
     pub(super) fn undeclared(&self, root: &Module, reader: &mut Reader<'_>) {
         // OpenTofu ignores values of undeclared variables (rules 9.10).
-        if self.settings.flavor.is_opentofu() {
+        if self.flavor.is_opentofu() {
             return;
         }
-        for (name, _) in self.settings.values.texts() {
+        for (name, _) in &self.arguments {
             let variables = &root.contents.variables;
-            if variables.iter().any(|variable| variable.name == name) {
+            if variables.iter().any(|variable| variable.name == *name) {
                 continue;
             }
             let file = reader.add_text(&shown_value(name), "");
@@ -38,6 +38,35 @@ impl Values<'_> {
             };
             let remark = format!("the root has no variable {name:?}");
             refuse("Value for undeclared variable", place, &remark, reader);
+        }
+    }
+
+    /// Checks a variable that must be known early.
+    pub(super) fn constant(&mut self, node: usize, variable: &Variable, reader: &mut Reader<'_>) {
+        if !self.flavor.is_opentofu() && self.is_in_run(node) {
+            return;
+        }
+        let value = self.variable(node, variable, reader);
+        // No source may need the variable: then an uncertain value is no error.
+        if let Err(Stop::Uncertain(reason)) = &value
+            && ![rules::VARIABLE_NOT_SET, rules::VALUES_UNREADABLE].contains(&reason.code)
+        {
+            let mut note = Diagnostic::clone(reason);
+            note.severity = Severity::Note;
+            flood::push(&mut reader.found, note);
+        }
+        if self.flavor.is_opentofu() {
+            let place = self.caller(node).map_or(variable.place, |call| call.header);
+            self.report_use(&value, place, reader);
+            return;
+        }
+        let Ok(value) = value else { return };
+        if !value.value.is_wholly_known() {
+            let argument = self.argument(node, &variable.name);
+            let place = argument.map_or(variable.place, |late| late.place());
+            let title = "Const variables must be known";
+            let remark = format!("{} is not known before the plan", variable.name);
+            refuse(title, place, &remark, reader);
         }
     }
 
@@ -117,7 +146,7 @@ impl Values<'_> {
             Err(Misfit::Uncertain(reason)) => return Err(uncertain(place, reason)),
         };
         // Only `nullable = false` makes the default of null (rules 9.6).
-        if value.is_null() && variable.nullable == Some(false) {
+        if value.is_null() && Given::says(variable.nullable.as_ref(), false) {
             let Some(default) = &variable.default else {
                 let remark = format!("{} must not be null", variable.name);
                 refuse("Required variable not set", variable.place, &remark, reader);
@@ -143,7 +172,7 @@ impl Values<'_> {
     fn missing(&mut self, node: usize, variable: &Variable, reader: &mut Reader<'_>) -> Stop {
         let name = &variable.name;
         if let Some(call) = self.caller(node) {
-            let title = if self.settings.flavor.is_opentofu() {
+            let title = if self.flavor.is_opentofu() {
                 "Missing required variable in module call"
             } else {
                 "Missing required argument"
@@ -151,7 +180,7 @@ impl Values<'_> {
             refuse(title, call.header, &format!("{name} is missing"), reader);
             return REFUSED;
         }
-        let title = if self.settings.flavor.is_opentofu() {
+        let title = if self.flavor.is_opentofu() {
             format!("Failed to request input from user for variable var.{name}")
         } else {
             "No value for required variable".to_owned()
@@ -169,10 +198,10 @@ impl Values<'_> {
         }
         // A variable of the root stops `init`, but not the lock: `providers lock` computes neither backend nor
         // encryption, and no provider depends on any other value (rules 9.12).
-        flood::push(&mut reader.value_errors, error);
+        self.predict(error, reader);
         let remark = format!(
             "`{} init` needs it, no provider does",
-            self.settings.flavor.command()
+            self.flavor.command()
         );
         let note = Diagnostic::note(rules::VARIABLE_NOT_SET, NO_VALUE)
             .at(file, span, remark)
@@ -234,7 +263,7 @@ impl Values<'_> {
             Some(RootValue::Text(text)) => text.clone(),
         };
         // The text of a secret must not appear in a snippet.
-        let is_secret = variable.sensitive == Some(true);
+        let is_secret = Given::says(variable.sensitive.as_ref(), true);
         let shown = if is_secret { "" } else { text.as_str() };
         let file = reader.add_text(&shown_value(&variable.name), shown);
         let place = SourcePlace {
@@ -266,7 +295,7 @@ fn shown_value(name: &str) -> String {
 
 fn marks_of(variable: &Variable) -> Marks {
     Marks {
-        sensitive: variable.sensitive == Some(true),
-        ephemeral: variable.ephemeral == Some(true),
+        sensitive: Given::says(variable.sensitive.as_ref(), true),
+        ephemeral: Given::says(variable.ephemeral.as_ref(), true),
     }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::{Reached, TreeWalk, place_of};
 use crate::config::tree::manifest::{self, Installed};
-use crate::config::tree::unseen::{IS_COMPUTED, Obstacle};
+use crate::config::tree::unseen::IS_COMPUTED;
 use crate::config::tree::way::{CallSite, Sourcing};
 use crate::diag::{Diagnostic, Label, rules};
 use crate::module_config::file::SourcePlace;
@@ -50,20 +50,18 @@ impl TreeWalk<'_> {
             }
             // The answer is incomplete then, and no error of the program is predicted (rules 9.9).
             Err(manifest::NOT_INSTALLED) => {
-                let obstacle = Obstacle {
-                    causes: labels,
-                    // A variable without a value can be given one.
-                    help: reason
-                        .filter(|reason| reason.code == rules::VARIABLE_NOT_SET)
-                        .and_then(|reason| reason.help.clone()),
-                    ..Obstacle::new(IS_COMPUTED, place)
-                };
-                self.unseen(&way, shown, obstacle)
+                let unseen = self.unseen(&way, shown, IS_COMPUTED, place);
+                for label in labels {
+                    self.unseen.explain(way.call, Some(label));
+                }
+                // A variable without a value can be given one.
+                let help = reason
+                    .filter(|reason| reason.code == rules::VARIABLE_NOT_SET)
+                    .and_then(|reason| reason.help.clone());
+                self.unseen.advise(way.call, help);
+                unseen
             }
-            Err(title) => {
-                let obstacle = Obstacle::new(title, place_of(way.call, title));
-                self.unseen(&way, shown, obstacle)
-            }
+            Err(title) => self.unseen(&way, shown, title, place_of(way.call, title)),
         }
     }
 }

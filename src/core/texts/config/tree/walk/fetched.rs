@@ -11,9 +11,9 @@ use crate::addr::module::{Danger, ModuleSource};
 use crate::config::loaded::{self, FetchedModule, Unreached};
 use crate::config::tree::manifest::{self, Installed};
 use crate::config::tree::packages::Mounted;
-use crate::config::tree::unseen::Obstacle;
 use crate::config::tree::way::CallSite;
-use crate::diag::{Diagnostic, Help, Label, rules};
+use crate::diag::{Diagnostic, Label, rules};
+use crate::flavor::Flavor;
 use crate::module_config::decode::contents::{Call, CallVersion, Source};
 use crate::module_config::file::SourcePlace;
 use crate::remote_module::{
@@ -51,39 +51,21 @@ impl TreeWalk<'_> {
     pub(super) fn prepare(&self, path: &ModulePath, calls: &[Call]) {
         let mut requests = Vec::new();
         for call in calls.iter().filter(|call| call.computed().is_none()) {
-            let key = path.join(PathStep::Call(call.name.clone())).manifest_key();
-            let Some((module, request)) = self.request(&key, call) else {
+            let Some((module, source)) = requested(call) else {
                 continue;
             };
+            let key = path.join(PathStep::Call(call.name.clone())).manifest_key();
+            let is_installed = self.installed(&key, call).is_ok();
             // An unsafe address is not asked for ahead of time either (`addr` rules 5.9).
-            if self.installed(&key, call).is_err() && module.danger().is_none() {
-                requests.push(request);
+            if !is_installed && module.danger().is_none() {
+                requests.push(ModuleRequest {
+                    source,
+                    flavor: self.reader.flavor,
+                    pin: self.pin(&key, module, call),
+                });
             }
         }
         self.remote.prepare(&requests);
-    }
-
-    /// Returns what is asked for a call; nothing if it names no remote module.
-    fn request<'c>(
-        &'c self,
-        key: &str,
-        call: &'c Call,
-    ) -> Option<(&'c ModuleSource, ModuleRequest<'c>)> {
-        let (module, source) = requested(call)?;
-        // A pin that does not fit the call any more does not count.
-        let pin = match &self.settings.pins {
-            None => PinRequest::Unused,
-            Some(pins) => match pins.kept.get(key) {
-                Some(pin) if loaded::fits(module, allowed(call), pin) => PinRequest::Kept(pin),
-                _ => PinRequest::New,
-            },
-        };
-        let request = ModuleRequest {
-            source,
-            flavor: self.reader.flavor,
-            pin,
-        };
-        Some((module, request))
     }
 
     /// Finds what is installed for a call, where that counts.
@@ -92,6 +74,17 @@ impl TreeWalk<'_> {
             // Nothing shows which version or commit the files of an installed module are.
             Some(pins) if !pins.reads_installed => Err(manifest::NOT_INSTALLED),
             _ => self.manifest.find(key, call, &self.reader),
+        }
+    }
+
+    /// Returns what is asked for about the pin of a call; one that does not fit the call any more does not count.
+    fn pin(&self, key: &str, module: &ModuleSource, call: &Call) -> PinRequest<'_> {
+        let Some(pins) = &self.settings.pins else {
+            return PinRequest::Unused;
+        };
+        match pins.kept.get(key) {
+            Some(pin) if loaded::fits(module, allowed(call), pin) => PinRequest::Kept(pin),
+            _ => PinRequest::New,
         }
     }
 
@@ -104,9 +97,8 @@ impl TreeWalk<'_> {
         title: &'static str,
     ) -> ControlFlow<()> {
         let key = way.path.manifest_key();
-        let obstacle = Obstacle::new(title, place_of(way.call, title));
-        let Some((module, request)) = self.request(&key, way.call) else {
-            return self.unseen(way, source, obstacle);
+        let Some((module, requested)) = requested(way.call) else {
+            return self.unseen(way, source, title, place_of(way.call, title));
         };
         // Checked before anything is fetched: a helper program that an address names would run with the
         // user's rights.
@@ -129,9 +121,14 @@ impl TreeWalk<'_> {
             self.report_once(place, refused, error.help(help));
             return ControlFlow::Continue(());
         }
+        let request = ModuleRequest {
+            source: requested,
+            flavor: self.reader.flavor,
+            pin: self.pin(&key, module, way.call),
+        };
         match self.remote.find(&request) {
             Ok(found) => self.mount(way, source, &key, found),
-            Err(failure) => self.not_found(way, source, obstacle, failure),
+            Err(failure) => self.not_found(way, source, title, &failure),
         }
     }
 
@@ -176,6 +173,13 @@ impl TreeWalk<'_> {
             place,
             package: found.package,
         });
+        if !self.reader.is_directory(&dir) {
+            // It is in the package, but not in a copy for a second call.
+            let title = missing_directory(way.call, self.reader.flavor);
+            let remark = format!("the copy for a second call has no {}", dir.display());
+            self.unreadable(way.call.place, title, &remark);
+            return ControlFlow::Continue(());
+        }
         self.follow(
             way,
             Reached {
@@ -214,13 +218,14 @@ impl TreeWalk<'_> {
         &mut self,
         way: &CallSite<'_>,
         source: &str,
-        obstacle: Obstacle,
-        failure: ModuleFailure,
+        title: &'static str,
+        failure: &ModuleFailure,
     ) -> ControlFlow<()> {
         let place = way.call.place;
-        let help = failure.help.map(Help::from);
         let code = match failure.kind {
-            ModuleFailureKind::NotFetched => return self.unseen(way, source, obstacle),
+            ModuleFailureKind::NotFetched => {
+                return self.unseen(way, source, title, place_of(way.call, title));
+            }
             ModuleFailureKind::Refused(rule) => rule,
             // Only commands that cannot work without the module ask for an error.
             ModuleFailureKind::Missing | ModuleFailureKind::Unreachable
@@ -230,19 +235,25 @@ impl TreeWalk<'_> {
             }
             // The answer is incomplete, but an outage of one host must not stop every other check.
             _ => {
-                let obstacle = Obstacle {
-                    title: failure.title,
-                    place,
-                    reason: UnseenReason::FetchFailed,
-                    causes: vec![Label::new(place.file, place.span, failure.cause)],
-                    help,
+                let unseen = self.unseen(way, source, failure.title, place);
+                let because = Label {
+                    file: place.file,
+                    span: place.span,
+                    note: failure.cause.clone(),
                 };
-                return self.unseen(way, source, obstacle);
+                self.unseen.explain(way.call, Some(because));
+                self.unseen
+                    .advise(way.call, failure.help.clone().map(Into::into));
+                self.unseen.set_reason(way.call, UnseenReason::FetchFailed);
+                return unseen;
             }
         };
-        let error = Diagnostic::error(code, failure.title);
-        let mut error = error.at(place.file, place.span, failure.cause);
-        error.help = help;
+        let mut error = Diagnostic::error(code, failure.title).at(
+            place.file,
+            place.span,
+            failure.cause.as_str(),
+        );
+        error.help = failure.help.clone().map(Into::into);
         error.package = way.call.repository();
         self.report_once(place, failure.title, error);
         ControlFlow::Continue(())
@@ -281,6 +292,17 @@ fn requested(call: &Call) -> Option<(&ModuleSource, RequestedSource<'_>)> {
         }
         ModuleSource::Remote(remote) => Some((module, RequestedSource::Remote(remote))),
         ModuleSource::Local(_) => None,
+    }
+}
+
+/// Returns the title of the programs for a directory behind `//` that a package lacks (`modules` rules 2.2, 2.3).
+fn missing_directory(call: &Call, flavor: Flavor) -> &'static str {
+    match requested(call) {
+        Some((_, RequestedSource::Registry(..))) if flavor.is_opentofu() => {
+            "Module subdirectory not found"
+        }
+        Some((_, RequestedSource::Registry(..))) => "Unreadable module subdirectory",
+        _ => "Failed to expand subdir globs",
     }
 }
 

@@ -26,7 +26,7 @@ use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::{self, Module, Needs};
 use crate::config::tree::state;
-use crate::config::tree::unseen::{IN_UNSEEN, NOT_CHECKED_OUT, Obstacle, UnseenModules};
+use crate::config::tree::unseen::{IN_UNSEEN, NOT_CHECKED_OUT, UnseenModules};
 use crate::config::tree::values::{Entry, Stop, Values};
 use crate::config::tree::way::{CallSite, Sourcing};
 use crate::diag::{self, Diagnostic, Label, Texts, rules};
@@ -55,7 +55,8 @@ pub(in crate::texts::config) fn load(
     settings: &Settings,
 ) -> Loaded {
     let files = Packages::new(outside.files);
-    let reader = Reader::new(&files, texts, root, settings.flavor);
+    let mut reader = Reader::new(&files, texts, root, settings.flavor);
+    reader.keeps_merged = settings.keeps_merged;
     let mut tree = TreeWalk::new(reader, outside.modules, settings);
     let found = tree.root();
     let mut diagnostics = mem::take(&mut tree.reader.found);
@@ -74,7 +75,7 @@ pub(in crate::texts::config) fn load(
     // In the order of the files as a reader knows them, not as the walk came to them.
     let texts = tree.reader.texts();
     flood::in_order_of(&mut diagnostics, |file| texts.order(file));
-    flood::in_order_of(&mut value_errors, |file| texts.order(file));
+    flood::in_order_of(&mut value_errors.errors, |file| texts.order(file));
     requirements.unseen_calls = unseen.calls;
     requirements.faulty = diag::has_errors(&diagnostics);
     Loaded {
@@ -132,7 +133,7 @@ struct TreeWalk<'a> {
     path_steps_left: usize,
     /// The calls that were reported already, with the title: many ways may lead to one.
     reported: BTreeSet<(SourcePlace, &'static str)>,
-    values: Values<'a>,
+    values: Values,
     unseen: UnseenModules,
     requirements: Requirements,
     core_versions: Vec<CoreVersion>,
@@ -182,13 +183,23 @@ impl TreeWalk<'_> {
                 return false;
             }
         };
+        let before = self.reader.found.len();
+        let faults = &directory.contents.backend_faults;
+        self.reader.found.extend(faults.iter().cloned());
+        self.reader.spare_lock(before);
         // The root is not kept among the modules: for a call it would be a child, and other rules apply to
         // children.
         let module = self.put_together(&directory);
         self.nodes.push(ModuleNode {
+            path: ModulePath::default(),
+            caller: None,
+            source: None,
+            computed: None,
+            fetched: None,
             dir: Some(dir.to_owned()),
+            unseen: None,
             files: Arc::clone(&module.files),
-            ..ModuleNode::default()
+            merged: module.contents.merged.clone(),
         });
         self.root_module = Some(Arc::clone(&module));
         self.values = Values::of_root(self.settings, &mut self.reader);
@@ -256,7 +267,7 @@ impl TreeWalk<'_> {
         };
         self.requirements.state = StateSeen::Yes;
         // Providers of the state have no constraint, so that they never exclude a version (rules 7.1).
-        for (addr, place) in state {
+        for (addr, place) in state.providers {
             let addr = state::moved(addr, self.settings, &self.requirements);
             let places = self.requirements.providers.entry(addr).or_default();
             places.push(Requirement {
@@ -410,16 +421,18 @@ impl TreeWalk<'_> {
             flood::push(&mut self.reader.found, note);
         }
         if self.settings.submodules.hold(&dir) {
-            return self.unseen(way, written, Obstacle::new(NOT_CHECKED_OUT, place));
+            return self.unseen(way, written, NOT_CHECKED_OUT, place);
         }
         if let Some((package, reason)) = self.unseen_package(&dir) {
-            let note = format!("it is in {package}, which is not visible");
-            let obstacle = Obstacle {
-                reason,
-                causes: vec![Label::new(place.file, place.span, note)],
-                ..Obstacle::new(IN_UNSEEN, place)
+            let unseen = self.unseen(way, written, IN_UNSEEN, place);
+            let because = Label {
+                file: place.file,
+                span: place.span,
+                note: format!("it is in {package}, which is not visible"),
             };
-            return self.unseen(way, written, obstacle);
+            self.unseen.explain(way.call, Some(because));
+            self.unseen.set_reason(way.call, reason);
+            return unseen;
         }
         let resolved = if self.leaves_package(way.caller, &dir) {
             None
@@ -471,6 +484,7 @@ impl TreeWalk<'_> {
                 dir: Some(dir),
                 unseen: None,
                 files: Arc::clone(&module.files),
+                merged: module.contents.merged.clone(),
             });
             let node = self.nodes.len() - 1;
             let entry = match way.at {
@@ -499,16 +513,25 @@ impl TreeWalk<'_> {
             .map(Arc::new)
     }
 
-    fn unseen(&mut self, way: &CallSite<'_>, source: &str, obstacle: Obstacle) -> ControlFlow<()> {
+    fn unseen(
+        &mut self,
+        way: &CallSite<'_>,
+        source: &str,
+        title: &'static str,
+        place: SourcePlace,
+    ) -> ControlFlow<()> {
         self.nodes.push(ModuleNode {
             path: way.path.clone(),
             caller: Some(way.caller),
             source: Some(source.to_owned()),
             computed: self.trace(way),
-            unseen: Some(obstacle.title),
-            ..ModuleNode::default()
+            fetched: None,
+            dir: None,
+            unseen: Some(title),
+            files: Arc::default(),
+            merged: None,
         });
-        self.unseen.add(way, source, obstacle);
+        self.unseen.add(way, source, title, place);
         ControlFlow::Continue(())
     }
 
