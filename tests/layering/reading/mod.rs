@@ -55,15 +55,15 @@ enum Unit {
 
 /// The largest value of each figure; of [`Unit::PercentOfLines`] the smallest.
 const CEILINGS: &[(Figure, Unit, f64)] = &[
-    (Figure::VagueStarts, Unit::Thousand, 0.06),
-    (Figure::TinyDocs, Unit::Thousand, 0.05),
-    (Figure::One, Unit::Thousand, 0.02),
-    (Figure::StoredIterators, Unit::Thousand, 0.63),
+    (Figure::VagueStarts, Unit::Thousand, 0.08),
+    (Figure::TinyDocs, Unit::Thousand, 0.08),
+    (Figure::One, Unit::Thousand, 0.05),
+    (Figure::StoredIterators, Unit::Thousand, 0.8),
     (Figure::BoolMatches, Unit::All, 0.0),
-    (Figure::SharedTypes, Unit::Thousand, 0.04),
-    (Figure::LongFunctions, Unit::Thousand, 0.28),
-    (Figure::NamedOnce, Unit::PercentOfPrivate, 27.0),
-    (Figure::PlainComments, Unit::PercentOfLines, 2.51),
+    (Figure::SharedTypes, Unit::Thousand, 0.06),
+    (Figure::LongFunctions, Unit::Thousand, 0.34),
+    (Figure::NamedOnce, Unit::PercentOfPrivate, 27.8),
+    (Figure::PlainComments, Unit::PercentOfLines, 2.55),
 ];
 
 /// The largest share of the lines that one room may have, in percent.
@@ -116,8 +116,8 @@ fn sources_read_no_worse_than_they_did() {
 
 /// The most lines that `src` and `tests` may have, and the most functions of `src` without its tests. A feature that
 /// needs more removes as many.
-const MAX_LINES: [(&str, usize); 2] = [("src", 180_300), ("tests", 76_865)];
-const MAX_FUNCTIONS: usize = 6_258;
+const MAX_LINES: [(&str, usize); 2] = [("src", 168_600), ("tests", 76_260)];
+const MAX_FUNCTIONS: usize = 5_990;
 
 #[test]
 fn the_house_does_not_grow() {
