@@ -483,7 +483,7 @@ pub(super) fn http_error(error: &std::io::Error) -> HttpError {
 
 #[cfg(test)]
 impl<'a> Net<'a> {
-    /// Makes a network of doubles that has no credentials and informs nobody.
+    /// Makes a network of doubles that has no credentials and no observer.
     pub(super) fn of_doubles(
         http: &'a dyn Http,
         clock: &'a dyn Clock,

@@ -89,8 +89,8 @@ fn contents_that_are_damaged_are_ignored_with_a_note() {
             "{key} was ignored: it is about another package or release"
         )]
     );
-    for lies in ["computed 1\nunknown\n\tpath\tx\x1b\n", "guessed\nunknown\n"] {
-        let lines = format!("lockctl contents 1\n{}\n{lies}", fact(1).zh);
+    for damage in ["computed 1\nunknown\n\tpath\tx\x1b\n", "guessed\nunknown\n"] {
+        let lines = format!("lockctl contents 1\n{}\n{damage}", fact(1).zh);
         let object = format!("{lines}{}\n", text::check(&lines));
         let error = contents::parse_object(object.as_bytes()).expect_err("no contents");
         assert_eq!(error, FactError::Form);
