@@ -6,13 +6,14 @@ use super::{Requirement, Requirements};
 use crate::addr::ProviderAddr;
 use crate::version::{Constraints, Operator, Version};
 
-/// Maximum number of different conditions that are tried two by two: no root that is written by hand has
+/// Maximum number of different conditions that are tried one by one and two by two: no root that is written by hand has
 /// more.
-const MAX_PAIRED: usize = 64;
+const MAX_TRIED: usize = 64;
 
 impl Requirements {
-    /// Returns places that no version can satisfy together: one or two where these are enough, the last ones of
-    /// several, else all; none if all can be met.
+    /// Returns places that no version can satisfy together, as few as possible; none if all can be met.
+    ///
+    /// Of several such sets it is the one that leaves out the earliest places. Of very many places it is all.
     #[must_use]
     pub fn clash(&self, provider: &ProviderAddr) -> Vec<&Requirement> {
         fewest(&self.distinct(provider), |places| {
@@ -106,7 +107,7 @@ impl Requirement {
     }
 }
 
-/// Returns places that cannot be met together: one or two where these are enough, else all; none if all can be met.
+/// Returns as few of the places as possible that cannot be met together, without the earliest; none if all can be.
 fn fewest<'a>(
     places: &[&'a Requirement],
     is_met: impl Fn(&[&Requirement]) -> bool,
@@ -114,18 +115,25 @@ fn fewest<'a>(
     if is_met(places) {
         return Vec::new();
     }
-    if places.len() > MAX_PAIRED {
-        return places.to_vec();
+    let mut needed = places.to_vec();
+    if places.len() > MAX_TRIED {
+        return needed;
     }
-    if let Some(place) = places.iter().rfind(|place| !is_met(&[**place])) {
-        return vec![*place];
+    let mut at = 0;
+    while at < needed.len() {
+        let place = needed.remove(at);
+        if is_met(&needed) {
+            needed.insert(at, place);
+            at += 1;
+        }
     }
-    for (index, first) in places.iter().enumerate().rev() {
+    // None of these can be left out, but two others may be enough.
+    for (index, first) in places.iter().enumerate() {
         for second in &places[index + 1..] {
-            if !is_met(&[*first, *second]) {
+            if needed.len() > 2 && !is_met(&[*first, *second]) {
                 return vec![*first, *second];
             }
         }
     }
-    places.to_vec()
+    needed
 }
