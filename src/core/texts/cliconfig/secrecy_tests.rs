@@ -59,6 +59,12 @@ fn names_are_shown_and_values_are_not() {
         shown("{\"credentials\": {\"h\": {\"token\": \"abc\", \"x\": [{\"y\": 1}]}}}"),
         "{\"credentials\": {\"h\": {\"token\": \"***\", \"x\": [{\"*\": *}]}}}"
     );
+    // Punctuation within quotes may be a part of a password.
+    assert_eq!(
+        shown("credentials \"h\" { token = \"{a:\\\"=\" }"),
+        "credentials \"h\" { token = \"******\" }"
+    );
+    assert_eq!(shown("{\"x\": \"[,\"}"), "{\"x\": \"**\"}");
     // No word is shown where something is broken.
     assert_eq!(
         shown("credentials \"h.x\" {\n  token = \"abc\"\n  def==\"\n}"),

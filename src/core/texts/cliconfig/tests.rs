@@ -445,6 +445,36 @@ fn files_are_merged_in_their_order() {
 }
 
 #[test]
+fn recorded_cases_about_tokens_hold() {
+    let recorded = |id: &str, run: &Run, want: &str| {
+        assert!(run.found.is_empty(), "{id}: {:?}", run.found);
+        assert_eq!(run.summary(), want, "{id}");
+    };
+    let home = ("HOME", "/h");
+    let named = ("TF_CLI_CONFIG_FILE", "/rc");
+    let good = "localhost:1:good";
+    let rc = ("/rc", "credentials \"localhost:1\" { token = \"good\" }");
+    let bad = ("/rc", "credentials \"localhost:1\" { token = \"bad\" }");
+    recorded("cfg-credentials-block", &run(TOFU, &[named], &[rc]), good);
+    let variable = [named, ("TF_TOKEN_localhost:1", "good")];
+    recorded("cfg-token-beats-file", &run(TOFU, &variable, &[bad]), good);
+    let empty = run(TERRAFORM, &[named, ("TF_TOKEN_localhost:1", "")], &[rc]);
+    recorded("cfg-token-empty", &empty, "localhost:1:");
+    let host = "localhost:1".parse().expect("a host");
+    assert_eq!(empty.config.token(&host).map(Secret::reveal), Some(""));
+    let json = (
+        "/h/.terraform.d/credentials.tfrc.json",
+        "{\"credentials\":{\"localhost:1\":{\"token\":\"good\"}}}",
+    );
+    let beside = run(TERRAFORM, &[home, named], &[json, ("/rc", "")]);
+    recorded("cfg-credentials-json-file", &beside, "");
+    for flavor in [TERRAFORM, TOFU] {
+        let default = run(flavor, &[home], &[json]);
+        recorded("cfg-credentials-json-file-default", &default, good);
+    }
+}
+
+#[test]
 fn a_missing_file_is_reported_by_how_it_was_named() {
     // cfg-missing-file
     let run = run(TERRAFORM, &[("TF_CLI_CONFIG_FILE", "nowhere")], &[]);

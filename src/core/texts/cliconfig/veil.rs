@@ -2,11 +2,23 @@
 
 use super::node::ConfigEntry;
 
-/// Hides all but the outline.
+/// Hides all but the outline. Within quotes nothing is shown: punctuation there may be that of a password.
 pub(super) fn outline(bytes: &[u8]) -> Vec<u8> {
+    let mut is_quoted = false;
+    let mut is_escaped = false;
     // Offsets stay as they are, so that a diagnostic points to the right place.
-    let outline = |byte: &u8| b"{}[]=:, \t\r\n\"".contains(byte);
-    let veil = |byte: &u8| if outline(byte) { *byte } else { b'*' };
+    let veil = |byte: &u8| {
+        let is_quote = *byte == b'"' && !(is_quoted && is_escaped);
+        is_escaped = *byte == b'\\' && !is_escaped;
+        // A string ends on its line, whether it is closed or not.
+        is_quoted = *byte != b'\n' && is_quoted != is_quote;
+        let is_sign = !is_quoted && b"{}[]=:,".contains(byte);
+        if is_quote || is_sign || byte.is_ascii_whitespace() {
+            *byte
+        } else {
+            b'*'
+        }
+    };
     bytes.iter().map(veil).collect()
 }
 
