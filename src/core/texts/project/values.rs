@@ -17,6 +17,13 @@ pub(in crate::texts) struct BodySchema {
     pub blocks: &'static [&'static str],
 }
 
+/// Names that are written in the wrong body, with their place.
+const ELSEWHERE: [(&str, &str); 3] = [
+    ("fact_keys", "in a trust block"),
+    ("key_id", "in a provider block in policy"),
+    ("platforms", "at the top, or in a provider block there"),
+];
+
 /// Maximum number of elements of a list, and of blocks of one kind in a body.
 pub(super) const MAX_ITEMS: usize = 1_000;
 
@@ -81,11 +88,14 @@ impl ProjectReader {
             .chain(only_blocks)
             .copied()
             .collect();
-        // The most certain answer first: the right form, then a similar name.
+        let elsewhere = ELSEWHERE.iter().find(|(word, _)| *word == name.text);
+        // The most certain answer first: the right form, then the right place, then a similar name.
         let help = if others.contains(&&*name.text) {
             let is_block = schema.blocks.contains(&&*name.text);
             let form = if is_block { "{ … }" } else { "= …" };
             Some(format!("write {} {form}", name.text))
+        } else if let Some((_, place)) = elsewhere {
+            Some(format!("write it {place}"))
         } else {
             did_you_mean(&name.text, &names)
         };

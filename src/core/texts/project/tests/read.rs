@@ -285,6 +285,14 @@ fn unknown_names_are_errors() {
         &["3 Unsupported argument: did you mean reason?"],
     );
     check(
+        "provider \"a/b\" {\n  key_id = \"1\"\n}\n",
+        &["2 Unsupported argument: write it in a provider block in policy"],
+    );
+    check(
+        "store {\n  url = \"s3://b\"\n  fact_keys = []\n}\n",
+        &["3 Unsupported argument: write it in a trust block"],
+    );
+    check(
         "trust {\n  signature = true\n}\n",
         &[
             "2 Unsupported argument: delete it: a trust block takes h1, h1_from, \
