@@ -33,7 +33,7 @@ pub trait Layer: Sync {
         ask(self.base(), &self.at(path)?)
     }
 
-    /// Answers [`Files::read`].
+    /// Reads a file as [`Files::read`] does.
     ///
     /// # Errors
     /// As that.
@@ -41,7 +41,7 @@ pub trait Layer: Sync {
         self.pass(path, |files, path| files.read(path, limit))
     }
 
-    /// Answers [`Files::list`].
+    /// Lists a directory as [`Files::list`] does.
     ///
     /// # Errors
     /// As that.
@@ -49,7 +49,7 @@ pub trait Layer: Sync {
         self.pass(dir, |files, dir| files.list(dir))
     }
 
-    /// Answers [`Files::resolve`].
+    /// Follows links as [`Files::resolve`] does.
     ///
     /// # Errors
     /// As that.
@@ -57,12 +57,12 @@ pub trait Layer: Sync {
         self.pass(path, |files, path| files.resolve(path))
     }
 
-    /// Answers [`Files::shown`].
+    /// Names a path as [`Files::shown`] does.
     fn name(&self, path: &Path) -> String {
         self.base().shown(path)
     }
 
-    /// Answers [`Files::memo`].
+    /// Returns a memory as [`Files::memo`] does; a layer has none unless it says otherwise.
     fn directory_memo(&self, dir: &Path) -> Option<DirectoryMemo> {
         let _ = dir;
         None

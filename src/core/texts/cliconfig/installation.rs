@@ -124,6 +124,16 @@ struct MethodReader<'f> {
     flavor: Flavor,
 }
 
+/// The arguments of a method.
+#[derive(Default)]
+struct MethodArguments {
+    /// `None` if a pattern is none.
+    providers: Option<ProviderFilter>,
+    place: Option<String>,
+    download_retries: Option<usize>,
+    trusts_all_hashes: bool,
+}
+
 impl MethodReader<'_> {
     fn method(&mut self, entry: &ConfigEntry, node: &ConfigValue) -> Option<Method> {
         let name = &entry.key.text;
@@ -147,39 +157,9 @@ impl MethodReader<'_> {
                 span: entry.key.span,
             });
         }
-        let mut providers = ProviderFilter::default();
-        let mut place = None;
-        let mut download_retries = None;
-        let mut trusts_all_hashes = false;
-        let mut is_sound = true;
-        for argument in arguments {
-            match (&*argument.key.text, &**name) {
-                ("include", _) => match self.patterns(argument) {
-                    Some(patterns) => providers.include = patterns,
-                    None => is_sound = false,
-                },
-                ("exclude", _) => match self.patterns(argument) {
-                    Some(patterns) => providers.exclude = patterns,
-                    None => is_sound = false,
-                },
-                (other, _) if Some(other) == *required => place = text(&argument.value),
-                ("download_retry_count", "direct" | "network_mirror") => {
-                    if self.is_read(argument) {
-                        download_retries = self.number(argument);
-                    }
-                }
-                ("trust_all_hashes", "network_mirror") => {
-                    trusts_all_hashes =
-                        self.is_read(argument) && argument.value.scalar() == Some("true");
-                }
-                _ => {
-                    let names: Vec<&str> = required.iter().copied().chain(EVERYWHERE).collect();
-                    self.findings.unknown_argument(&argument.key, &names);
-                }
-            }
-        }
+        let read = self.arguments(name, *required, arguments);
         // An empty path or URL counts as a missing one.
-        let place = place.filter(|place| !place.is_empty());
+        let place = read.place.filter(|place| !place.is_empty());
         if let (Some(required), None) = (required, &place) {
             let title = format!("Invalid {name} method block: {required} is required");
             self.wrong(entry.key.span, title);
@@ -190,20 +170,59 @@ impl MethodReader<'_> {
             "filesystem_mirror" => MethodKind::FilesystemMirror(place.into()),
             "network_mirror" => MethodKind::NetworkMirror {
                 url: self.url(entry, &place)?,
-                trusts_all_hashes,
+                trusts_all_hashes: read.trusts_all_hashes,
             },
-            "oci_mirror" => MethodKind::OciMirror {
-                template: self.template(entry, &place, is_sound.then_some(&*providers.include))?,
-            },
+            "oci_mirror" => {
+                let include = read.providers.as_ref().map(|filter| &*filter.include);
+                MethodKind::OciMirror {
+                    template: self.template(entry, &place, include)?,
+                }
+            }
             _ => MethodKind::Direct,
         };
-        // A method with an invalid pattern is dropped as a whole (rules 5.4).
-        is_sound.then_some(Method {
+        Some(Method {
             kind,
-            providers,
-            download_retries,
+            // A method with an invalid pattern is dropped as a whole (rules 5.4).
+            providers: read.providers?,
+            download_retries: read.download_retries,
             span: entry.key.span,
         })
+    }
+
+    /// Reads the arguments of a method of the kind `name`, one of which may be required.
+    fn arguments(
+        &mut self,
+        name: &str,
+        required: Option<&str>,
+        arguments: &[ConfigEntry],
+    ) -> MethodArguments {
+        let mut read = MethodArguments::default();
+        let mut include = Some(Vec::new());
+        let mut exclude = Some(Vec::new());
+        for argument in arguments {
+            match (&*argument.key.text, name) {
+                ("include", _) => include = include.and(self.patterns(argument)),
+                ("exclude", _) => exclude = exclude.and(self.patterns(argument)),
+                (other, _) if Some(other) == required => read.place = text(&argument.value),
+                ("download_retry_count", "direct" | "network_mirror") => {
+                    if self.is_read(argument) {
+                        read.download_retries = self.number(argument);
+                    }
+                }
+                ("trust_all_hashes", "network_mirror") => {
+                    read.trusts_all_hashes =
+                        self.is_read(argument) && argument.value.scalar() == Some("true");
+                }
+                _ => {
+                    let names: Vec<&str> = required.into_iter().chain(EVERYWHERE).collect();
+                    self.findings.unknown_argument(&argument.key, &names);
+                }
+            }
+        }
+        read.providers = include
+            .zip(exclude)
+            .map(|(include, exclude)| ProviderFilter { include, exclude });
+        read
     }
 
     /// Reads the directories of providers; `None` if a name is no address.

@@ -37,7 +37,6 @@ enum NativeFrame {
     Object,
 }
 
-/// Parses a text.
 pub(super) fn parse(text: &str) -> Result<Vec<ConfigEntry>, ConfigFault> {
     let mut parser = NativeParser {
         text,

@@ -159,10 +159,8 @@ impl fmt::Display for RepositoryTemplate {
 
 /// Returns the first problem of a template.
 fn syntax(problems: impl IntoIterator<Item = Diagnostic>) -> TemplateError {
-    let first = problems.into_iter().next();
-    TemplateError::Syntax(
-        first.map_or_else(|| "it has no value".to_owned(), |problem| problem.title),
-    )
+    let title = problems.into_iter().next().map(|problem| problem.title);
+    TemplateError::Syntax(title.unwrap_or_else(|| "it has no value".to_owned()))
 }
 
 /// Collects the names that a template uses.

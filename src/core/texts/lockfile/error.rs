@@ -17,17 +17,17 @@ impl LockFileError {
     pub(super) fn new(bytes: &[u8], diagnostics: Vec<Diagnostic>) -> Self {
         let mut texts = Texts::default();
         let file = texts.add("", bytes);
-        let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
         // The diagnostics hold byte offsets only, and the text is gone when the error is printed.
-        let place = |diagnostic: Diagnostic| {
-            let label = diagnostic.primary.as_ref();
-            let position = label.map(|label| texts.position(file, label.span.start));
-            (position, diagnostic)
-        };
-        let errors = diagnostics.into_iter().filter(is_error).map(place);
-        Self {
-            errors: errors.collect(),
-        }
+        let errors = diagnostics
+            .into_iter()
+            .filter(|diagnostic| diagnostic.severity == Severity::Error)
+            .map(|diagnostic| {
+                let label = diagnostic.primary.as_ref();
+                let position = label.map(|label| texts.position(file, label.span.start));
+                (position, diagnostic)
+            })
+            .collect();
+        Self { errors }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::SettingPlace;
 use super::locate::ProjectFile;
-use super::values::{BodySchema, ProjectReader, choice};
+use super::values::{BodySchema, Located, ProjectReader, choice};
 use crate::addr::MirrorUrl;
 use crate::cliconfig::RepositoryTemplate;
 use crate::diag::quoted;
@@ -107,10 +107,21 @@ pub(super) fn read(block: &Block, reader: &mut ProjectReader) -> Option<PackageS
         }
         return None;
     };
+    Some(PackageSetting {
+        source: source(name, &text, reader)?,
+        place: SettingPlace {
+            file: reader.file,
+            span: first.value.span,
+        },
+    })
+}
+
+/// Reads the text of an argument.
+fn source(name: &str, text: &Located<String>, reader: &mut ProjectReader) -> Option<PackageSource> {
     let invalid = |title: &str, remark: String, help: &str, reader: &mut ProjectReader| {
         reader.invalid(title, text.span, &remark, help);
     };
-    let source = match name {
+    Some(match name {
         "fs_mirror" if text.value.is_empty() => {
             let help = "write the top directory of a filesystem mirror, from the directory of this \
                         file on";
@@ -135,19 +146,12 @@ pub(super) fn read(block: &Block, reader: &mut ProjectReader) -> Option<PackageS
             }
         },
         _ => {
-            if choice("Invalid installation", &text, &INSTALLATION, reader)? {
+            if choice("Invalid installation", text, &INSTALLATION, reader)? {
                 PackageSource::CliConfiguration
             } else {
                 PackageSource::Registry
             }
         }
-    };
-    Some(PackageSetting {
-        source,
-        place: SettingPlace {
-            file: reader.file,
-            span: first.value.span,
-        },
     })
 }
 

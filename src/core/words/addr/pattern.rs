@@ -33,9 +33,14 @@ impl ProviderPattern {
     /// If the text is no pattern to the given flavor.
     pub fn parse(text: &str, flavor: Flavor) -> Result<Self, PatternError> {
         let pattern = Self::parse_policy(text, flavor)?;
-        let free = pattern.parts.iter().rev().take_while(|part| *part == ANY);
-        let fixed = pattern.parts.len() - free.count();
-        if pattern.parts[..fixed].iter().any(|part| part.contains(ANY)) {
+        let free = pattern
+            .parts
+            .iter()
+            .rev()
+            .take_while(|part| *part == ANY)
+            .count();
+        let fixed = &pattern.parts[..pattern.parts.len() - free];
+        if fixed.iter().any(|part| part.contains(ANY)) {
             let text = text.to_owned();
             return Err(PatternError::Star { text });
         }

@@ -149,8 +149,11 @@ impl HclEditor {
         // Built from the innermost block outwards, so that one insertion adds all of them.
         let mut added = format!("{name} = {value}\n");
         for block in path[present..].iter().rev() {
-            let labels = block.labels.iter();
-            let labels: String = labels.map(|label| format!("{} ", quoted(label))).collect();
+            let labels: String = block
+                .labels
+                .iter()
+                .map(|label| format!("{} ", quoted(label)))
+                .collect();
             added = format!("{} {labels}{{\n{added}}}\n", block.kind);
         }
         self.add(&path[..present], &format(&added), true)
@@ -206,8 +209,10 @@ impl HclEditor {
             None => None,
         };
         let inner = inner.map_or_else(|| format!("{outer}  "), |start| self.indent(start));
-        let lines = item.split_inclusive('\n');
-        let text: String = lines.map(|line| format!("{inner}{line}")).collect();
+        let text: String = item
+            .split_inclusive('\n')
+            .map(|line| format!("{inner}{line}"))
+            .collect();
         let text = self.with_line_ends(&text);
         let gap = if is_block && !body.items.is_empty() {
             line_end
@@ -298,8 +303,11 @@ impl HclEditor {
                 .then(|| Span::new(start, span.end));
         }
         let rest = &self.bytes[span.end..];
-        let line = rest.split_inclusive(|byte| *byte == b'\n').next();
-        let end = span.end + line.map_or(0, <[u8]>::len);
+        let rest_of_line = rest
+            .split_inclusive(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
+        let end = span.end + rest_of_line.len();
         let tokens = scan::tokens(&text, Span::new(span.end, self.bytes.len()));
         let next = tokens
             .iter()
