@@ -228,8 +228,9 @@ impl<'t> Scanner<'t> {
             b'#' => self.skip_line(),
             b'/' if rest.starts_with("//") => self.skip_line(),
             b'/' if rest.starts_with("/*") => {
-                let close = rest[2..].find("*/").filter(|_| self.comments_close);
-                match close {
+                // Each search goes to the end of the text: the first one that fails is the last.
+                let close = self.comments_close.then(|| rest[2..].find("*/"));
+                match close.flatten() {
                     Some(len) => self.at += len + 4,
                     // An unclosed comment is none: its `/` and `*` are operators.
                     None => {

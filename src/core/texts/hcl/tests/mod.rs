@@ -383,6 +383,13 @@ fn deep_nesting_is_an_error_and_no_disaster() {
 }
 
 #[test]
+fn comments_that_are_never_closed_are_searched_once() {
+    // With a search for each of them this takes an hour.
+    let (_, problems, _) = read(format!("a = {}\n", "/* ".repeat(200_000)).as_bytes());
+    assert!(!problems.is_empty());
+}
+
+#[test]
 fn operators_in_a_row_add_up_over_levels() {
     let chain = |inner: &str| format!("({inner}{})", " + 1".repeat(100));
     let text = format!("a = {}\nb = 1\n", chain(&chain("1")));
