@@ -1,6 +1,6 @@
 //! Bytes to model, with every problem of the file (rules 2).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
 use super::faulty::{FaultyEntry, WrongForm};
@@ -48,6 +48,7 @@ pub(super) fn parse_any(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document
     for diagnostic in &mut diagnostics {
         if diagnostic.code == rules::CONFLICT_MARKERS {
             diagnostic.help = Some(markers_help("lockctl resolve").into());
+            name_conflicts(diagnostic, bytes);
         }
     }
     let document = Document {
@@ -74,6 +75,36 @@ pub(super) fn parse_any(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document
     let mut diagnostics = reader.diagnostics;
     diag::in_order(&mut diagnostics);
     (reader.document, diagnostics)
+}
+
+/// Says at the first marker of each conflict which entries it is about.
+fn name_conflicts(diagnostic: &mut Diagnostic, bytes: &[u8]) {
+    for label in diagnostic.primary.iter_mut().chain(&mut diagnostic.related) {
+        let (above, behind) = bytes.split_at(label.span.start.min(bytes.len()));
+        if !behind.starts_with(b"<") {
+            continue;
+        }
+        let mut names: BTreeSet<&str> = behind
+            .split(|byte| *byte == b'\n')
+            .take_while(|line| !line.starts_with(b">>>>>>>"))
+            .filter_map(entry_of)
+            .collect();
+        if names.is_empty() {
+            // The markers are within a block, as a merge line by line leaves them.
+            names.extend(above.rsplit(|byte| *byte == b'\n').find_map(entry_of));
+        }
+        if !names.is_empty() {
+            let names: Vec<&str> = names.into_iter().collect();
+            label.note = format!("{}: {}", label.note, names.join(", "));
+        }
+    }
+}
+
+/// Returns the address on a line that opens an entry, as it is written.
+fn entry_of(line: &[u8]) -> Option<&str> {
+    let line = std::str::from_utf8(line).ok()?;
+    let (addr, _) = line.strip_prefix("provider \"")?.split_once('"')?;
+    Some(addr)
 }
 
 /// The state of reading one file.

@@ -145,6 +145,42 @@ fn the_usual_layout_needs_no_grammar() {
 }
 
 #[test]
+fn conflicts_name_their_providers() {
+    let check = |text: &str, wanted: &[&str]| {
+        let mut texts = Texts::default();
+        let file = texts.add("lock", text.as_bytes().to_vec());
+        let (_, problems) = parse(file, text.as_bytes(), Flavor::Terraform1_16);
+        let markers = problems
+            .iter()
+            .find(|problem| problem.code == "conflict-markers")
+            .expect("there is a conflict");
+        let notes: Vec<&str> = markers
+            .primary
+            .iter()
+            .chain(&markers.related)
+            .filter(|label| label.note.starts_with("one side"))
+            .map(|label| &*label.note)
+            .collect();
+        assert_eq!(notes, wanted, "{text}");
+    };
+    let entry = |name: &str| format!("provider \"x.io/a/{name}\" {{\n  version = \"1.0.0\"\n}}\n");
+    let (a, b) = (entry("a"), entry("b"));
+    check(
+        &format!("<<<<<<< ours\n{a}=======\n{b}{a}>>>>>>> x\n{b}<<<<<<< y\n{b}=======\n>>>>>>>\n"),
+        &[
+            "one side begins: x.io/a/a, x.io/a/b",
+            "one side begins: x.io/a/b",
+        ],
+    );
+    check(
+        &a.replace('}', "<<<<<<< a\n=======\n>>>>>>> b\n}"),
+        &["one side begins: x.io/a/a"],
+    );
+    check("<<<<<<<\n=======\n>>>>>>>\n", &["one side begins"]);
+    check("<<<<<<< never ends\n", &["one side begins"]);
+}
+
+#[test]
 fn bytes_in_the_form_of_utf8_are_written_as_the_programs_write_them() {
     let text = b"provider \"x.io/a/b\" {\n  version = \"1.0.0\"\n  hashes = [\n    \"h1:\xed\xa0\x80\",\n  ]\n}\n";
     let file = Texts::default().add("lock", text.to_vec());
