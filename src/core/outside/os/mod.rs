@@ -483,21 +483,22 @@ fn kind_of(file_type: fs::FileType) -> FileKind {
     }
 }
 
-/// Follows links to the path that is no link.
+/// Follows links to the path that is no link. Any other path is returned as it is, whether it exists or not.
 ///
-/// A path that does not exist is returned as it is, but a link that leads nowhere is an error.
+/// A link that leads nowhere is an error.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
-    match fs::canonicalize(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
-            // Otherwise a link in a checkout would choose where a file is created.
-            Ok(target) => {
-                let text = format!("it is a link to {}, which does not exist", target.display());
-                Err(io::Error::new(io::ErrorKind::NotFound, text))
-            }
-            Err(_) => Ok(path.to_owned()),
-        },
-        resolved => resolved,
-    }
+    // Nothing else is resolved: some file systems of Windows cannot, and a message shows the path as it was given.
+    let Ok(target) = fs::read_link(path) else {
+        return Ok(path.to_owned());
+    };
+    fs::canonicalize(path).map_err(|error| match error.kind() {
+        // Otherwise a link in a checkout would choose where a file is created.
+        io::ErrorKind::NotFound => {
+            let text = format!("it is a link to {}, which does not exist", target.display());
+            io::Error::new(io::ErrorKind::NotFound, text)
+        }
+        _ => error,
+    })
 }
 
 #[cfg(unix)]

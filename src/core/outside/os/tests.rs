@@ -169,6 +169,18 @@ fn a_link_is_followed_and_a_mode_is_kept() {
 
 #[cfg(unix)]
 #[test]
+fn a_path_that_is_no_link_stays_as_it_is() {
+    let dir = dir();
+    fs::create_dir(dir.path().join("real")).expect("made");
+    std::os::unix::fs::symlink("real", dir.path().join("link")).expect("linked");
+    let path = dir.path().join("link/lock");
+    assert_eq!(follow_links(&path).expect("absent"), path);
+    fs::write(&path, b"one").expect("written");
+    assert_eq!(follow_links(&path).expect("there"), path);
+}
+
+#[cfg(unix)]
+#[test]
 fn a_circle_of_links_is_an_error() {
     let dir = dir();
     let link = dir.path().join("link");
