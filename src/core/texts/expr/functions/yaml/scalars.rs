@@ -1,5 +1,7 @@
 //! Scalars of YAML without quotes: special cases, or strings.
 
+use chrono::NaiveDate;
+
 use super::{CallFault, CallResult, FORM};
 use crate::expr::Number;
 use crate::expr::convert::convert;
@@ -62,7 +64,12 @@ fn number(text: &str) -> CallResult {
     if is_decimal(text) {
         return decimal(text);
     }
-    // Dates become timestamps, and these prefixes begin numbers of other bases (rules 6.6).
+    // A date becomes a timestamp (rules 6.6).
+    let is_same = |date: NaiveDate| date.to_string() == text;
+    if text.len() == "2001-12-14".len() && text.parse().is_ok_and(is_same) {
+        return Ok(Typed::string(format!("{text}T00:00:00Z")));
+    }
+    // Further forms become other timestamps, and these prefixes begin numbers of other bases.
     let is_of_date = |c: char| c.is_ascii_digit() || "-+:.,tTZ ".contains(c);
     let may_be_date = text.as_bytes().get(4) == Some(&b'-') && text.chars().all(is_of_date);
     if may_be_date || text.starts_with("0o") || text.starts_with("0x") {
