@@ -197,18 +197,14 @@ impl HclEditor {
             return self.apply(vec![(Span::new(end, end), format!("{first}{gap}{text}"))]);
         };
         let outer = self.indent(block.span.start);
-        let inner = match body.items.first() {
-            Some(first) => {
-                let start = match first {
-                    Item::Attribute(attribute) => attribute.span.start,
-                    Item::Block(block) => block.span.start,
-                };
-                // An item on the line of the brace has no indentation that could be copied.
-                Some(start).filter(|start| self.line_start(*start) > block.span.start)
-            }
-            None => None,
-        };
-        let inner = inner.map_or_else(|| format!("{outer}  "), |start| self.indent(start));
+        let first = body.items.first().map(|item| match item {
+            Item::Attribute(attribute) => attribute.span.start,
+            Item::Block(block) => block.span.start,
+        });
+        // An item on the line of the brace has no indentation that could be copied.
+        let inner = first
+            .filter(|start| self.line_start(*start) > block.span.start)
+            .map_or_else(|| format!("{outer}  "), |start| self.indent(start));
         let text: String = item
             .split_inclusive('\n')
             .map(|line| format!("{inner}{line}"))
