@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::causes::Risk;
 use super::diff::{ProviderChange, ProviderSide, Sides};
 use super::file::FileReview;
-use crate::contents::{BuildDisagreement, BuildInfo, ReleaseBuilds, without_major};
+use crate::contents::{BuildInfo, ReleaseBuilds, without_major};
 use crate::platform::{self, Platform};
 use crate::version::VersionStep;
 
@@ -88,22 +88,8 @@ fn changes(
     }
     // A release that was locked with several commits before was reported when they were first locked.
     let is_new_release = old.addr != new.addr || old.lock.version != new.lock.version;
-    let was_so = before.commits().len() > 1;
-    for disagreement in now.disagreements() {
-        if let BuildDisagreement::Commits(commits) = disagreement
-            && (is_new_release || !was_so)
-        {
-            let commits: Vec<&str> = commits
-                .keys()
-                // A build may state any text: it may be shorter, or have a character across this boundary.
-                .map(|commit| commit.get(..COMMIT_DIGITS).unwrap_or(commit))
-                .collect();
-            let text = format!(
-                "the platforms are built from different commits: {}",
-                commits.join(", ")
-            );
-            changes.push(BuildChange::warning("several-commits", text));
-        }
+    if is_new_release || before.commits().len() <= 1 {
+        changes.extend(several_commits(now));
     }
     // If the state before is unknown, the source may have been dirty already.
     let was_clean = before.platforms_by(BuildInfo::is_dirty).keys().eq([&false]);
@@ -122,6 +108,24 @@ fn changes(
         });
     }
     changes
+}
+
+/// Reports packages of a release that were built from different commits.
+fn several_commits(now: &ReleaseBuilds) -> Option<BuildChange> {
+    let commits = now.commits();
+    if commits.len() <= 1 {
+        return None;
+    }
+    let commits: Vec<&str> = commits
+        .keys()
+        // A build may state any text: it may be shorter, or have a character across this boundary.
+        .map(|commit| commit.get(..COMMIT_DIGITS).unwrap_or(commit))
+        .collect();
+    let text = format!(
+        "the platforms are built from different commits: {}",
+        commits.join(", ")
+    );
+    Some(BuildChange::warning("several-commits", text))
 }
 
 /// Compares the newest commits and the newest versions of Go of both sides.

@@ -47,7 +47,7 @@ pub struct Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CauseKind {
-    /// Any other cause.
+    /// A cause that its clause alone shows, and that decides about no other one.
     Other,
     /// The kinds of the change and the two versions say the same.
     ShownByKinds,

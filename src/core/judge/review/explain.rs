@@ -482,78 +482,18 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
     let counts = |scheme| (change.lost(scheme).len(), change.gained(scheme).len());
     let (zh, h1) = (counts(Scheme::Zh), counts(Scheme::H1));
     let of = |hashes: &Hashes, scheme| hashes.of(scheme).count();
-    let (from, to) = (of(old, Scheme::Zh), of(new, Scheme::Zh));
     // A mirror leaves a `zh:` for each `h1:`; a registry leaves the list of all platforms (`hash` rules 3.7).
     let is_mirrored = |hashes: &Hashes| of(hashes, Scheme::Zh) <= of(hashes, Scheme::H1);
-    let packages_came = zh.0 == 0 && h1.0 == 0 && zh.1 == h1.1 && zh.1 > 0 && from > 0;
-    if packages_came && is_mirrored(old) && is_mirrored(new) {
+    let packages_came = zh.0 == 0 && h1.0 == 0 && zh.1 == h1.1 && zh.1 > 0;
+    if packages_came && of(old, Scheme::Zh) > 0 && is_mirrored(old) && is_mirrored(new) {
         let (added, was) = (counted(zh.1, "package"), was(zh.1));
         let text = format!("{added} {was} added with zh: and h1:, as from a mirror");
         return vec![Cause::notice(text)];
     }
     let mut causes = Vec::new();
-    let but = "but the version did not change";
-    causes.extend(match zh {
-        (0, 0) => None,
-        // A registry that is asked for the first time since a mirror adds its whole list (`sources` rules 9.3).
-        (0, _) if from == 0 => Some(Cause::routine("the list of zh: was added")),
-        (0, count) if !old.lists_release() && count > from => Some(Cause::notice(format!("{to} zh: are recorded instead of {from}, as when the signed list is added"),
-        )),
-        (0, _) => Some(Cause::warning(format!(
-                "the list of zh: grew from {from} to {to}, {but}: packages were added to the release, or hashes to \
-                 the file by hand"
-            ),
-        )),
-        (_, 0) if to == 0 => Some(Cause::warning(LIST_LOST)),
-        (_, 0) => Some(Cause::warning(format!(
-                "the list of zh: shrank from {from} to {to}, {but}: packages were removed from the release, or \
-                 hashes from the file by hand"
-            ),
-        )),
-        (lost, _) => {
-            // The signed list names every package of a release, so that another mirror would not change it.
-            let reasons = if old.lists_release() && new.lists_release() {
-                "the release was published again, or the lock file was tampered with"
-            } else {
-                "another mirror, a release that was published again, or tampering"
-            };
-            let was = was(lost);
-            let text = format!("{lost} of {from} zh: {was} replaced, {but}: {reasons}");
-            Some(Cause::danger(text))
-        }
-    });
+    causes.extend(zh_of_same_packages(zh, old, new));
     causes.extend(unexplained(h1.1, new));
-    let beside_list = if to == 0 {
-        BesideList::No
-    } else {
-        BesideList::Yes
-    };
-    causes.extend(match h1 {
-        (0, 0) => None,
-        // `unexplained` has said so, with a higher risk.
-        (0, _) if new.has_unexplained_h1() => None,
-        (0, _) if of(old, Scheme::H1) == 0 => {
-            Some(Cause::routine("h1: were added to the zh:"))
-        }
-        (0, count) => h1_added(count, beside_list),
-        (_, 0) if of(new, Scheme::H1) == 0 => Some(Cause::warning(ALL_H1_LOST)),
-        (count, 0) => Some(Cause::warning(format!("{count} h1: {} removed, so fewer platforms are locked", was(count)),
-        )),
-        // Other zips have other contents: a replaced list explains replaced `h1:`.
-        _ if zh.0 > 0 && zh.1 > 0 => None,
-        (count, _) if zh == (0, 0) && from > 0 => Some(Cause::warning(format!(
-                "{count} h1: {} replaced beside the same zh:, which say nothing about h1:: other platforms were \
-                 locked, or an h1: was exchanged",
-                was(count)
-            ),
-        )),
-        (count, _) => Some(Cause::danger(format!(
-                "{count} h1: {} replaced, {but}: another platform or another mirror, a release that was published \
-                 again, or tampering",
-                was(count)
-            ),
-        )),
-    });
+    causes.extend(h1_of_same_packages(h1, zh, old, new));
     let unknown_schemes: BTreeSet<&str> = change
         .moved()
         .filter(|hash| hash.scheme() == Scheme::Other)
@@ -570,6 +510,87 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
         causes.push(Cause::notice(text));
     }
     causes
+}
+
+const BUT_SAME_VERSION: &str = "but the version did not change";
+
+/// Explains the `zh:`, of which so many were lost and gained.
+fn zh_of_same_packages(moved: (usize, usize), old: &Hashes, new: &Hashes) -> Option<Cause> {
+    let (from, to) = (old.of(Scheme::Zh).count(), new.of(Scheme::Zh).count());
+    Some(match moved {
+        (0, 0) => return None,
+        // A registry that is asked for the first time since a mirror adds its whole list (`sources` rules 9.3).
+        (0, _) if from == 0 => Cause::routine("the list of zh: was added"),
+        (0, count) if !old.lists_release() && count > from => Cause::notice(format!(
+            "{to} zh: are recorded instead of {from}, as when the signed list is added"
+        )),
+        (0, _) => Cause::warning(format!(
+            "the list of zh: grew from {from} to {to}, {BUT_SAME_VERSION}: packages were added to the release, or \
+             hashes to the file by hand"
+        )),
+        (_, 0) if to == 0 => Cause::warning(LIST_LOST),
+        (_, 0) => Cause::warning(format!(
+            "the list of zh: shrank from {from} to {to}, {BUT_SAME_VERSION}: packages were removed from the release, \
+             or hashes from the file by hand"
+        )),
+        (lost, _) => {
+            // The signed list names every package of a release, so that another mirror would not change it.
+            let reasons = if old.lists_release() && new.lists_release() {
+                "the release was published again, or the lock file was tampered with"
+            } else {
+                "another mirror, a release that was published again, or tampering"
+            };
+            let was = was(lost);
+            Cause::danger(format!(
+                "{lost} of {from} zh: {was} replaced, {BUT_SAME_VERSION}: {reasons}"
+            ))
+        }
+    })
+}
+
+/// Explains the `h1:`, of which so many were lost and gained, as far as the `zh:` do not.
+fn h1_of_same_packages(
+    moved: (usize, usize),
+    zh: (usize, usize),
+    old: &Hashes,
+    new: &Hashes,
+) -> Option<Cause> {
+    let count = |hashes: &Hashes, scheme| hashes.of(scheme).count();
+    let beside_list = if count(new, Scheme::Zh) == 0 {
+        BesideList::No
+    } else {
+        BesideList::Yes
+    };
+    Some(match moved {
+        (0, 0) => return None,
+        // `unexplained` has said so, with a higher risk.
+        (0, _) if new.has_unexplained_h1() => return None,
+        (0, _) if count(old, Scheme::H1) == 0 => Cause::routine("h1: were added to the zh:"),
+        (0, gained) => return h1_added(gained, beside_list),
+        (_, 0) if count(new, Scheme::H1) == 0 => Cause::warning(ALL_H1_LOST),
+        (lost, 0) => {
+            let was = was(lost);
+            Cause::warning(format!(
+                "{lost} h1: {was} removed, so fewer platforms are locked"
+            ))
+        }
+        // Other zips have other contents: a replaced list explains replaced `h1:`.
+        _ if zh.0 > 0 && zh.1 > 0 => return None,
+        (lost, _) if zh == (0, 0) && count(old, Scheme::Zh) > 0 => {
+            let was = was(lost);
+            Cause::warning(format!(
+                "{lost} h1: {was} replaced beside the same zh:, which say nothing about h1:: other platforms were \
+                 locked, or an h1: was exchanged"
+            ))
+        }
+        (lost, _) => {
+            let was = was(lost);
+            Cause::danger(format!(
+                "{lost} h1: {was} replaced, {BUT_SAME_VERSION}: another platform or another mirror, a release that \
+                 was published again, or tampering"
+            ))
+        }
+    })
 }
 
 fn was(count: usize) -> &'static str {

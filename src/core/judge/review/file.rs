@@ -8,7 +8,7 @@ use super::explain::{ExplainedChange, explain};
 use super::faults::{self, FaultyBlocks};
 use super::pins::PinChange;
 use super::side::LockSide;
-use crate::flavor::Flavor;
+use crate::flavor::{Flavor, Program};
 
 /// A change of a file, explained.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -156,50 +156,35 @@ fn file_causes(
     new: Option<&LockSide>,
     lock_diff: &LockDiff,
 ) -> Vec<FileChange> {
-    let (notice, warning) = (Risk::Notice, Risk::Warning);
     let mut causes = Vec::new();
-    let mut push = |kind, risk, text: &str| causes.push(FileChange::new(kind, risk, text));
     // A fault that is the same on both sides is no change.
     let is_same = old.map(|side| &side.bytes) == new.map(|side| &side.bytes);
     if old.is_some_and(LockSide::is_broken) && !is_same {
         let text = "the file was broken: only what could be read is compared";
-        push(FileCause::WasBroken, notice, text);
+        causes.push(FileChange::new(FileCause::WasBroken, Risk::Notice, text));
     }
     if new.is_some_and(LockSide::is_broken) && !is_same {
         let text = "the file is broken: only what can be read is compared";
-        push(FileCause::Broken, warning, text);
+        causes.push(FileChange::new(FileCause::Broken, Risk::Warning, text));
     }
     let (old, new) = match (old, new) {
         (None, None) => return causes,
         (None, Some(_)) => {
-            push(FileCause::Added, Risk::Routine, "the file is new");
+            causes.push(FileChange::new(
+                FileCause::Added,
+                Risk::Routine,
+                "the file is new",
+            ));
             return causes;
         }
         (Some(_), None) => {
             let text = "the file was removed, so the next init selects versions anew and accepts any package";
-            push(FileCause::Deleted, warning, text);
+            causes.push(FileChange::new(FileCause::Deleted, Risk::Warning, text));
             return causes;
         }
         (Some(old), Some(new)) => (old, new),
     };
-    // Each program writes its own header when it saves (`lockfile` rules 5.4); other tools write none
-    // (`lockfile` rules 5.5).
-    match (old.document.header, new.document.header) {
-        (Some(before), Some(now)) if before != now => {
-            let program = Flavor::newest(now).command();
-            let text = format!("the header is that of `{program} init` now");
-            push(FileCause::HeaderSwitched, notice, &text);
-        }
-        (None, Some(_)) => {
-            let text = "a program wrote its header above the file";
-            push(FileCause::HeaderAdded, Risk::Routine, text);
-        }
-        (Some(_), None) => {
-            let text = "the header of the program was removed";
-            push(FileCause::HeaderLost, Risk::Routine, text);
-        }
-        _ => {}
-    }
+    causes.extend(header(old.document.header, new.document.header));
     // Every save drops all comments but those of the header (`lockfile` rules 1.8).
     let (before, now) = (old.document.comments, new.document.comments);
     if let lost @ 1.. = before.saturating_sub(now) {
@@ -209,11 +194,11 @@ fn file_causes(
             "comments of an author were"
         };
         let text = format!("{lost} {were} removed: the programs keep none");
-        push(FileCause::CommentsLost, notice, &text);
+        causes.push(FileChange::new(FileCause::CommentsLost, Risk::Notice, text));
     }
     if has_carriage_returns(&old.bytes) != has_carriage_returns(&new.bytes) {
         let text = "the line ends changed (CRLF or LF)";
-        push(FileCause::LineEnds, Risk::Routine, text);
+        causes.push(FileChange::new(FileCause::LineEnds, Risk::Routine, text));
     }
     // New line ends are part of a new form: `fmt` changes both at once.
     let is_same = causes.iter().all(|cause| cause.kind == FileCause::LineEnds);
@@ -222,6 +207,27 @@ fn file_causes(
         return vec![FileChange::new(FileCause::FormatOnly, Risk::Routine, text)];
     }
     causes
+}
+
+/// Compares the headers: each program writes its own when it saves (`lockfile` rules 5.4), other tools write none
+/// (`lockfile` rules 5.5).
+fn header(old: Option<Program>, new: Option<Program>) -> Option<FileChange> {
+    Some(match (old, new) {
+        (Some(before), Some(now)) if before != now => {
+            let program = Flavor::newest(now).command();
+            let text = format!("the header is that of `{program} init` now");
+            FileChange::new(FileCause::HeaderSwitched, Risk::Notice, text)
+        }
+        (None, Some(_)) => {
+            let text = "a program wrote its header above the file";
+            FileChange::new(FileCause::HeaderAdded, Risk::Routine, text)
+        }
+        (Some(_), None) => {
+            let text = "the header of the program was removed";
+            FileChange::new(FileCause::HeaderLost, Risk::Routine, text)
+        }
+        _ => return None,
+    })
 }
 
 fn has_carriage_returns(bytes: &[u8]) -> bool {

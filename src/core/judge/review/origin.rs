@@ -159,11 +159,10 @@ impl ReleaseOrigin {
         }
         // Without a known module before, any is a first sight and no change.
         if let Some(module) = before.modules.first() {
-            let others = self.modules.difference(&before.modules);
-            steps.extend(others.map(|path| {
+            for path in self.modules.difference(&before.modules) {
                 let text = format!("built from {path}, which was {module} before");
-                StepDown::new(rules::ORIGIN_CHANGED, text)
-            }));
+                steps.push(StepDown::new(rules::ORIGIN_CHANGED, text));
+            }
         }
         if let Some(repository) = before.repositories.first() {
             if self.unattested > 0 {
@@ -179,11 +178,10 @@ impl ReleaseOrigin {
                     .iter()
                     .any(|other| other.eq_ignore_ascii_case(name))
             };
-            let others = self.repositories.iter().filter(|name| !is_known(name));
-            steps.extend(others.map(|name| {
+            for name in self.repositories.iter().filter(|name| !is_known(name)) {
                 let text = format!("attested by {name}, which was {repository} before");
-                StepDown::new(rules::PROVENANCE_LOST, text)
-            }));
+                steps.push(StepDown::new(rules::PROVENANCE_LOST, text));
+            }
         }
         if self.zh < before.zh {
             let (from, to) = (before.zh, self.zh);
