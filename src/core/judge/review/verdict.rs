@@ -7,6 +7,7 @@ use super::diff::{ChangeKind, ProviderChange};
 use super::file::{FileCause, FileReview};
 use crate::addr::ProviderAddr;
 use crate::diag::counted_as;
+use crate::version::{ScopeChange, scope_change};
 
 /// The sum of all changes.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -110,6 +111,7 @@ enum ChangeGroup {
     FewerHashes,
     MoreHashes,
     OtherConstraints,
+    SameConstraints,
     WithFault,
     WithoutFault,
 }
@@ -129,6 +131,7 @@ impl ChangeGroup {
             Self::FewerHashes => "with fewer hashes",
             Self::MoreHashes => "with more hashes",
             Self::OtherConstraints => "with other constraints",
+            Self::SameConstraints => "with constraints written in another way",
             Self::WithFault => "with a fault",
             Self::WithoutFault => "without its fault",
         }
@@ -162,8 +165,20 @@ fn group(change: &ProviderChange) -> ChangeGroup {
     match first {
         Some(group) if group < ChangeGroup::Within => group,
         _ if change.kinds.contains(&ChangeKind::Upgraded) => upgraded(change),
+        Some(ChangeGroup::OtherConstraints) if allows_the_same(change) => {
+            ChangeGroup::SameConstraints
+        }
         first => first.unwrap_or(ChangeGroup::OtherHashes),
     }
+}
+
+/// Returns true if both sides record constraints, and the same versions meet them.
+fn allows_the_same(change: &ProviderChange) -> bool {
+    let (Some(old), Some(new)) = (change.before(), change.now()) else {
+        return false;
+    };
+    let (before, now) = (&old.lock.constraints, &new.lock.constraints);
+    !before.is_empty() && !now.is_empty() && scope_change(before, now) == ScopeChange::Same
 }
 
 fn upgraded(change: &ProviderChange) -> ChangeGroup {
@@ -307,7 +322,7 @@ mod tests {
         check(
             &["a 1.1.0 ~> 1.1 | x"],
             &["a 1.1.0 >= 1.0.0, ~> 1.1 | x"],
-            "1 provider with other constraints, nothing alarming",
+            "1 provider with constraints written in another way, nothing alarming",
         );
         check(
             &["a 1.1.0 ~> 1.1 | x", "b 1.0.0 ~> 1.0 | x"],
