@@ -123,7 +123,10 @@ pub fn program_contents(
     };
     let mut scanner = ProgramScanner::new();
     let path = dir.join(&program.name);
-    PieceReader::new(files, limits).read(&path, |piece| scanner.push(piece))?;
+    PieceReader::new(files, limits).read(&path, |piece| {
+        scanner.push(piece);
+        Ok::<_, ArchiveError>(())
+    })?;
     Ok(scanner.finish())
 }
 
@@ -146,15 +149,10 @@ pub fn copy_files(
         let mut copy = into
             .create(&file.name, executable)
             .map_err(UnpackError::Write)?;
-        let mut written = Ok(());
         reader.read(&file.path, |piece| {
-            if written.is_ok() {
-                written = copy.write_all(piece);
-            }
+            copy.write_all(piece).map_err(UnpackError::Write)
         })?;
-        written
-            .and_then(|()| copy.flush())
-            .map_err(UnpackError::Write)?;
+        copy.flush().map_err(UnpackError::Write)?;
     }
     Ok(())
 }
@@ -177,22 +175,27 @@ impl<'a> PieceReader<'a> {
         }
     }
 
-    fn read(&mut self, path: &Path, mut take: impl FnMut(&[u8])) -> Result<(), ArchiveError> {
+    /// Stops at the first error, also of `take`: after a failed write the rest may be gigabytes.
+    fn read<E: From<ArchiveError>>(
+        &mut self,
+        path: &Path,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut reader = self.files.open(path).map_err(at(path))?;
         loop {
             let length = match reader.read(&mut self.buffer) {
                 Ok(0) => return Ok(()),
                 Ok(length) => length,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(at(path)(error)),
+                Err(error) => return Err(at(path)(error).into()),
             };
             self.bytes += length as u64;
             // A sparse file takes no space on its disk, but may take hours to read, and would fill another disk.
             if self.bytes > self.limit {
                 let (bytes, limit) = (self.bytes, self.limit);
-                return Err(ArchiveError::TooLarge { bytes, limit });
+                return Err(ArchiveError::TooLarge { bytes, limit }.into());
             }
-            take(&self.buffer[..length]);
+            take(&self.buffer[..length])?;
         }
     }
 }
@@ -227,35 +230,31 @@ fn list(
             let path = dir.join(&entry.name);
             // On Unix these are the raw bytes of the name.
             let mut name = [&*prefix, entry.name.as_encoded_bytes()].concat();
-            if entry.kind == FileKind::Directory {
-                name.push(b'/');
-                to_list.push((path, name, depth + 1));
-            } else if let Some(disk) = module
-                && entry.kind == FileKind::Symlink
-            {
-                let name = name.into();
-                let target = disk.link(&path).map_err(at(&path))?;
-                found.push(FoundFile { name, path, target });
-            } else {
-                // The type is checked before anything is opened: to open a FIFO would wait for ever.
-                let target = match entry.kind {
-                    FileKind::Symlink => files.kind(&path).map_err(at(&path))?,
-                    kind => kind,
-                };
-                match target {
-                    // A link to a file counts with the content of its target, also outside of the package
-                    // (rules 2.1).
-                    FileKind::File => {
-                        let name = name.into();
-                        let target = None;
-                        found.push(FoundFile { name, path, target });
-                    }
-                    // The programs fail on these as well, except for a FIFO, where Terraform waits for ever
-                    // (rules 2.3).
-                    FileKind::Directory => return Err(ArchiveError::LinkToDirectory { path }),
-                    FileKind::Symlink | FileKind::Other => {
-                        return Err(ArchiveError::NotRegular { path });
-                    }
+            // The type is checked before anything is opened: to open a FIFO would wait for ever.
+            let kind = match (entry.kind, module) {
+                (FileKind::Symlink, None) => files.kind(&path).map_err(at(&path))?,
+                (kind, _) => kind,
+            };
+            match (kind, module) {
+                (FileKind::Directory, _) if entry.kind == FileKind::Directory => {
+                    name.push(b'/');
+                    to_list.push((path, name, depth + 1));
+                }
+                (FileKind::Symlink, Some(disk)) => {
+                    let name = name.into();
+                    let target = disk.link(&path).map_err(at(&path))?;
+                    found.push(FoundFile { name, path, target });
+                }
+                // A link to a file counts with the content of its target, also outside of the package (rules 2.1).
+                (FileKind::File, _) => {
+                    let name = name.into();
+                    let target = None;
+                    found.push(FoundFile { name, path, target });
+                }
+                // The programs fail on these as well, except for a FIFO, where Terraform waits for ever (rules 2.3).
+                (FileKind::Directory, _) => return Err(ArchiveError::LinkToDirectory { path }),
+                (FileKind::Symlink | FileKind::Other, _) => {
+                    return Err(ArchiveError::NotRegular { path });
                 }
             }
         }

@@ -49,7 +49,7 @@ pub enum EntryOddity {
     /// The name occurs again later; the last content wins.
     #[error("occurs again later in the zip; the last one counts")]
     Replaced,
-    /// A symbolic link.
+    /// The programs unpack a symbolic link as a file that holds the target's name.
     #[error("is a symbolic link, unpacked as a file with its target's name")]
     Symlink,
     /// The entry claims to be encrypted, and is not.

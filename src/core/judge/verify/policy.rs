@@ -184,13 +184,16 @@ pub(super) fn unused(
             unused.push((list, name.to_owned(), place));
         }
     };
-    let allowed = policy.allow.iter().flat_map(|list| &list.entries);
-    for (list, entry) in allowed.map(|entry| ("allow", entry)).chain(
-        policy
-            .one_version
-            .iter()
-            .map(|entry| ("one_version", entry)),
-    ) {
+    let allowed = policy
+        .allow
+        .iter()
+        .flat_map(|list| &list.entries)
+        .map(|entry| ("allow", entry));
+    let one_version = policy
+        .one_version
+        .iter()
+        .map(|entry| ("one_version", entry));
+    for (list, entry) in allowed.chain(one_version) {
         judge(list, &entry.text, entry.place, &|flavor, addr| {
             entry.names(addr, flavor)
         });
