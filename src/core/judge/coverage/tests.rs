@@ -69,6 +69,10 @@ fn hashes_are_counted_where_no_package_shows_whose_they_are() {
     // A platform whose hash is not recorded lacks it, whatever else is there.
     let other = [(linux, "h1:other")];
     check_coverage(&["h1:a", "h1:b"], &two, &other, [1, 1], &[linux]);
+    let unsure = coverage(&hashes(&["h1:a", "h1:b"]), &platforms(&two), &known(&other));
+    assert_eq!(unsure.unexplained, 2);
+    assert_eq!(unsure.unknown, platforms(&[darwin]));
+    assert_eq!(unsure.perhaps_lacking(), platforms(&[darwin, linux]));
     // What packages show hides nothing that counting reports (rules 1.2).
     let same = [(linux, "h1:a"), (arm, "h1:a")];
     check_coverage(&["h1:a"], &[linux, arm], &same, [0, 1], &[]);
