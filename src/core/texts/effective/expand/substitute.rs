@@ -208,11 +208,28 @@ impl Substitution<'_, '_, '_> {
         let (Some(start), Some(end)) = (start.strip_suffix("${"), end.strip_prefix('}')) else {
             return;
         };
-        let plain = value.trim_matches('"').to_owned();
-        // Such text is part of no sequence, and nothing strips it; in a heredoc it could be the end.
-        let is_plain = |c: char| c.is_alphanumeric() || "-_./:".contains(c);
-        let is_foldable = !plain.is_empty() && plain.chars().all(is_plain) && value != "null";
-        if *span == inner && is_foldable && !template.starts_with("<<") {
+        let text = value
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'));
+        let is_plain = match text {
+            // Such text is part of no sequence, and no `~` strips it.
+            Some(text) => {
+                !text.is_empty()
+                    && text.trim() == text
+                    && !text.contains(['$', '%', '{', '}', '~', '\\'])
+            }
+            None => value
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-.".contains(c)),
+        };
+        let plain = text.unwrap_or(value).to_owned();
+        // A line of a heredoc could become its end.
+        let heredoc = template.strip_prefix("<<").unwrap_or_default();
+        let is_end = heredoc
+            .lines()
+            .next()
+            .is_some_and(|end| end.contains(&plain));
+        if *span == inner && is_plain && value != "null" && !is_end {
             *span = Span::new(start.len(), self.text.len() - end.len());
             *value = plain;
         }

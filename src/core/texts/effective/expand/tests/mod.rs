@@ -85,6 +85,38 @@ fn dedented(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Checks the text of a value in a quoted template and in a heredoc.
+#[track_caller]
+fn check_templates(value: &str, [quoted, heredoc]: [&str; 2]) {
+    let block = |header: &str, quoted: &str, heredoc: &str| {
+        format!(
+            "  {header} {{\n    b = \"{quoted}${{var.suffix}}\"\n    c = <<-EOT\n        {heredoc}EO\n        \
+             ${{var.suffix}}\n      EOT\n  }}\n"
+        )
+    };
+    let content = block("content", "${a.value}", "${a.value}");
+    let dynamic = format!("  dynamic \"a\" {{\n    for_each = [{value}]\n{content}  }}");
+    let wanted = block("a", quoted, heredoc);
+    check("variable \"suffix\" {}", &dynamic, &wanted);
+}
+
+#[test]
+fn plain_text_becomes_part_of_a_template() {
+    for (value, text) in [
+        ("\"two words\"", "two words"),
+        ("\"(x)*\"", "(x)*"),
+        ("1.5", "1.5"),
+        ("true", "true"),
+    ] {
+        check_templates(value, [text; 2]);
+    }
+    // Such text would be stripped, be an escape, make a sequence, or a line the end of the heredoc.
+    for value in ["\"x \"", "\"\\n\"", "\"{x\"", "\"$$\"", "\"~x\""] {
+        check_templates(value, [&*format!("${{{value}}}"); 2]);
+    }
+    check_templates("\"T\"", ["T", "${\"T\"}"]);
+}
+
 #[test]
 fn no_secret_is_printed() {
     let contents = r#"
