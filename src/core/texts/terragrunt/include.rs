@@ -175,10 +175,10 @@ impl Evaluation<'_> {
         }
         let includes = self.includes(at)?;
         // Of two blocks with one label the later counts (rules 3.1).
-        let labelled = label.and_then(|label| {
-            let mut includes = includes.iter().rev();
-            includes.find(|include| include.label == label)
-        });
+        let labelled = includes
+            .iter()
+            .rev()
+            .find(|include| label.is_some_and(|label| include.label == label));
         Ok(match labelled {
             Some(include) => vec![include.path.clone()],
             // With one parent the label is not checked (rules 5.2).

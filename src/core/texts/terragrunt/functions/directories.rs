@@ -72,7 +72,11 @@ pub(super) fn of_include(
         // A unit without a parent is its own (rules 5.2).
         [] => unit_dir.as_path(),
         [parent] => directory(parent),
-        _ => return refused(format!("{name} needs the label of an include block")),
+        _ => {
+            return refused(format!(
+                "{name} needs the label of one of the include blocks"
+            ));
+        }
     };
     Ok(match name {
         "path_relative_to_include" => Typed::string(relative(parent_dir, &unit_dir)),

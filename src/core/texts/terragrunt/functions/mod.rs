@@ -89,8 +89,10 @@ const NAMES: [&str; 23] = [
 
 /// Finds what a table has for a name.
 fn find(table: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
-    let found = table.iter().find(|(known, _)| *known == name);
-    found.map(|(_, value)| *value)
+    table
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, value)| *value)
 }
 
 impl ExtraFunctions for Calls<'_, '_> {
