@@ -168,8 +168,12 @@ impl<'m> TreeBuilder<'_, 'm> {
                 ..EffectiveBlock::new("required_providers", origin)
             }));
         }
-        let blocks = settings.backend.iter().chain(&settings.encryption);
-        for block in blocks.chain(&settings.provider_metas) {
+        for block in settings
+            .backend
+            .iter()
+            .chain(&settings.encryption)
+            .chain(&settings.provider_metas)
+        {
             items.push(EffectiveItem::Block(self.block(block)));
         }
         self.path.clear();

@@ -24,8 +24,8 @@ pub fn literal(value: &Value) -> Option<String> {
         Value::Number(number) => number.to_string(),
         Value::String(text) => quoted(text),
         Value::Tuple(items) => {
-            let items: Option<Vec<String>> = items.iter().map(literal).collect();
-            format!("[{}]", items?.join(", "))
+            let texts = items.iter().map(literal).collect::<Option<Vec<_>>>()?;
+            format!("[{}]", texts.join(", "))
         }
         Value::Object(items) if items.is_empty() => "{}".to_owned(),
         Value::Object(items) => {

@@ -220,8 +220,9 @@ impl PlannedValues<'_> {
                 match (&key, &module.entry) {
                     (ValueKey::Local(name), _) => {
                         let locals = &module.module.contents.locals;
-                        let local = locals.iter().find(|local| local.name == *name);
-                        waiting.extend(local.map(|local| (node, Arc::clone(&local.value.expr))));
+                        if let Some(local) = locals.iter().find(|local| local.name == *name) {
+                            waiting.push((node, Arc::clone(&local.value.expr)));
+                        }
                     }
                     (ValueKey::Variable(name), Entry::Call { caller, .. }) => {
                         let argument = self.values.argument(node, name);
