@@ -125,29 +125,11 @@ fn detect(
     {
         return registry(rest, path, program, around);
     }
-    if let Some(address) = hosted(rest, "github.com/").or_else(|| hosted(rest, "gitlab.com/")) {
-        return Ok(with_getter(address));
-    }
-    // The short form of SSH addresses (rules 6.5).
-    if let Some(host_and_path) = rest.strip_prefix("git@")
-        && let Some((host, path)) = host_and_path.split_once(':')
-        && !host.contains('/')
-    {
-        let path = path.trim_start_matches('/');
-        return Ok(with_getter(format!("git::ssh://git@{host}/{path}")));
-    }
     if rest.starts_with("bitbucket.org/") {
-        let reason = "Terragrunt asks Bitbucket what kind of repository it is".to_owned();
-        return Err(reason);
+        return Err("Terragrunt asks Bitbucket what kind of repository it is".to_owned());
     }
-    let is_s3 = rest
-        .split('/')
-        .next()
-        .unwrap_or_default()
-        .ends_with(".amazonaws.com");
-    if is_s3 || rest.starts_with("www.googleapis.com/storage/") {
-        let getter = if is_s3 { "s3" } else { "gcs" };
-        return Ok(with_getter(format!("{getter}::https://{rest}")));
+    if let Some(address) = of_known_host(rest) {
+        return Ok(with_getter(address));
     }
     let (path, query) = split_query(rest);
     let path = clean(&unit_dir.join(path));
@@ -155,6 +137,29 @@ fn detect(
         // Anything else is a path relative to the unit, whose query is ignored (rules 6.7).
         None => Ok(UnitPackage::Local(path)),
         Some(_) => Ok(with_getter(format!("file://{}{query}", path.display()))),
+    }
+}
+
+/// Completes an address without a scheme by that of its host, if it is a host of repositories or buckets.
+fn of_known_host(rest: &str) -> Option<String> {
+    if let Some(address) = hosted(rest, "github.com/").or_else(|| hosted(rest, "gitlab.com/")) {
+        return Some(address);
+    }
+    // The short form of SSH addresses (rules 6.5).
+    if let Some(host_and_path) = rest.strip_prefix("git@")
+        && let Some((host, path)) = host_and_path.split_once(':')
+        && !host.contains('/')
+    {
+        let path = path.trim_start_matches('/');
+        return Some(format!("git::ssh://git@{host}/{path}"));
+    }
+    let (host, _) = rest.split_once('/').unwrap_or((rest, ""));
+    if host.ends_with(".amazonaws.com") {
+        Some(format!("s3::https://{rest}"))
+    } else if rest.starts_with("www.googleapis.com/storage/") {
+        Some(format!("gcs::https://{rest}"))
+    } else {
+        None
     }
 }
 

@@ -43,38 +43,48 @@ pub(super) fn merge_block(
     // Nested blocks replace all blocks of their type, wherever these stand (config rules 3.3); only the
     // program's own blocks, as `lifecycle`, are merged argument by argument (config rules 3.10).
     for (kind, blocks) in given_blocks {
-        let block_type = schema.block(&kind, flavor);
-        let merging = block_type.map_or(Merging::Replaces, |block_type| block_type.merging);
-        let merged = match (merging, block_type) {
-            (Merging::Merges, Some(block_type)) => {
-                let mut merged = base.body.take_blocks(&kind);
-                // A second block of the kind is a fault of its file, which is reported there.
-                if let Some(block) = blocks.into_iter().next() {
-                    merge_nested(&mut merged, |_| true, block, block_type.body, flavor);
-                }
-                merged
-            }
-            (Merging::MergesByLabels, Some(block_type)) => {
-                let mut merged = base.body.take_blocks(&kind);
-                for block in blocks {
-                    let labels = label_texts(&block);
-                    let is_like = |base: &MergedBlock| label_texts(base) == labels;
-                    merge_nested(&mut merged, is_like, block, block_type.body, flavor);
-                }
-                merged
-            }
-            (Merging::Stays, _) => continue,
-            _ => {
-                // As above: JSON of the base may have written the blocks as an argument.
-                if !schema.has_argument(&kind) {
-                    base.body.remove_attribute(&kind);
-                }
-                base.body.take_blocks(&kind);
-                blocks
-            }
-        };
-        for block in merged {
+        for block in merged_blocks(&mut base.body, &kind, blocks, schema, flavor) {
             base.body.push(MergedItem::Block(block));
+        }
+    }
+}
+
+/// Takes the blocks of a kind out of a body, unless they stay, and returns those that take their place.
+fn merged_blocks(
+    base: &mut MergedBody,
+    kind: &str,
+    blocks: Vec<MergedBlock>,
+    schema: &Schema,
+    flavor: Flavor,
+) -> Vec<MergedBlock> {
+    let block_type = schema.block(kind, flavor);
+    let merging = block_type.map_or(Merging::Replaces, |block_type| block_type.merging);
+    match (merging, block_type) {
+        (Merging::Merges, Some(block_type)) => {
+            let mut merged = base.take_blocks(kind);
+            // A second block of the kind is a fault of its file, which is reported there.
+            if let Some(block) = blocks.into_iter().next() {
+                merge_nested(&mut merged, |_| true, block, block_type.body, flavor);
+            }
+            merged
+        }
+        (Merging::MergesByLabels, Some(block_type)) => {
+            let mut merged = base.take_blocks(kind);
+            for block in blocks {
+                let labels = label_texts(&block);
+                let is_like = |base: &MergedBlock| label_texts(base) == labels;
+                merge_nested(&mut merged, is_like, block, block_type.body, flavor);
+            }
+            merged
+        }
+        (Merging::Stays, _) => Vec::new(),
+        _ => {
+            // JSON of the base may have written the blocks as an argument.
+            if !schema.has_argument(kind) {
+                base.remove_attribute(kind);
+            }
+            base.take_blocks(kind);
+            blocks
         }
     }
 }
