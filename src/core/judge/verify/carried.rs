@@ -38,12 +38,9 @@ pub(super) fn check(
         let known = attributions.get(provider);
         let is_of_release = |hash: &&Hash| known.is_some_and(|known| known.is_of_release(hash));
         let wrong: Vec<&Hash> = hashes.iter().filter(|hash| !is_of_release(hash)).collect();
-        let h1 = wrong
-            .iter()
-            .filter(|hash| hash.scheme() == Scheme::H1)
-            .count();
+        let has_h1 = wrong.iter().any(|hash| hash.scheme() == Scheme::H1);
         // A single `zh:` may be that of the manifest, which is often the same in both releases.
-        if h1 == 0 && wrong.len() < 2 {
+        if !has_h1 && wrong.len() < 2 {
             continue;
         }
         let title = format!(
@@ -61,10 +58,10 @@ pub(super) fn check(
             "the locked version",
         );
         // Which `h1:` is wrong is certain only where every package of the release was hashed.
-        let options = if h1 == 0 {
-            "--repair"
-        } else {
+        let options = if has_h1 {
             "--repair --platform all"
+        } else {
+            "--repair"
         };
         let repair = subject.advice.lock_signed.with(options);
         let help = repair.run(&format!(

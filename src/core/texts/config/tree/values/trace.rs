@@ -373,8 +373,11 @@ fn state(value: &Value) -> (ValueState, Option<String>) {
 fn shortened(bytes: &[u8]) -> String {
     // A character has at most four bytes, and lines may be indented: twice that is enough to fill the line.
     let enough = &bytes[..bytes.len().min(8 * MAX_EXPRESSION_CHARS)];
-    let text = String::from_utf8_lossy(enough);
-    let line = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let line = String::from_utf8_lossy(enough)
+        .lines()
+        .map(str::trim)
+        .collect::<Vec<_>>()
+        .join(" ");
     match line.char_indices().nth(MAX_EXPRESSION_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None if enough.len() < bytes.len() => format!("{line}…"),
