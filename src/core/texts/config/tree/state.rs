@@ -258,41 +258,11 @@ fn providers(
     document: &StateDocument<'_>,
     required: &Required,
 ) -> Option<StateProviders> {
-    let flavor = reader.flavor;
-    let mut named = BTreeSet::new();
-    let mut legacy: BTreeSet<ProviderAddr> = BTreeSet::new();
-    let mut unreadable = false;
-    for (text, instances) in &document.resources {
-        match read_provider(text, flavor) {
-            StateReference::Provider(addr) => {
-                if addr.is_legacy() {
-                    legacy.insert(addr.clone());
-                }
-                named.insert(addr);
-            }
-            StateReference::Legacy(name) => {
-                legacy.extend(ProviderAddr::parse(&format!("-/{name}"), flavor));
-            }
-            // Terraform passes over them.
-            StateReference::Instance(_) | StateReference::Nothing => {
-                // OpenTofu refuses the whole state then (rules 7.4).
-                unreadable |= flavor.is_opentofu() && !text.is_empty();
-            }
-        }
-        // Only OpenTofu has providers of single instances.
-        for text in instances.iter().filter(|_| flavor.is_opentofu()) {
-            if let StateReference::Provider(addr) | StateReference::Instance(addr) =
-                read_provider(text, flavor)
-            {
-                named.insert(addr);
-            }
-        }
-    }
-    if unreadable {
+    let Some((mut named, mut legacy)) = named_providers(document, reader.flavor) else {
         let remark = "it names a provider in a form that the program does not read";
-        refuse(reader, path, unreadable_title(flavor), remark);
+        refuse(reader, path, unreadable_title(reader.flavor), remark);
         return None;
-    }
+    };
     if settings.keeps_legacy {
         named.append(&mut legacy);
     }
@@ -312,6 +282,44 @@ fn providers(
     Some(StateProviders {
         providers: named.into_iter().map(|addr| (addr, place)).collect(),
     })
+}
+
+/// Returns the providers that a state names, and those of them in the form of Terraform 0.12; `None` if the program does
+/// not read a name.
+fn named_providers(
+    document: &StateDocument<'_>,
+    flavor: Flavor,
+) -> Option<(BTreeSet<ProviderAddr>, BTreeSet<ProviderAddr>)> {
+    let mut named = BTreeSet::new();
+    let mut legacy: BTreeSet<ProviderAddr> = BTreeSet::new();
+    for (text, instances) in &document.resources {
+        match read_provider(text, flavor) {
+            StateReference::Provider(addr) => {
+                if addr.is_legacy() {
+                    legacy.insert(addr.clone());
+                }
+                named.insert(addr);
+            }
+            StateReference::Legacy(name) => {
+                legacy.extend(ProviderAddr::parse(&format!("-/{name}"), flavor));
+            }
+            // OpenTofu refuses the whole state then (rules 7.4), Terraform passes over them.
+            StateReference::Instance(_) | StateReference::Nothing => {
+                if flavor.is_opentofu() && !text.is_empty() {
+                    return None;
+                }
+            }
+        }
+        // Only OpenTofu has providers of single instances.
+        for text in instances.iter().filter(|_| flavor.is_opentofu()) {
+            if let StateReference::Provider(addr) | StateReference::Instance(addr) =
+                read_provider(text, flavor)
+            {
+                named.insert(addr);
+            }
+        }
+    }
+    Some((named, legacy))
 }
 
 /// Names the commands that replace legacy addresses in the state, by those of the same type that are required.
