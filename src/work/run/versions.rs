@@ -46,6 +46,7 @@ impl VersionContents {
     /// older commits.
     pub(crate) fn of_history(
         repository: &Repository<'_>,
+        most: Option<usize>,
         mut is_wanted: impl FnMut(&CommittedChange) -> bool,
     ) -> Result<(Vec<Commit>, Self), GitError> {
         let mut commits = Vec::new();
@@ -60,7 +61,7 @@ impl VersionContents {
                 }
                 Ok(contents)
             });
-            let listed = repository.history(&mut |commit| {
+            let listed = repository.history(most, &mut |commit| {
                 for change in commit.changes.iter().filter(|change| is_wanted(change)) {
                     for blob in blobs(change) {
                         if seen.insert(blob.clone()) {

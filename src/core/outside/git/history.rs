@@ -120,12 +120,19 @@ impl Repository<'_> {
     /// Hands over the commits up to `HEAD` that changed lock files while git finds them, in the order of `git log`:
     /// the newest first.
     ///
-    /// A merge is listed for the files that differ from every parent.
+    /// git ends at the newest `most` commits, if that is stated. A merge is listed for the files that differ
+    /// from every parent.
     ///
     /// # Errors
     /// If git does not answer, or there is no commit.
-    pub fn history(&self, each: &mut dyn FnMut(Commit)) -> Result<(), GitError> {
-        self.log(&["HEAD"], each).map_err(|error| {
+    pub fn history(
+        &self,
+        most: Option<usize>,
+        each: &mut dyn FnMut(Commit),
+    ) -> Result<(), GitError> {
+        let most = most.map(|most| format!("--max-count={most}"));
+        let revisions: Vec<&str> = most.as_deref().into_iter().chain(["HEAD"]).collect();
+        self.log(&revisions, each).map_err(|error| {
             // A process less where there is a commit.
             self.revision("HEAD").err().unwrap_or(error)
         })

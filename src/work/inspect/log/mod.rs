@@ -25,6 +25,12 @@ use crate::run::provider::naming;
 use crate::run::session::Session;
 use crate::run::typed_addr::TypedAddr;
 
+/// The number of commits that are read first for `-n`, in addition to two for each wanted one.
+const FIRST_COMMITS: usize = 20;
+
+/// The factor of that number while too few commits hold a change.
+const COMMITS_GROWTH: usize = 8;
+
 /// Unlike other commands, `log` does not stop at the working directory.
 const ROOTS_HELP: &str = "Root module directories [default: every lock file of the repository]";
 
@@ -97,7 +103,7 @@ impl Command for LogArgs {
 
 /// Lists all changes of roots that another command has opened.
 pub(crate) fn of_roots(session: &Session<'_>, roots: &[RootResult]) -> CommandResult {
-    LogRun::of_roots(session, roots).list()
+    LogRun::of_roots(session, roots).list(None).result
 }
 
 impl LogArgs {
@@ -108,18 +114,28 @@ impl LogArgs {
             Ok(opened) => opened,
             Err(failure) => return CommandResult::failed("log", [failure]),
         };
-        let mut result = opened.list();
-        if let Some(most) = self.max_count {
-            keep_newest(&mut result, most);
+        let Some(most) = self.max_count else {
+            return opened.list(None).result;
+        };
+        let mut commits = Some(most.saturating_mul(2).saturating_add(FIRST_COMMITS));
+        loop {
+            let mut listed = opened.clone().list(commits);
+            let has_enough = keep_newest(&mut listed.result, most);
+            if !listed.is_cut || has_enough && !listed.has_unreadable {
+                return listed.result;
+            }
+            commits = commits
+                .filter(|_| !listed.has_unreadable)
+                .and_then(|commits| commits.checked_mul(COMMITS_GROWTH));
         }
-        result
     }
 }
 
-/// Keeps the changes of so many newest commits; commits without a change that is shown do not count.
-fn keep_newest(result: &mut CommandResult, most: usize) {
+/// Keeps the changes of so many newest commits; commits without a change that is shown do not count. Returns true if
+/// there are as many.
+fn keep_newest(result: &mut CommandResult, most: usize) -> bool {
     let ResultSubject::Roots(roots) = &mut result.subject else {
-        return;
+        return true;
     };
     let newer = |row: &Provider| match row {
         Provider::Changed(change) => change.newer_commits,
@@ -130,11 +146,13 @@ fn keep_newest(result: &mut CommandResult, most: usize) {
         .flat_map(|root| &root.providers)
         .map(newer)
         .collect();
+    let has_enough = commits.len() >= most;
     if let Some(first_left_out) = commits.into_iter().nth(most) {
         for root in roots {
             root.providers.retain(|row| newer(row) < first_left_out);
         }
     }
+    has_enough
 }
 
 /// Takes the versions out of what a commit did; nothing if git does not name what it left.

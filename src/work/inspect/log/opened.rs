@@ -17,12 +17,13 @@ use crate::review::HistoryFilter;
 use crate::run::World;
 use crate::run::options::{Options, RootArgs};
 use crate::run::session::Session;
-use crate::run::versions::VersionContents;
+use crate::run::versions::{VersionContents, blobs};
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Replaced, clean};
 use crate::{lockfile, parallel, review};
 
 /// A run whose roots and repositories are known.
+#[derive(Clone)]
 pub(super) struct LogRun<'r, 'a> {
     options: &'a Options,
     world: World<'a>,
@@ -35,15 +36,32 @@ pub(super) struct LogRun<'r, 'a> {
     roots: RootResults,
     /// The lock files of the roots, by the paths of the results; `None` for every lock file of the repository.
     locks: Option<BTreeMap<String, LockPlace>>,
+    /// The number of commits that are read of each repository; `None` for all.
+    most: Option<usize>,
+    /// A repository has perhaps older commits that changed lock files.
+    is_cut: bool,
+    /// A version of a lock file could not be read.
+    has_unreadable: bool,
+}
+
+/// The histories in the commits that were read.
+pub(super) struct ListedHistories {
+    pub(super) result: CommandResult,
+    /// Older commits may have more changes, or change what is shown.
+    pub(super) is_cut: bool,
+    /// A version could not be read: its change is compared with what was before it, however far that is.
+    pub(super) has_unreadable: bool,
 }
 
 /// A repository, with the top of its work tree without links.
+#[derive(Clone)]
 struct FoundRepository<'a> {
     git: Repository<'a>,
     top: Option<PathBuf>,
 }
 
 /// A lock file in a repository.
+#[derive(Clone)]
 struct LockPlace {
     /// The index of the repository.
     repository: usize,
@@ -146,6 +164,9 @@ impl<'r, 'a> LogRun<'r, 'a> {
             has_outside: false,
             roots: RootResults::default(),
             locks: None,
+            most: None,
+            is_cut: false,
+            has_unreadable: false,
         }
     }
 
@@ -221,8 +242,9 @@ impl<'r, 'a> LogRun<'r, 'a> {
         })
     }
 
-    /// Lists the histories.
-    pub(super) fn list(mut self) -> CommandResult {
+    /// Lists the histories that so many newest commits of each repository give; `None` for all.
+    pub(super) fn list(mut self, most: Option<usize>) -> ListedHistories {
+        self.most = most;
         let listed = match self.locks.take() {
             Some(locks) => {
                 self.placed(&locks);
@@ -257,7 +279,11 @@ impl<'r, 'a> LogRun<'r, 'a> {
             Err(failure) => CommandResult::failed("log", [failure]),
         };
         result.remarks.extend(remarks);
-        result
+        ListedHistories {
+            result,
+            is_cut: self.is_cut,
+            has_unreadable: self.has_unreadable,
+        }
     }
 
     /// Lists every lock file of the repository.
@@ -265,8 +291,9 @@ impl<'r, 'a> LogRun<'r, 'a> {
         let Some(found) = self.repositories.first() else {
             return Ok(());
         };
-        let (commits, contents) =
-            VersionContents::of_history(&found.git, |_| true).map_err(|error| failure(&error))?;
+        let (commits, contents) = VersionContents::of_history(&found.git, self.most, |_| true)
+            .map_err(|error| failure(&error))?;
+        self.is_cut |= self.most.is_some_and(|most| commits.len() >= most);
         let files = git::files(&commits);
         let histories = files.into_iter().map(|(path, own)| {
             let dir = path
@@ -317,7 +344,7 @@ impl<'r, 'a> LogRun<'r, 'a> {
                 is_wanted
             };
             let git = &self.repositories[index].git;
-            let (commits, contents) = match VersionContents::of_history(git, is_wanted) {
+            let (commits, contents) = match VersionContents::of_history(git, self.most, is_wanted) {
                 Ok(read) => read,
                 Err(error) => {
                     for mut result in own {
@@ -327,11 +354,12 @@ impl<'r, 'a> LogRun<'r, 'a> {
                     continue;
                 }
             };
+            self.is_cut |= self.most.is_some_and(|most| commits.len() >= most);
             let changed = ChangedPaths::of(&commits);
             let mut histories = Vec::new();
             for mut result in own {
                 let place = &locks[&result.path];
-                match place.follow(&changed, &result.path) {
+                match place.follow(&changed, self.is_cut, &result.path) {
                     Ok(commits) => histories.push(LockHistory {
                         commits,
                         dir: place.dir.clone(),
@@ -365,17 +393,21 @@ impl<'r, 'a> LogRun<'r, 'a> {
             let mut result = history.result.clone();
             // The versions with faults.
             let mut texts = self.roots.texts.after(*at);
-            if let Err(failure) = self.history(history, order, contents, &mut result, &mut texts) {
+            let read = self.history(history, order, contents, &mut result, &mut texts);
+            let has_unreadable = read.unwrap_or_else(|failure| {
                 result.fail(failure);
-            }
-            (result, texts)
+                false
+            });
+            (result, texts, has_unreadable)
         });
-        for (result, texts) in listed {
+        for (result, texts, has_unreadable) in listed {
             self.roots.results.push(result);
             self.roots.texts.append(texts);
+            self.has_unreadable |= has_unreadable;
         }
     }
 
+    /// Adds what each commit changed to the result of a lock file. Returns true if a version could not be read.
     fn history(
         &self,
         history: &LockHistory<'_>,
@@ -383,7 +415,7 @@ impl<'r, 'a> LogRun<'r, 'a> {
         contents: &VersionContents,
         result: &mut RootResult,
         texts: &mut Texts,
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         let commits = &history.commits;
         let flavor = history
             .flavor
@@ -396,6 +428,10 @@ impl<'r, 'a> LogRun<'r, 'a> {
             })?,
         };
         let locks = contents.versions(commits, flavor, texts, result);
+        let has_unreadable = commits
+            .iter()
+            .flat_map(|commit| blobs(commit.change))
+            .any(|blob| !locks.contains_key(blob));
         let (commits, steps): (Vec<&FileCommit<'_>>, Vec<_>) =
             commits.iter().filter_map(step).unzip();
         result.providers = review::history(&steps, &locks, &filter)
@@ -407,7 +443,7 @@ impl<'r, 'a> LogRun<'r, 'a> {
                 Provider::Changed(Box::new(row))
             })
             .collect();
-        Ok(())
+        Ok(has_unreadable)
     }
 
     /// Decides about the flavor of a lock file by its newest version.
@@ -431,15 +467,16 @@ impl LockPlace {
         self.dir.join(lockfile::FILE_NAME)
     }
 
-    /// Picks the commits that changed the lock file.
+    /// Picks the commits that changed the lock file; `is_cut` says that there may be older ones.
     fn follow<'h>(
         &self,
         changed: &ChangedPaths<'h>,
+        is_cut: bool,
         shown: &str,
     ) -> Result<Vec<FileCommit<'h>>, Failure> {
         let own = changed.follow(&self.path());
         // Without a commit that has it, the path is more likely mistyped than removed.
-        if own.is_empty() && self.flavor.is_none() {
+        if own.is_empty() && !is_cut && self.flavor.is_none() {
             return Err(Failure::new(format!(
                 "{shown} is not there, and no commit has a lock file in it"
             ))
