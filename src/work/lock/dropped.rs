@@ -28,15 +28,23 @@ pub(super) fn check(
             continue;
         };
         let short = provider.short(root.flavor);
-        let file = root.project_name();
+        let (project, file) = (root.project(), root.project_name());
+        let is_in_project = !project.platforms.is_empty()
+            || !project.platforms_of(provider, root.flavor).is_empty();
         let (cause, help) = if !options.platforms.platforms.is_empty() {
             (
                 format!("--platform names it, or a preset that has it, for {short}"),
                 "leave it out of --platform".to_owned(),
             )
+        } else if is_in_project {
+            (
+                format!("`platforms` in {file} names it, or a preset that has it, for {short}"),
+                format!("take it out of `platforms` in {file}: else the next run adds it again"),
+            )
         } else {
             (
-                format!("it is one of the platforms of {short} in {file}, or of the common ones"),
+                "it is one of the common platforms, which are wanted unless others are named"
+                    .to_owned(),
                 format!(
                     "write the platforms that stay to {file}, as in `platforms = [\"linux_amd64\"]`: else the next \
                      run adds it again"

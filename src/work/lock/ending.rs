@@ -3,10 +3,11 @@
 use super::rows;
 use crate::diag::{FileId, counted};
 use crate::locker::{Locked, ProviderOutcome};
+use crate::lockfile::{self, Places};
 use crate::report::{RootResult, Sentence, Tone};
 use crate::resolve::Goals;
 use crate::review::{FileComparison, LockSide};
-use crate::run::root::Root;
+use crate::run::root::{LockText, Root};
 use crate::run::unseen::{CallNames, UnseenParts};
 
 /// The state of the lock file at the end.
@@ -24,8 +25,9 @@ pub(super) fn report(
     locked: &Locked,
     goals: &Goals,
     root: &Root,
+    written: &str,
 ) {
-    let what = changes(ending, locked, goals, root);
+    let what = changes(ending, locked, goals, root, written);
     let text = |file: &str| match (ending, &root.lock) {
         (LockEnding::UpToDate, _) => format!("{file} is up to date{what}"),
         (LockEnding::Written, Some(_)) => format!("updated {file}{what}"),
@@ -55,17 +57,18 @@ pub(super) fn conclude(result: &mut RootResult, tone: Tone, shared: String, text
 }
 
 /// Says what changed where no row of an entry and no remark does: constraints, or the layout alone.
-fn changes(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root) -> String {
+fn changes(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root, text: &str) -> String {
     let outcomes = || locked.providers.iter();
-    let old = match (ending, &root.lock) {
+    let before = match (ending, &root.lock) {
         // Nothing is known of the entries that were left alone.
         (LockEnding::UpToDate, _) if goals.others.is_none() => {
             let names = outcomes().map(|outcome| outcome.provider.short(root.flavor));
             return format!(" for {}", names.collect::<Vec<_>>().join(", "));
         }
-        (LockEnding::Written | LockEnding::WouldWrite, Some(before)) => &before.document.lock,
+        (LockEnding::Written | LockEnding::WouldWrite, Some(before)) => before,
         _ => return String::new(),
     };
+    let old = &before.document.lock;
     let has_row = |outcome: &ProviderOutcome| {
         // An entry that is converted has another address, and perhaps no new hash.
         !old.providers.contains_key(&outcome.provider)
@@ -78,7 +81,11 @@ fn changes(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root) -> S
         return String::new();
     }
     if !locked.removed.is_empty() {
-        return format!("; {} removed", counted(locked.removed.len(), "provider"));
+        let removed = match ending {
+            LockEnding::WouldWrite => "to remove",
+            LockEnding::UpToDate | LockEnding::Written => "removed",
+        };
+        return format!("; {} {removed}", counted(locked.removed.len(), "provider"));
     }
     let stale = outcomes().filter(|outcome| {
         let new = &locked.lock.providers[&outcome.provider];
@@ -86,8 +93,35 @@ fn changes(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root) -> S
         old.is_some_and(|old| old.constraints != new.constraints)
     });
     match stale.count() {
-        0 => "; layout only".to_owned(),
+        0 => format!("; {}", layout(before, text)),
         stale => format!("; the constraints of {}", counted(stale, "provider")),
+    }
+}
+
+/// Says how the text differs that locks the same.
+fn layout(before: &LockText, text: &str) -> String {
+    if lockfile::has_crlf_only(&before.bytes, text) {
+        return "line ends only (CRLF)".to_owned();
+    }
+    let places = || before.document.places.values();
+    let is_in_order = |places: &Places| places.listed.is_sorted_by(|(a, _), (b, _)| a < b);
+    let header = lockfile::header_of(&before.bytes);
+    let parts = [
+        ("header", header == lockfile::header_of(text.as_bytes())),
+        (
+            "order of entries",
+            places().is_sorted_by_key(|places| places.header.start),
+        ),
+        ("order of hashes", places().all(is_in_order)),
+    ];
+    let changed: Vec<&str> = parts
+        .into_iter()
+        .filter(|(_, is_same)| !is_same)
+        .map(|(part, _)| part)
+        .collect();
+    match &*changed.join(" and ") {
+        "" => "layout only".to_owned(),
+        parts => format!("{parts} only"),
     }
 }
 

@@ -497,9 +497,22 @@ impl LockJob<'_, '_> {
                 root.dir.join(UNIT_CACHE).display()
             ));
         }
-        remarks::report(result, locked, root, &opened.goals, &mut self.evidence);
+        remarks::report(
+            result,
+            locked,
+            root,
+            &opened.goals,
+            ending,
+            &mut self.evidence,
+        );
+        // With `-v` each root names its entries, so the common sentence would repeat them.
         let are_many = self.roots.recursive || self.roots.roots.len() > 1;
-        remarks::kept(result, locked, root, are_many);
+        remarks::kept(
+            result,
+            locked,
+            root,
+            are_many && !self.session.options.verbose,
+        );
         let asked = self.attestations(root, locked, result);
         self.warn_of_steps_down(root, locked, asked, result);
         match (self.options.repair, self.compares_all()) {
@@ -507,7 +520,7 @@ impl LockJob<'_, '_> {
             (false, true) => remarks::not_compared(result, locked, root, "--dry-run"),
             (false, false) => {}
         }
-        ending::report(result, ending, locked, &opened.goals, root);
+        ending::report(result, ending, locked, &opened.goals, root, text);
         if changed {
             line_ends::remark(root, result);
             if let Some(remark) = root.lock.as_ref().and_then(root::dropped) {

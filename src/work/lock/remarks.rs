@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::ending::LockEnding;
 use super::rows::{self, EvidenceRows};
 use super::{dropped, provenance};
 use crate::addr::ProviderAddr;
@@ -14,9 +15,9 @@ use crate::lockfile::{LockFile, ProviderLock};
 use crate::platform::{self, Platform};
 use crate::report::RootResult;
 use crate::report::json::{Provider, RemovedProvider};
-use crate::resolve::{Goal, Goals};
+use crate::resolve::{Goal, Goals, Reach};
 use crate::run::root::Root;
-use crate::version::{VersionStep, step};
+use crate::version::{Upgrade, VersionStep, step};
 
 /// Returns true if a note says that the state is not visible.
 pub(super) fn is_about_state(diagnostic: &Diagnostic) -> bool {
@@ -29,6 +30,7 @@ pub(super) fn report(
     locked: &Locked,
     root: &Root,
     goals: &Goals,
+    ending: LockEnding,
     evidence: &mut EvidenceRows,
 ) {
     for outcome in &locked.providers {
@@ -54,8 +56,12 @@ pub(super) fn report(
                 removed: true,
             }));
         }
+        let removed = match ending {
+            LockEnding::UpToDate | LockEnding::Written => "removed",
+            LockEnding::WouldWrite => "would be removed",
+        };
         result.remark(format!(
-            "removed, since neither configuration nor state requires it: {}",
+            "{removed}, since neither configuration nor state requires it: {}",
             short_names(&locked.removed, root.flavor)
         ));
     }
@@ -251,19 +257,31 @@ impl ProviderRemarks<'_> {
 
     /// Names the newest release if it is newer than the locked version, and the constraints that exclude it.
     fn newer(&self, result: &mut RootResult) {
+        let version = &self.outcome.version;
         let newest = self.outcome.newest.as_ref();
-        let Some(newest) = newest.filter(|newest| **newest > self.outcome.version) else {
+        let Some(newest) = newest.filter(|newest| *newest > version) else {
             return;
+        };
+        let kind = match step(version, newest) {
+            VersionStep::Up(Upgrade::Major) => "a major upgrade",
+            VersionStep::Up(Upgrade::Minor) => "a minor upgrade",
+            _ => "a patch upgrade",
         };
         let constraints = &self.entry.constraints;
         let held = match self.goal {
             Goal::Newest(_) if !constraints.allows(newest) => {
                 format!("; the constraints \"{constraints}\" do not allow it")
             }
+            Goal::Newest(reach @ (Reach::SameMajor | Reach::SameMinor)) => {
+                format!("; only {} was looked for", reach.series(version))
+            }
             _ => String::new(),
         };
         // For many roots, `outdated` answers that.
-        result.detail(format!("{} {newest} is available{held}", self.short));
+        result.detail(format!(
+            "{} {newest} is available, {kind} from {version}{held}",
+            self.short
+        ));
     }
 
     /// Reports hashes that no evidence confirms, or that some evidence contradicts.
@@ -298,8 +316,12 @@ impl ProviderRemarks<'_> {
 
 /// Reports entries that are not known to be required or covered; many roots share the cause, and name other entries.
 pub(super) fn kept(result: &mut RootResult, locked: &Locked, root: &Root, are_many: bool) {
-    let mut outcomes = locked.providers.iter();
-    if are_many && outcomes.any(|outcome| !outcome.unknown.is_empty()) {
+    if are_many
+        && locked
+            .providers
+            .iter()
+            .any(|outcome| !outcome.unknown.is_empty())
+    {
         result.remark(
             "whether all wanted platforms are covered is not known, since no source was asked; enough recorded h1: \
              are left for that (-v shows each entry)",

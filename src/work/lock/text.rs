@@ -19,6 +19,13 @@ use crate::run::provider;
 use crate::run::unseen::some_of;
 use crate::version::{VersionStep, step};
 
+/// The tense of a report: some options keep a run from writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tense {
+    Done,
+    Would,
+}
+
 const COLUMNS: &[Column] = &[
     Column::Key("PROVIDER"),
     Column::Key("VERSION"),
@@ -36,9 +43,14 @@ const MAX_DETAILS: usize = 24;
 /// how all came out.
 pub(crate) fn blocks(result: &CommandResult, options: &LockOptions, look: Look) -> Vec<TextBlock> {
     let mut blocks = edit::text::blocks(result, options.writes(), look);
+    let tense = if options.writes() {
+        Tense::Done
+    } else {
+        Tense::Would
+    };
     let roots = result.roots();
     let is_quiet = look.quiet && roots.len() > 1 && !look.markdown;
-    blocks.push(TextBlock::Table(entries(roots, is_quiet, look)));
+    blocks.push(TextBlock::Table(entries(roots, tense, is_quiet, look)));
     let compared: Vec<&FileComparison> = roots
         .iter()
         .filter_map(|root| root.lock()?.comparison.as_deref())
@@ -53,7 +65,7 @@ pub(crate) fn blocks(result: &CommandResult, options: &LockOptions, look: Look) 
         blocks.push(TextBlock::Table(diff::text::table(&compared, details)));
     }
     if !is_quiet {
-        blocks.extend(added(roots));
+        blocks.extend(added(roots, tense));
     }
     let verdicts = verdicts(roots, is_quiet);
     blocks.push(TextBlock::Verdicts(RootNames::Hidden, verdicts));
@@ -80,7 +92,7 @@ fn verdicts(roots: &[RootResult], is_quiet: bool) -> Vec<(String, Sentence)> {
 }
 
 /// Shows what happened to the entries; of several roots only changes, and in quiet only replaced hashes.
-fn entries(roots: &[RootResult], is_quiet: bool, look: Look) -> Table {
+fn entries(roots: &[RootResult], tense: Tense, is_quiet: bool, look: Look) -> Table {
     let are_all_shown = roots.len() == 1 || look.verbose;
     let name = provider::naming(roots);
     // A project file may pin a key, so each is named; in every row it would only widen the table.
@@ -89,6 +101,11 @@ fn entries(roots: &[RootResult], is_quiet: bool, look: Look) -> Table {
     for root in roots {
         let (Some(flavor), Some(_)) = (root.flavor, &root.verdict) else {
             continue;
+        };
+        // Where nothing would change there is nothing that would happen.
+        let tense = match root.changed {
+            Some(true) => tense,
+            _ => Tense::Done,
         };
         let converted = root.lock().and_then(|lock| lock.converted.as_deref());
         let converted = converted.unwrap_or_default();
@@ -104,7 +121,7 @@ fn entries(roots: &[RootResult], is_quiet: bool, look: Look) -> Table {
             if roots.len() > 1 {
                 named_keys.clear();
             }
-            let mut cells = cells(row, name(&row.provider), became).to_vec();
+            let mut cells = cells(row, name(&row.provider), became, tense).to_vec();
             cells.push(signers(row, &mut named_keys).into());
             let shown = Row {
                 root: root.path.clone(),
@@ -183,17 +200,21 @@ fn locked(root: &RootResult) -> impl Iterator<Item = &LockedProvider> {
     })
 }
 
-fn cells(row: &LockedProvider, name: String, became: bool) -> [Cell; 6] {
+fn cells(row: &LockedProvider, name: String, became: bool, tense: Tense) -> [Cell; 6] {
+    let (hash, hashes, replaced, dropped) = match tense {
+        Tense::Done => ("hash added", "hashes added", "replaced", "removed"),
+        Tense::Would => ("hash to add", "hashes to add", "to replace", "to remove"),
+    };
     let added = row.hashes.iter().filter(|hash| hash.added).count();
     let kept = row
         .hashes
         .iter()
         .filter(|hash| !hash.added && hash.provenance == Provenance::Kept)
         .count();
-    let mut counts = vec![counted_as(added, "hash added", "hashes added")];
+    let mut counts = vec![counted_as(added, hash, hashes)];
     for (count, word) in [
-        (row.replaced.len(), "replaced"),
-        (row.dropped.len(), "removed"),
+        (row.replaced.len(), replaced),
+        (row.dropped.len(), dropped),
         (kept, "kept"),
     ] {
         if count > 0 {
@@ -206,6 +227,7 @@ fn cells(row: &LockedProvider, name: String, became: bool) -> [Cell; 6] {
         row.constraints.to_string()
     };
     let state = match &row.from {
+        Some(_) if tense == Tense::Would => "would move",
         Some(_) => "moved",
         None if became => "converted",
         None if row.selected => "selected",
@@ -299,22 +321,38 @@ fn hash(hash: &LockedHash) -> String {
 }
 
 /// Counts the hashes that were added, by how they are known.
-fn added(roots: &[RootResult]) -> Option<TextBlock> {
-    let mut counts: BTreeMap<Provenance, usize> = BTreeMap::new();
+fn added(roots: &[RootResult], tense: Tense) -> Option<TextBlock> {
+    // All hashes, and those that an earlier run looked at.
+    let mut counts: BTreeMap<Provenance, (usize, usize)> = BTreeMap::new();
     for hash in roots.iter().flat_map(locked).flat_map(|row| &row.hashes) {
         if hash.added {
-            *counts.entry(hash.provenance).or_default() += 1;
+            let evidence = hash.evidence.as_ref();
+            let fact = evidence.and_then(|seen| seen.fact.as_ref());
+            let (count, earlier) = counts.entry(hash.provenance).or_default();
+            *count += 1;
+            *earlier += usize::from(fact.is_some_and(|fact| fact.signed_by.is_none()));
         }
     }
-    let all: usize = counts.values().sum();
+    let all: usize = counts.values().map(|(count, _)| count).sum();
     let parts: Vec<String> = counts
         .into_iter()
-        .map(|(provenance, count)| match provenance {
-            Provenance::Computed => format!("{count} computed and not covered by a signature"),
-            provenance => format!("{count} {}", provenance.name()),
+        .map(|(provenance, (count, earlier))| {
+            let word = match provenance {
+                Provenance::Computed => "computed and not covered by a signature",
+                provenance => provenance.name(),
+            };
+            let earlier = match earlier {
+                0 => String::new(),
+                earlier if earlier == count => " by an earlier run".to_owned(),
+                earlier => format!(" ({earlier} by an earlier run)"),
+            };
+            format!("{count} {word}{earlier}")
         })
         .collect();
-    let hashes = counted_as(all, "hash added", "hashes added");
+    let hashes = match tense {
+        Tense::Done => counted_as(all, "hash added", "hashes added"),
+        Tense::Would => counted_as(all, "hash to add", "hashes to add"),
+    };
     let text = format!("{hashes}: {}", parts.join(", "));
     (all > 0).then_some(TextBlock::Verdict(Tone::Good, text))
 }

@@ -90,7 +90,7 @@ fn a_release_that_is_too_young_is_passed_over() {
     let outcome = lock(&lab, &[]).exits(0);
     undated(&outcome.stderr, &[3 * DAY]).reads(str![[r#"
 note: acme/demo 1.2.0 (signed DAY-A, 3 days ago) was passed over: a release must be at least 7 days old
-note: acme/demo 1.2.0 is available
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.1.0
 
 "#]]);
     assert_eq!(locked(&lab), "1.1.0");

@@ -26,7 +26,7 @@ fn a_lock_file_is_converted_and_back() {
     steady(&registry, &(outcome.stdout + &outcome.stderr)).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  converted  2 platforms  0 hashes added  signed, key ID KEYID
 updated .terraform.lock.hcl
-note: acme/demo 1.2.0 is available
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 
 "#]]);
     let converted = before
@@ -52,7 +52,7 @@ fn nothing_is_written_with_check_or_dry_run() {
     convert(&lab, "opentofu", &["--check"]).exits(1);
     let outcome = convert(&lab, "opentofu", &["--dry-run"]).exits(0);
     steady(&registry, &outcome.stdout).reads(str![[r#"
-acme/demo  1.0.0  ~> 1.0.0  converted  2 platforms  0 hashes added  signed, key ID KEYID
+acme/demo  1.0.0  ~> 1.0.0  converted  2 platforms  0 hashes to add  signed, key ID KEYID
 notice  the header is that of `tofu init` now
 notice  registry.opentofu.org/acme/demo  1.0.0  host-switched  now from registry.opentofu.org
     - provider = registry.terraform.io/acme/demo
@@ -152,7 +152,7 @@ updated .terraform.lock.hcl
 "#]]);
     steady(&registry, &outcome.stderr).reads(str![[r#"
 warning: .lockctl.hcl states flavor = "terraform@1.11": change that, else the other commands read this root as before
-note: acme/demo 1.2.0 is available
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 note: removed, since neither configuration nor state requires it: registry.terraform.io/acme/unneeded
 note: a rewrite drops 1 comment, as Terraform and OpenTofu do
 
@@ -197,7 +197,7 @@ fn terraform_does_not_read_what_only_opentofu_reads() {
     let outcome = convert(&lab, "terraform", &["--dry-run"]).exits(0);
     steady(&registry, &outcome.stderr).reads(str![[r#"
 warning: Terraform does not read the `.tofu` files beside the lock file
-note: removed, since neither configuration nor state requires it: registry.opentofu.org/acme/demo
+note: would be removed, since neither configuration nor state requires it: registry.opentofu.org/acme/demo
 
 "#]]);
     assert_eq!(lab.read(LOCK), before);

@@ -53,7 +53,7 @@ fn it_works_offline_and_can_be_tried() {
     offline(&["--check"]).exits(1);
     assert_eq!(lab.read(LOCK), before);
     offline(&["--dry-run"]).exits(0).stdout_eq(str![[r#"
-acme/demo  1.0.0  ~> 1.0.0  kept  1 platform  0 hashes added, 1 removed, 3 kept
+acme/demo  1.0.0  ~> 1.0.0  kept  1 platform  0 hashes to add, 1 to remove, 3 kept
     of platforms that are not wanted any more:
       h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
 warning  acme/demo  1.0.0  hashes-removed  1 h1: was removed, so fewer platforms are locked
@@ -78,7 +78,7 @@ fn a_platform_that_is_wanted_is_not_dropped() {
     let outcome = lock(&lab, &drop).exits(2);
     outcome.stderr_eq(str![[r#"
 error: linux_arm64 is to be dropped, but it is wanted
-  cause: it is one of the platforms of acme/demo in .lockctl.hcl, or of the common ones
+  cause: it is one of the common platforms, which are wanted unless others are named
   help: write the platforms that stay to .lockctl.hcl, as in `platforms = ["linux_amd64"]`: else the next run adds it again
 
 "#]]);
@@ -89,8 +89,8 @@ error: linux_arm64 is to be dropped, but it is wanted
     lab.write(".lockctl.hcl", "platforms = [\"darwin_arm64\"]\n");
     lock(&lab, &drop).exits(2).stderr_eq(str![[r#"
 error: darwin_arm64 is to be dropped, but it is wanted
-  cause: it is one of the platforms of acme/demo in .lockctl.hcl, or of the common ones
-  help: write the platforms that stay to .lockctl.hcl, as in `platforms = ["linux_amd64"]`: else the next run adds it again
+  cause: `platforms` in .lockctl.hcl names it, or a preset that has it, for acme/demo
+  help: take it out of `platforms` in .lockctl.hcl: else the next run adds it again
 
 "#]]);
     assert_eq!(lab.read(LOCK), before);
@@ -104,7 +104,7 @@ fn what_nothing_proves_stays() {
     let (_registry, lab) = locked();
     let before = lab.read(LOCK);
     lock(&lab, &[DROP, &["--no-cache"]].concat()).exits(0).stderr_eq(str![[r#"
-note: acme/demo 1.2.0 is available
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 warning: acme/demo 1.0.0: which h1: belongs to darwin_arm64 alone is not known, so none was removed; `lockctl lock . --flavor terraform@1.11 --platform darwin_arm64` downloads the package and keeps what it holds
 
 "#]]);

@@ -78,7 +78,7 @@ acme/demo  1.0.0  ~> 1.0.0  selected  2 platforms  6 hashes added  self-signed, 
     zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  signed, terraform-provider-demo_1.0.0_linux_arm64.zip
     zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  proven, terraform-provider-demo_1.0.0_linux_amd64.zip, kept since TIME
     zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  proven, terraform-provider-demo_1.0.0_darwin_arm64.zip, kept since TIME
-6 hashes added: 2 signed, 4 proven
+6 hashes added: 2 signed, 4 proven by an earlier run
 created other/.terraform.lock.hcl
 
 "#]]);
@@ -263,7 +263,7 @@ acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes added, 2 kept
     let outcome = lock(&lab, &[&["--offline"], TWO].concat()).exits(0);
     outcome.stdout_eq(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  2 hashes added, 2 kept
-2 hashes added: 2 proven
+2 hashes added: 2 proven by an earlier run
 updated .terraform.lock.hcl
 
 "#]]);

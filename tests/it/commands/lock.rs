@@ -14,7 +14,7 @@ created .terraform.lock.hcl
 "#]]);
     outcome.stderr_eq(str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
-note: example.com/t/x 2.0.0 is available
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 
 "#]]);
     lab.read(LOCK).reads(str![[r##"
@@ -74,7 +74,7 @@ fn check_and_dry_run_write_nothing() {
     lock(&lab, &[BOTH, &["--check"]].concat()).exits(1);
     let dry = lock(&lab, &[BOTH, &["--dry-run"]].concat()).exits(0);
     dry.stdout_eq(str![[r#"
-example.com/t/x  1.1.0  ~> 1.0  selected  2 platforms  2 hashes added
+example.com/t/x  1.1.0  ~> 1.0  selected  2 platforms  2 hashes to add
 routine  the file is new
 notice  example.com/t/x  1.1.0  added
     + provider = example.com/t/x
@@ -82,7 +82,7 @@ notice  example.com/t/x  1.1.0  added
     + constraints = ~> 1.0
     + h1:NnL+qI4e2PY7BWBHHIZlJ0CEMhmgX29u+TcOT8Bq5xY=  linux_amd64
     + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=  darwin_arm64
-2 hashes added: 2 computed and not covered by a signature
+2 hashes to add: 2 computed and not covered by a signature
 .terraform.lock.hcl would be created; nothing was written
 
 "#]]);
@@ -93,12 +93,12 @@ notice  example.com/t/x  1.1.0  added
     let before = lab.read(LOCK);
     lab.write("main.tf", ONE_PROVIDER.replace("~> 1.0", ">= 1.0"));
     lock(&lab, &[BOTH, &["--dry-run"]].concat()).exits(0).stdout_eq(str![[r#"
-example.com/t/x  1.1.0  >= 1.0.0  kept  2 platforms  1 hash added
+example.com/t/x  1.1.0  >= 1.0.0  kept  2 platforms  1 hash to add
 routine  example.com/t/x  1.1.0  constraints-changed, hashes-added  1 h1: was added, as for another platform; the constraints allow more versions (~> 1.0 → >= 1.0.0)
     - constraints = ~> 1.0
     + constraints = >= 1.0.0
     + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=  darwin_arm64
-1 hash added: 1 computed and not covered by a signature
+1 hash to add: 1 computed and not covered by a signature
 .terraform.lock.hcl would change; nothing was written
 
 "#]]);
@@ -118,7 +118,7 @@ error: the mirror in mirror has no package of example.com/t/x 1.1.0 for windows_
     lock(&lab, &[]).exits(0).stderr_eq(str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 note: the mirror has no package of example.com/t/x 1.1.0 for darwin_amd64, linux_arm64, windows_amd64: skipped; add it to the mirror, or write the platforms that you use to .lockctl.hcl, as in `platforms = ["darwin_arm64", "linux_amd64"]`
-note: example.com/t/x 2.0.0 is available
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 
 "#]]);
     let all = lock(&lab, &["--platform", "all"]).exits(0);
@@ -268,9 +268,9 @@ fn opentofu_takes_over_entries_of_the_other_registry() {
     );
     let args = ["--flavor", "opentofu", "--platform", "linux_amd64"];
     let check = lock(&lab, &[&args[..], &["--check"]].concat());
-    check.stderr_has("note: removed, since neither");
+    check.stderr_has("note: would be removed, since neither");
     lock(&lab, &args).exits(0).stderr_eq(str![[r#"
-note: hashicorp/null 1.1.0 is available
+note: hashicorp/null 1.1.0 is available, a minor upgrade from 1.0.0
 warning: the lock file has no hash to compare with the package of hashicorp/null 1.0.0 for linux_amd64
 note: removed, since neither configuration nor state requires it: registry.terraform.io/hashicorp/null
 warning: the locked version of registry.terraform.io/hashicorp/null was carried over to registry.opentofu.org/hashicorp/null, as OpenTofu does; its hashes were not

@@ -80,7 +80,7 @@ created .terraform.lock.hcl
 
 "#]]);
     outcome.stderr_eq(str![[r#"
-note: acme/demo 1.2.0 is available
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 
 "#]]);
 

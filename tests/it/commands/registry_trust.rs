@@ -243,7 +243,7 @@ acme/demo  1.0.0  ~> 1.0.0  selected  1 platform  5 hashes added
 created .terraform.lock.hcl
 terraform-provider-demo_1.0.0_linux_amd64.zip: complete, 305 bytes
 warning: acme/demo 1.0.0 is not signed: registry.opentofu.org names no key, and OpenTofu accepts that
-note: acme/demo 1.2.0 is available
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 note: 3 hashes of 1 provider are claimed by registry.opentofu.org, and nothing proves them
 
 "#]]);
@@ -349,7 +349,7 @@ fn a_key_that_has_expired_counts_with_a_warning() {
         // `sig-key-expired-json`); Terraform prints nothing.
         said(&outcome).reads(str![[r#"
 warning: acme/demo 1.0.0 is signed by key KEYID: the key has expired
-note: acme/demo 1.2.0 is available
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 
 "#]]);
         std::fs::remove_file(lab.path(LOCK)).unwrap();

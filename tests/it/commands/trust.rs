@@ -40,7 +40,7 @@ fn an_exchanged_package_is_a_warning_where_every_platform_is_known() {
     assert_exit(&lock(&lab, BOTH), 0);
     lab.unpacked("mirror", "example.com/t/x/1.1.0/linux_amd64", "exchanged");
     lock(&lab, BOTH).exits(0).stderr_eq(str![[r#"
-note: example.com/t/x 2.0.0 is available
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 warning: example.com/t/x 1.1.0: a package of the mirror does not match the lock file, and 1 recorded h1: belong to no package of the mirror; either a package was replaced, or the lock file was wrong before
 
 "#]]);

@@ -50,7 +50,7 @@ fn an_entry_that_nothing_requires_is_dropped() {
     lock(&lab, &[BOTH, &["--dry-run"]].concat()).stdout_has("- provider = example.com/t/old\n");
     assert!(holds_old(&lab));
     lock(&lab, BOTH).exits(0).stderr_eq(str![[r#"
-note: example.com/t/x 2.0.0 is available
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 note: removed, since neither configuration nor state requires it: example.com/t/old
 
 "#]]);
@@ -125,7 +125,7 @@ note[state-not-visible]: State not visible
   |   ^^^^^^^^^^^^ the state is kept by the backend "s3"; which providers only the state needs is unknown
 
 warning: the lock file has no hash to compare with the package of example.com/t/old 1.0.0 for darwin_arm64, linux_amd64
-note: example.com/t/x 2.0.0 is available
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 note: kept, because what cannot be seen may require it: example.com/t/old
 
 "#]]);

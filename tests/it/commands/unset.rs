@@ -58,7 +58,7 @@ fn the_lock_file_is_that_of_a_root_without_such_blocks() {
     let outcome = lock(&lab, &[]).exits(0);
     assert_eq!(lab.read(LOCK), wanted);
     outcome.stderr_eq(str![[r#"
-note: acme/demo 1.2.0 is available
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 note: var.bucket, var.key have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives one)
 
 "#]]);
@@ -74,7 +74,7 @@ note: var.bucket, var.key have no value: not needed for providers (`--var NAME=V
     let outcome = lock(&lab, &values).exits(0);
     assert_eq!(lab.read(LOCK), wanted);
     outcome.stderr_eq(str![[r#"
-note: acme/demo 1.2.0 is available
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 
 "#]]);
 }

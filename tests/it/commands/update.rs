@@ -189,8 +189,8 @@ fn it_says_what_moved_and_what_holds_the_rest_back() {
     let outcome = update(&lab, &["--dry-run"]).exits(0);
     assert_eq!(versions(&lab), "1.0.9 0.2.0");
     outcome.stdout_has("would change; nothing was written");
-    outcome.stdout_has("moved");
-    outcome.stdout_has("2 hashes added");
+    outcome.stdout_has("would move");
+    outcome.stdout_has("2 hashes to add");
     update(&lab, &["--check"]).exits(1);
     assert_eq!(versions(&lab), "1.0.9 0.2.0");
     let outcome = update(&lab, &[]).exits(0);
@@ -200,12 +200,12 @@ example.com/t/y  0.2.0                  >= 0.1.0  kept   2 platforms  0 hashes a
 2 hashes added: 2 computed and not covered by a signature
 updated .terraform.lock.hcl
 ---
-note: example.com/t/x 2.0.0 is available; the constraints "~> 1.0" do not allow it
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.4.0; the constraints "~> 1.0" do not allow it
 
 "#]]);
     assert_exit(&update(&lab, &["--check"]), 0);
     update(&lab, &["--patch", "x"]).stderr_eq(str![[r#"
-note: example.com/t/x 2.0.0 is available; the constraints "~> 1.0" do not allow it
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.4.0; the constraints "~> 1.0" do not allow it
 
 "#]]);
 }
@@ -220,7 +220,7 @@ fn hashes_of_other_platforms_stay_with_a_version_that_stays() {
     assert_eq!(h1(&lab), 3, "one of x, both of y");
     outcome.stderr_eq(str![[r#"
 note: example.com/t/x 1.0.0 had 2 h1: hashes, 1.4.0 has 1: `--platform` names more platforms
-note: example.com/t/x 2.0.0 is available; the constraints "~> 1.0" do not allow it
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.4.0; the constraints "~> 1.0" do not allow it
 
 "#]]);
 }
@@ -238,7 +238,7 @@ example.com/t/y  0.2.0                      >= 0.1.0  kept   2 platforms  0 hash
 updated .terraform.lock.hcl
 ---
 note: example.com/t/x went down to 1.1.0: 1.4.0 does not meet the constraints "< 1.4.0"
-note: example.com/t/x 2.0.0 is available; the constraints "< 1.4.0" do not allow it
+note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0; the constraints "< 1.4.0" do not allow it
 
 "#]]);
 

@@ -32,7 +32,7 @@ fn a_checkout_with_crlf_verifies_and_is_locked_with_lf() {
     // As `terraform providers lock` does; a check says so beforehand.
     lock(&lab, &[&["--check"], BOTH].concat()).exits(1);
     let outcome = lock(&lab, BOTH).exits(0);
-    outcome.stdout_has("layout only");
+    outcome.stdout_has("line ends only (CRLF)");
     outcome.stderr_has("`.terraform.lock.hcl text eol=lf` in .gitattributes");
     assert_eq!(lab.read(LOCK), with_lf);
 }
@@ -100,18 +100,29 @@ fn a_check_says_why_the_file_would_change() {
         panic!("{good}")
     };
     let by_hash: Vec<&str> = good.lines().filter(|line| line.contains("h1:")).collect();
-    for text in [
-        good.replace('\n', "\r\n"),
-        format!("{header}\n\n{}\n\n{first}\n", second.trim_end()),
-        format!("{first}\n\n{second}"),
-        good.replace(by_hash[0], "@")
-            .replace(by_hash[1], by_hash[0])
-            .replace('@', by_hash[1]),
-        good.replace("  version", "    version"),
+    for (text, reason) in [
+        (good.replace('\n', "\r\n"), "line ends only (CRLF)"),
+        (
+            format!("{header}\n\n{}\n\n{first}\n", second.trim_end()),
+            "order of entries only",
+        ),
+        (format!("{first}\n\n{second}"), "header only"),
+        (
+            good.replace(by_hash[0], "@")
+                .replace(by_hash[1], by_hash[0])
+                .replace('@', by_hash[1]),
+            "order of hashes only",
+        ),
+        (good.replace("  version", "    version"), "layout only"),
     ] {
         lab.write(LOCK, text);
         let outcome = lock(&lab, &[&["--check"], BOTH].concat()).exits(1);
-        outcome.stdout_has("would change; layout only; nothing was written");
+        let line = format!("{LOCK} would change; {reason}; nothing was written");
+        assert!(
+            outcome.stdout.contains(&line),
+            "{reason}: {}",
+            outcome.stdout
+        );
     }
 }
 
