@@ -43,11 +43,16 @@ pub(crate) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
             "check the source address, and provider_installation in the CLI configuration with its \
              include and exclude"
         }
-        SourceFault::Protocol { newest, .. } => {
-            let newest = newest.as_ref()?;
+        SourceFault::Protocol {
+            newest: Some(newest),
+            ..
+        } => {
             return Some(format!(
                 "the newest version that does is {newest}: require that one"
             ));
+        }
+        SourceFault::Protocol { newest: None, .. } => {
+            "no version of it supports plugin protocol 5 or 6"
         }
         SourceFault::NoRepository { .. }
         | SourceFault::MirrorUrl(_)
@@ -138,9 +143,9 @@ pub(crate) fn offered(platforms: &[Platform]) -> String {
 }
 
 /// Says how to give credentials for a place.
-fn unauthorized(place: &SourceLocation, refused: &Unauthorized, flavor: Flavor) -> String {
+fn unauthorized(location: &SourceLocation, refused: &Unauthorized, flavor: Flavor) -> String {
     let host = &refused.host;
-    let (what, place) = match place {
+    let (what, place) = match location {
         SourceLocation::NetworkMirror(mirror) => ("token", token_place(mirror.host())),
         SourceLocation::Registry(hostname) => {
             let place = token_place(hostname);
@@ -156,9 +161,18 @@ fn unauthorized(place: &SourceLocation, refused: &Unauthorized, flavor: Flavor) 
     };
     match (refused.sent, &refused.why_none) {
         (Sent::Yes, _) => format!("renew the {what}, in {place}"),
-        (Sent::Withheld, _) => {
-            format!("a {what} is sent over https only, and only to the places that it is for")
+        (Sent::Withheld, _) => match location {
+            SourceLocation::NetworkMirror(_) => {
+                "a token is sent to the host of the mirror only, not to where it redirects"
+            }
+            SourceLocation::Registry(_) => {
+                "tokens are sent over https only, and only to the origin that the host names for its registry"
+            }
+            _ => {
+                "a password is sent to the registry only, and to a place for tokens on a host of its domain"
+            }
         }
+        .to_owned(),
         (Sent::Nothing, None) => format!("give a {what} for {host}: in {place}"),
         (Sent::Nothing, Some(why_none)) => {
             format!("give a {what} for {host} in {place}; {why_none}")

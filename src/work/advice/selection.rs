@@ -260,7 +260,10 @@ impl Required<'_> {
         }
         match (conflict.places.len(), offered.iter().max()) {
             (0, newest) => newest.map(|newest| format!("the newest version offered is {newest}")),
-            (1, _) => Some("change that constraint".to_owned()),
+            (1, None) => Some("change that constraint".to_owned()),
+            (1, Some(newest)) => Some(format!(
+                "change that constraint and others: the newest version offered is {newest}"
+            )),
             (_, Some(_)) => Some(format!(
                 "change several constraints, since no single change is enough; `lockctl why {provider}{}` \
                  lists them all",

@@ -7,7 +7,7 @@ use crate::project;
 use crate::project::roots::RootsError;
 use crate::report::Failure;
 use crate::run::unseen::some_of;
-use crate::workspace::{SpecialDirectory, WorkspaceError};
+use crate::workspace::{LockCause, SpecialDirectory, WorkspaceError};
 
 impl From<WorkspaceError> for Failure {
     fn from(error: WorkspaceError) -> Self {
@@ -89,13 +89,24 @@ fn help(error: &WorkspaceError) -> Option<String> {
         WorkspaceError::DanglingLink { .. } => {
             "remove the link, or create the file that it leads to"
         }
+        WorkspaceError::UnreadableLock {
+            cause: LockCause::Io(cause),
+            ..
+        } if cause.kind() == ErrorKind::PermissionDenied => "make it readable",
         WorkspaceError::UnreadableLock { .. } => {
-            "a lock file is a small regular file that can be read; restore it from version control"
+            "a lock file is a small regular file; restore it from version control"
         }
         // The command depends on what was typed.
         WorkspaceError::NoLock { .. } => return None,
-        // The cause says if it is the disk or a permission.
-        WorkspaceError::Unwritable { .. } => "nothing was written",
+        WorkspaceError::Unwritable { cause, .. } => match cause.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                "nothing was written; make the directory writable"
+            }
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                "nothing was written; make room on the disk"
+            }
+            _ => "nothing was written",
+        },
         WorkspaceError::TooLarge { .. } => {
             "nothing was written; report it to the operator of the registry"
         }
