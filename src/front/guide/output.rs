@@ -86,7 +86,10 @@ struct JsonPosition {
     line: u64,
 }
 
-/// Decodes an output. PowerShell writes UTF-16 with a byte order mark, and a log may hold bytes of anything.
+/// Number of bytes that show whether a text without a byte order mark is UTF-16.
+const SAMPLE_BYTES: usize = 4096;
+
+/// Decodes an output. PowerShell writes UTF-16, and a log may hold bytes of anything.
 pub(crate) fn decoded(bytes: &[u8]) -> String {
     let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes
@@ -95,10 +98,18 @@ pub(crate) fn decoded(bytes: &[u8]) -> String {
             .collect();
         String::from_utf16_lossy(&units)
     };
+    // Most characters of a message are ASCII, and in UTF-16 one of their two bytes is zero.
+    let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
+    let most_are_zero = |first: usize| {
+        let every_second = sample.iter().skip(first).step_by(2);
+        every_second.filter(|byte| **byte == 0).count() * 4 > sample.len()
+    };
     match bytes {
         [0xFF, 0xFE, text @ ..] => wide(text, u16::from_le_bytes),
         [0xFE, 0xFF, text @ ..] => wide(text, u16::from_be_bytes),
         [0xEF, 0xBB, 0xBF, text @ ..] => String::from_utf8_lossy(text).into_owned(),
+        _ if most_are_zero(1) => wide(bytes, u16::from_le_bytes),
+        _ if most_are_zero(0) => wide(bytes, u16::from_be_bytes),
         _ => String::from_utf8_lossy(bytes).into_owned(),
     }
 }

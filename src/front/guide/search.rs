@@ -61,7 +61,7 @@ pub(crate) fn page_named(word: &str) -> Option<&'static str> {
 }
 
 /// Returns true for a word that says nothing about a subject.
-fn is_common(word: &str) -> bool {
+pub(crate) fn is_common(word: &str) -> bool {
     WORDS.common.iter().any(|common| common == word)
 }
 

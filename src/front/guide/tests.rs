@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::known;
 use super::output::{ProgramMessage, decoded, messages};
 use super::recognised::{explain, untitled};
-use super::search::{names, search, words};
+use super::search::{names, page_named, search, words};
 use crate::diag::Severity;
 use crate::flavor::Flavor;
 
@@ -69,15 +69,21 @@ fn before_each_line(prefix: &str, text: &str) -> String {
 
 #[test]
 fn outputs_of_any_encoding_are_read() {
-    let wide = |unit: fn(u16) -> [u8; 2]| {
-        let text = format!("\u{feff}{BOXED}");
+    let wide = |unit: fn(u16) -> [u8; 2], mark: bool| {
+        let text = if mark {
+            format!("\u{feff}{BOXED}")
+        } else {
+            BOXED.to_owned()
+        };
         text.encode_utf16().flat_map(unit).collect::<Vec<u8>>()
     };
     for bytes in [
         BOXED.as_bytes().to_vec(),
         format!("\u{feff}{BOXED}").into_bytes(),
-        wide(u16::to_le_bytes),
-        wide(u16::to_be_bytes),
+        wide(u16::to_le_bytes, true),
+        wide(u16::to_be_bytes, true),
+        wide(u16::to_le_bytes, false),
+        wide(u16::to_be_bytes, false),
     ] {
         assert_eq!(messages(&decoded(&bytes)), [one_message()]);
     }
@@ -270,6 +276,26 @@ fn the_table_names_pages_and_rules_that_exist() {
             assert!(pages.contains(&**target), "{alias}: {target}");
         }
     }
+}
+
+#[test]
+fn words_lead_to_a_page() {
+    for (word, page) in [
+        ("checksum", "trust"),
+        ("Checksums", "trust"),
+        ("policy", "policy"),
+        ("min_age", "release-too-young"),
+        ("pin", "key-not-allowed"),
+        ("air gap", "mirror"),
+        ("airgap", "mirror"),
+        ("Air-Gapped", "mirror"),
+        ("init", "matrix"),
+        ("Exit-Codes", "exit-codes"),
+        ("platforms_incomplete", "platforms-incomplete"),
+    ] {
+        assert_eq!(page_named(word), Some(page), "{word}");
+    }
+    assert_eq!(page_named("checksums do not match"), None);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use clap::Args;
 
 use crate::diag::{Area, RULES, Rule, nearest};
-use crate::guide::search::{names, page_named, search};
+use crate::guide::search::{is_common, names, page_named, search};
 use crate::guide::{TOPICS, Topic};
 use crate::report::FINDINGS;
 use crate::report::{CommandResult, Failure, Look, ResultSubject, Sentence, TextBlock, json};
@@ -19,6 +19,9 @@ use crate::run::session::Session;
 
 /// The argument that means standard input.
 const STANDARD: &str = "-";
+
+/// Maximum number of names that are offered for one that is unknown.
+const MAX_OFFERED: usize = 6;
 
 /// Explain findings, topics, and errors of terraform and tofu
 #[derive(Clone, Debug, Args)]
@@ -111,10 +114,11 @@ fn named_pages(pages: Vec<&'static str>) -> CommandResult {
 /// Searches all pages for words; the answer is bad if no page has them.
 fn found_pages(words: &str) -> CommandResult {
     let rows = search(words);
-    let remark = match (rows.is_empty(), nearest(&words.to_lowercase(), names())) {
+    let remark = match (rows.is_empty(), meant(words).as_slice()) {
         (false, _) => "`lockctl explain NAME` shows a page".to_owned(),
-        (true, None) => "`lockctl explain` lists all topics and rules".to_owned(),
-        (true, Some(name)) => format!("did you mean {name}?"),
+        (true, []) => "`lockctl explain` lists all topics and rules".to_owned(),
+        (true, [name]) => format!("did you mean {name}?"),
+        (true, several) => format!("did you mean one of {}?", several.join(", ")),
     };
     CommandResult {
         exit: if rows.is_empty() { FINDINGS } else { 0 },
@@ -138,5 +142,48 @@ fn rule_row(rule: &'static Rule) -> json::RuleRow {
         topic: rule.area.title(),
         meaning: rule.meaning,
         page: None,
+    }
+}
+
+/// Returns the names that may be meant by one that is unknown: the nearest, else those that have the
+/// most words in common with it.
+fn meant(name: &str) -> Vec<&'static str> {
+    let name = name.to_lowercase();
+    if let Some(close) = nearest(&name, names()) {
+        return vec![close];
+    }
+    // No name is near in its spelling; names that share words are offered instead.
+    let words: Vec<&str> = name
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !is_common(word))
+        .collect();
+    let common = |other: &str| other.split('-').filter(|word| words.contains(word)).count();
+    let most = names().map(common).max().unwrap_or_default();
+    names()
+        .filter(|other| most > 0 && common(other) == most)
+        .take(MAX_OFFERED)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_may_be_meant_are_offered() {
+        assert_eq!(meant("provider-not-lockd"), ["provider-not-locked"]);
+        assert_eq!(meant("Provider-Not-Locked"), ["provider-not-locked"]);
+        assert_eq!(meant("locked provider"), ["provider-not-locked"]);
+        assert_eq!(meant("exit-code"), ["exit-codes"]);
+        assert_eq!(
+            meant("project"),
+            ["project-file", "project-invalid", "project-odd"]
+        );
+        assert_eq!(
+            meant("platforms"),
+            ["platforms-incomplete", "platforms-unattributed"]
+        );
+        assert!(meant("").is_empty() && meant("quux").is_empty());
+        assert!(meant("why is it not chosen").is_empty());
     }
 }
