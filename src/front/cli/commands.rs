@@ -254,6 +254,7 @@ impl CommandLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::platforms::PlatformArg;
 
     #[test]
     fn the_definition_is_sound() {
@@ -409,5 +410,28 @@ mod tests {
         }
         let line = "lockctl --format sarif verify".split(' ');
         assert!(CommandLine::read(line.map(OsString::from)).is_ok());
+    }
+
+    #[test]
+    fn platforms_may_be_repeated_or_listed() {
+        let line = [
+            "lockctl",
+            "lock",
+            "--platform",
+            "linux_amd64,common",
+            "--platform",
+            "all",
+        ];
+        let CommandArgs::Lock(lock) = CommandLine::read(line.map(OsString::from))
+            .expect("valid")
+            .command
+        else {
+            panic!("lock was typed")
+        };
+        let named = PlatformArg::Named("linux_amd64".parse().expect("valid"));
+        assert_eq!(
+            lock.options.platforms.platforms,
+            [named, PlatformArg::Common, PlatformArg::All]
+        );
     }
 }

@@ -283,6 +283,24 @@ mod tests {
     }
 
     #[test]
+    fn a_failure_shows_causes_and_help() {
+        let failure = Failure::new("it failed")
+            .because("first")
+            .because("second")
+            .help("try again");
+        check(
+            TextBlock::Failure(failure),
+            snapbox::str![[r#"
+error: it failed
+  cause: first
+  cause: second
+  help: try again
+
+"#]],
+        );
+    }
+
+    #[test]
     fn lists_in_one_cell_are_kept_apart() {
         const COLUMNS: &[Column] = &[Column::Key("A"), Column::Joined("B")];
         let row = |root: &str, cells: [&str; 2]| Row::new(root, cells.map(Cell::from));

@@ -249,6 +249,32 @@ error[lock-missing]: There is none
     }
 
     #[test]
+    fn both_places_of_a_duplicate_are_shown() {
+        let text = b"# one\nprovider \"a\" {\n}\n\n\nprovider \"a\" {\n}\n";
+        check(
+            text,
+            |file| {
+                Diagnostic::error("duplicate-provider", "Duplicate provider lock")
+                    .at(file, Span::new(25, 37), "locked again")
+                    .see(file, Span::new(6, 18), "first locked here")
+                    .help("delete one of the two blocks")
+            },
+            snapbox::str![[r#"
+error[duplicate-provider]: Duplicate provider lock
+ --> .terraform.lock.hcl:6:1
+  |
+2 | provider "a" {
+  | ------------ first locked here
+...
+6 | provider "a" {
+  | ^^^^^^^^^^^^ locked again
+  |
+  = help: delete one of the two blocks
+"#]],
+        );
+    }
+
+    #[test]
     fn bytes_that_are_no_text_move_nothing() {
         check(
             b"# \xff\xfe \x1b[31m\nversion = 3",
