@@ -84,6 +84,12 @@ pub enum GraphLanguage {
     Svg,
 }
 
+/// Maximum number of arrows that Mermaid draws unless its settings say otherwise.
+const MERMAID_EDGES: usize = 500;
+
+/// Maximum number of characters that Mermaid reads unless its settings say otherwise.
+const MERMAID_CHARS: usize = 50_000;
+
 /// Maximum number of arrows of a picture: more cannot be followed.
 const SVG_EDGES: usize = 400;
 
@@ -117,12 +123,28 @@ impl Graph {
         self.nodes.is_empty()
     }
 
-    /// Says why the graph is not drawn in a language, if it is not.
+    /// Says why the graph is not drawn in a language, or not by a program with its default settings.
     #[must_use]
     pub fn too_large(&self, language: GraphLanguage) -> Option<String> {
         let count = self.edges.len();
-        (language == GraphLanguage::Svg && count > SVG_EDGES)
-            .then(|| format!("a picture has at most {SVG_EDGES} arrows; these are {count}"))
+        match language {
+            GraphLanguage::Svg if count > SVG_EDGES => Some(format!(
+                "a picture has at most {SVG_EDGES} arrows; these are {count}"
+            )),
+            GraphLanguage::Mermaid if count > MERMAID_EDGES => Some(format!(
+                "Mermaid draws {MERMAID_EDGES} arrows unless it is configured otherwise; these are {count}"
+            )),
+            GraphLanguage::Mermaid => {
+                // Counted as it is written: what is escaped is longer than it looks.
+                let chars = mermaid(self).chars().count();
+                (chars > MERMAID_CHARS).then(|| {
+                    format!(
+                        "Mermaid reads {MERMAID_CHARS} characters unless it is configured otherwise; these are {chars}"
+                    )
+                })
+            }
+            GraphLanguage::Dot | GraphLanguage::Svg => None,
+        }
     }
 }
 
@@ -131,12 +153,13 @@ impl Graph {
 /// # Errors
 /// What the writer says.
 pub fn render(out: &mut dyn Write, graph: &Graph, language: GraphLanguage) -> io::Result<()> {
-    if graph.is_empty() || graph.too_large(language).is_some() {
+    if graph.is_empty() {
         return Ok(());
     }
     let text = match language {
         GraphLanguage::Mermaid => mermaid(graph),
         GraphLanguage::Dot => dot(graph),
+        GraphLanguage::Svg if graph.too_large(language).is_some() => return Ok(()),
         GraphLanguage::Svg => html::graph_svg(graph),
     };
     out.write_all(text.as_bytes())

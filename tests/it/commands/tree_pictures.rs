@@ -163,6 +163,8 @@ digraph lockctl {
 "#]]
         .raw(),
     );
+    let outcome = lab.run(&["tree", "--format", "mermaid", "-v"]);
+    outcome.stderr_has("Mermaid draws 500 arrows");
 }
 
 /// Sources and names that would end a quoted text, begin a line, or mean something to who draws.
