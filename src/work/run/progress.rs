@@ -18,9 +18,6 @@ use crate::world::{Env, Stream};
 /// Frames of the bar per second.
 const FRAMES: u8 = 10;
 
-/// The line while bytes arrive: up to 70 columns before the bar, with five-digit counts and sizes of GiB.
-const DOWNLOADS: &str = "{msg}, {binary_bytes} of {binary_total_bytes}, {eta} left {wide_bar}";
-
 /// Spells a length in decimal units, as downloads are measured.
 pub(crate) fn size(bytes: u64) -> String {
     DecimalBytes(bytes).to_string()
@@ -35,13 +32,15 @@ enum ProgressOutput<'a> {
     Nothing,
     Requests(Mutex<&'a mut (dyn Write + Send)>),
     Events(Mutex<&'a mut (dyn Write + Send)>),
-    /// The bar, once something happens.
-    Bar(OnceLock<Box<Bar>>),
+    /// The width of the terminal, and the bar once something happens.
+    Bar(Option<usize>, OnceLock<Box<Bar>>),
 }
 
 /// One bar over all downloads.
 struct Bar {
     bar: ProgressBar,
+    /// The layout once bytes arrive.
+    style: &'static str,
     counts: Mutex<DownloadCounts>,
 }
 
@@ -65,7 +64,7 @@ impl<'a> Progress<'a> {
             ProgressOutput::Requests(Mutex::new(out))
         } else if env.terminal(Stream::Stderr) && !options.quiet && options.format == Format::Human
         {
-            ProgressOutput::Bar(OnceLock::new())
+            ProgressOutput::Bar(env.columns(Stream::Stderr), OnceLock::new())
         } else {
             ProgressOutput::Nothing
         };
@@ -91,13 +90,16 @@ impl<'a> Progress<'a> {
                     let _ = json::render_event(*stdout, event).and_then(|()| stdout.flush());
                 }
             }
-            ProgressOutput::Bar(bar) => bar.get_or_init(Box::default).observe(event),
+            ProgressOutput::Bar(columns, bar) => {
+                bar.get_or_init(|| Box::new(Bar::new(*columns)))
+                    .observe(event);
+            }
         }
     }
 
     /// Takes the bar away.
     pub(crate) fn finish(&self) {
-        if let ProgressOutput::Bar(bar) = &self.shown
+        if let ProgressOutput::Bar(_, bar) = &self.shown
             && let Some(bar) = bar.get()
         {
             // Results follow on a clean line.
@@ -106,18 +108,17 @@ impl<'a> Progress<'a> {
     }
 }
 
-impl Default for Bar {
-    fn default() -> Self {
+impl Bar {
+    fn new(columns: Option<usize>) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(FRAMES));
         bar.set_style(ProgressStyle::with_template("{wide_msg}").expect("a sound template"));
         Self {
             bar,
+            style: style(columns),
             counts: Mutex::default(),
         }
     }
-}
 
-impl Bar {
     fn observe(&self, event: &Event<'_>) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
@@ -139,7 +140,7 @@ impl Bar {
                 self.count(&counts);
                 self.bar.set_length(counts.total);
                 if counts.begun.len() == 1 {
-                    let style = ProgressStyle::with_template(DOWNLOADS).expect("a sound template");
+                    let style = ProgressStyle::with_template(self.style).expect("a sound template");
                     self.bar.set_style(style.progress_chars("=> "));
                     // The time before the first download does not count for the rate.
                     self.bar.reset();
@@ -158,6 +159,19 @@ impl Bar {
         let many = counts.begun.len().max(counts.finished);
         let text = format!("packages: {} of {many}", counts.finished);
         self.bar.set_message(text);
+    }
+}
+
+/// Returns the layout of the line while bytes arrive, for the width of the terminal.
+fn style(columns: Option<usize>) -> &'static str {
+    // With five-digit counts and sizes of GiB the words alone have 58 columns and with the time left 70, with the rate
+    // as well 84, and the terminal would break them.
+    match columns {
+        Some(..60) => "{msg}, {binary_bytes} of {binary_total_bytes}",
+        Some(60..96) => "{msg}, {binary_bytes} of {binary_total_bytes}, {eta} left {wide_bar}",
+        None | Some(96..) => {
+            "{msg}, {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left {wide_bar}"
+        }
     }
 }
 
