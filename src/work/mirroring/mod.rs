@@ -168,6 +168,18 @@ impl Command for MirrorArgs {
         result
     }
 
+    fn check(&self, _: &Options) -> Result<(), String> {
+        let is_root_of_that_name = self.roots.roots.iter().any(|typed| typed == "also");
+        if self.unpacked == Some(UnpackedArg::Only) && is_root_of_that_name {
+            return Err(
+                "the value of '--unpacked' needs '=': write '--unpacked=also', or './also' for a root of that \
+                 name"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::of_all(result, self.extent(), look)
     }

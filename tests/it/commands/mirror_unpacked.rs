@@ -252,6 +252,19 @@ fn old_temporary_files_and_directories_are_removed() {
     assert_eq!(tree(&lab.path("m")), right);
 }
 
+/// A value without `=` would be a root.
+#[test]
+fn the_value_of_the_option_is_not_taken_for_a_root() {
+    let (_registry, lab) = locked();
+    let outcome = mirror(&lab, &["--unpacked", "also"]).exits(2);
+    let error = "error: the value of '--unpacked' needs '=': write '--unpacked=also', or './also' for a root of that name\n";
+    assert!(outcome.stderr.starts_with(error), "{}", outcome.stderr);
+    assert!(tree(&lab.path("m")).is_empty());
+    let copied = lab.read(LOCK);
+    lab.write(&format!("also/{LOCK}"), copied);
+    assert_exit(&mirror(&lab, &[TWO, &["--unpacked", "./also"]].concat()), 0);
+}
+
 #[test]
 fn a_download_that_breaks_off_leaves_no_directory() {
     let (registry, lab) = locked();
