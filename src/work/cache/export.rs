@@ -125,7 +125,8 @@ fn signer(args: &ExportArgs, world: World<'_>) -> Result<Option<FactSigner>, Fai
 
 /// Reads what the lock files of roots record; `None` if none is named.
 ///
-/// # Errors With the result of a run that cannot read one of them: without it, facts would be lost.
+/// # Errors
+/// With the result of a run that cannot read one of them: without it, facts would be lost.
 fn recorded(
     session: &Session<'_>,
     args: &ExportArgs,
@@ -202,11 +203,20 @@ impl<'s> ExportParts<'s> {
     fn with_needed(mut self, stated: &'s Export, recorded: &RecordedHashes) -> Self {
         // Its lines stay as they are (`store` rules 4.4), so that all machines write the same file: one zip may
         // be known under several names.
-        let facts = stated.facts.iter().filter(|fact| recorded.needs(fact));
-        self.facts.extend(facts.map(|fact| (&fact.zh, fact)));
-        let releases = stated.releases.iter().filter(|it| recorded.locks(it));
-        self.releases
-            .extend(releases.map(|it| ((&it.provider, &it.version), it)));
+        self.facts.extend(
+            stated
+                .facts
+                .iter()
+                .filter(|fact| recorded.needs(fact))
+                .map(|fact| (&fact.zh, fact)),
+        );
+        self.releases.extend(
+            stated
+                .releases
+                .iter()
+                .filter(|release| recorded.locks(release))
+                .map(|release| ((&release.provider, &release.version), release)),
+        );
         for (zh, info) in &stated.contents {
             if self.facts.contains_key(zh) {
                 self.contents.insert(zh.clone(), info.clone());

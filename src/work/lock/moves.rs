@@ -48,14 +48,16 @@ pub(super) struct NamedInRoots {
 impl Moves {
     /// Keeps the versions of some providers, and leaves all other entries alone.
     pub(crate) fn kept(providers: &[TypedAddr]) -> Self {
-        let named = providers.iter().map(|addr| NamedProvider {
-            addr: addr.clone(),
-            version: None,
-        });
         Self {
             goal: Goal::Keep,
             others: None,
-            named: named.collect(),
+            named: providers
+                .iter()
+                .map(|addr| NamedProvider {
+                    addr: addr.clone(),
+                    version: None,
+                })
+                .collect(),
             min_age: None,
         }
     }

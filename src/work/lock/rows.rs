@@ -66,11 +66,6 @@ pub(super) fn entry(
             dates: StatedDate::all(&release.dates),
             old_enough_at: advice::age::until(release).map(timestamp),
         });
-    let dropped = outcome.dropped.hashes.iter();
-    let dropped = dropped.map(|(hash, platforms)| DroppedHash {
-        hash: hash.clone(),
-        platforms: names(platforms),
-    });
     LockedProvider {
         provider: outcome.provider.clone(),
         version: outcome.version.clone(),
@@ -80,7 +75,15 @@ pub(super) fn entry(
         constraints: entry.constraints.clone(),
         hashes,
         replaced: replaced(outcome),
-        dropped: dropped.collect(),
+        dropped: outcome
+            .dropped
+            .hashes
+            .iter()
+            .map(|(hash, platforms)| DroppedHash {
+                hash: hash.clone(),
+                platforms: names(platforms),
+            })
+            .collect(),
         signers: signers.collect(),
         hashed_platforms: outcome.computed.len(),
         dates: dates.map(StatedDate::all).unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! Places whose constraints exclude a version.
 
 use crate::diag::{FileId, Span, Texts};
-use crate::report::json::{FilePlace, HoldingPlace};
+use crate::report::json::{FilePosition, HoldingPlace};
 use crate::requirement::Requirement;
 use crate::version::Constraints;
 
@@ -21,7 +21,7 @@ pub(crate) fn recorded(
     constraints: &Constraints,
 ) -> HoldingPlace {
     HoldingPlace {
-        place: FilePlace::new(file, span, texts),
+        place: FilePosition::new(file, span, texts),
         constraints: constraints.to_string(),
         module: None,
     }
@@ -29,7 +29,7 @@ pub(crate) fn recorded(
 
 /// Names a place with what it demands, as in `"~> 1.0" at main.tf:3`.
 pub(crate) fn in_words(place: &HoldingPlace) -> String {
-    let (FilePlace { file, line, .. }, constraints) = (&place.place, &place.constraints);
+    let (FilePosition { file, line, .. }, constraints) = (&place.place, &place.constraints);
     let text = format!("\"{constraints}\" at {file}:{line}");
     match place.module.as_deref() {
         None | Some("") => text,

@@ -58,9 +58,12 @@ impl SeenProvider {
                 MemoryState::Unknown
             };
         };
-        let mut entries = self.entries.values();
-        if entries.clone().any(|entry| !entry.steps_down.is_empty()) {
-            return if entries.any(|entry| entry.is_accepted) {
+        if self
+            .entries
+            .values()
+            .any(|entry| !entry.steps_down.is_empty())
+        {
+            return if self.entries.values().any(|entry| entry.is_accepted) {
                 MemoryState::Accepted
             } else {
                 MemoryState::Changed

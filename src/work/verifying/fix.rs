@@ -10,7 +10,7 @@ use crate::world::{Disk, Replaced};
 
 /// The repairs of one root, with what was written.
 pub(crate) struct Fixed {
-    /// What was planned; repairs of other files are added.
+    /// The planned repairs; those of other files are added.
     pub(crate) plan: FixPlan,
     /// The root with what was written; `None` if nothing was.
     root: Option<Arc<Root>>,

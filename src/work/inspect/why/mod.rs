@@ -16,7 +16,8 @@ use crate::driver;
 use crate::module_config::SourcePlace;
 use crate::report::graph::Graph;
 use crate::report::json::{
-    ComputedModule, ExplainedProvider, FilePlace, Overridden, Provider, RequiringPlace, RootStatus,
+    ComputedModule, ExplainedProvider, FilePosition, Overridden, Provider, RequiringPlace,
+    RootStatus,
 };
 use crate::report::{CommandResult, Look, RootResult, Sentence, TextBlock};
 use crate::requirement::{PathStep, Requirement, RequirementOrigin};
@@ -193,13 +194,13 @@ fn computed_modules(places: &[&Requirement], loaded: &Loaded) -> Vec<ComputedMod
 }
 
 fn requiring(place: &Requirement, overridden: &OverriddenPlaces, texts: &Texts) -> RequiringPlace {
-    let at = FilePlace::new(place.file, place.span, texts);
+    let at = FilePosition::new(place.file, place.span, texts);
     // Of a state no byte is shown: it may hold secrets.
     let is_shown = place.origin != RequirementOrigin::State;
     let replaced = overridden.by(place).iter().map(|replaced| {
         let SourcePlace { file, span } = replaced.place;
         Overridden {
-            place: FilePlace::new(file, span, texts),
+            place: FilePosition::new(file, span, texts),
             constraints: replaced.constraints.clone(),
         }
     });

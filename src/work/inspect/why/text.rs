@@ -6,7 +6,8 @@ use crate::addr::ProviderAddr;
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::json::{
-    ComputedModule, ExplainedProvider, FilePlace, Overridden, PlaceKind, Provider, RequiringPlace,
+    ComputedModule, ExplainedProvider, FilePosition, Overridden, PlaceKind, Provider,
+    RequiringPlace,
 };
 use crate::report::{
     self, Column, Look, RootNames, RootResult, Row, Sentence, Table, TextBlock, Tone, reading,
@@ -312,7 +313,7 @@ fn kind(place: &RequiringPlace) -> String {
         PlaceKind::State => "resource of the state",
     };
     let at = |replaced: &Overridden| {
-        let FilePlace { file, line, column } = &replaced.place;
+        let FilePosition { file, line, column } = &replaced.place;
         let at = format!("{file}:{line}:{column}");
         match &replaced.constraints {
             Some(constraints) => format!("{constraints} at {at}"),
@@ -322,7 +323,14 @@ fn kind(place: &RequiringPlace) -> String {
     if place.overrides.is_empty() {
         kind.to_owned()
     } else {
-        let replaced = Vec::from_iter(place.overrides.iter().map(at));
-        format!("{kind}, in place of {}", replaced.join(" and "))
+        format!(
+            "{kind}, in place of {}",
+            place
+                .overrides
+                .iter()
+                .map(at)
+                .collect::<Vec<_>>()
+                .join(" and ")
+        )
     }
 }

@@ -276,8 +276,11 @@ impl<'a> Overview<'a> {
     ) -> impl Iterator<Item = (&str, &'a ShownProvider, LockCell<'a>)> {
         let provider = self.providers[column];
         self.roots.iter().filter_map(move |row| {
-            let mut locked = row.root.locked.iter();
-            let entry = locked.find(|entry| entry.provider == *provider)?;
+            let entry = row
+                .root
+                .locked
+                .iter()
+                .find(|entry| entry.provider == *provider)?;
             Some((&*row.name, entry, row.cells[column]?))
         })
     }

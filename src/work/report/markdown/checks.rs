@@ -98,8 +98,12 @@ fn causes(roots: &[RootRow<'_>], folds: &[Fold], screen: Screen) -> (Piece, Piec
 fn row(roots: &[RootRow<'_>], fold: &Fold, own: &[FindingIndex]) -> Row {
     let finding = |at: &FindingIndex| &roots[at.root].findings[at.finding];
     let texts = |pick: &dyn Fn(&FindingRow) -> Option<String>| -> Vec<String> {
-        let texts: BTreeSet<String> = own.iter().filter_map(|at| pick(finding(at))).collect();
-        texts.iter().map(|text| cut(text)).collect()
+        own.iter()
+            .filter_map(|at| pick(finding(at)))
+            .collect::<BTreeSet<_>>()
+            .iter()
+            .map(|text| cut(text))
+            .collect()
     };
     let mut what = vec![cut(&fold.title)];
     let first = finding(&fold.members[0]);
@@ -144,9 +148,13 @@ fn advice(folds: &[Fold]) -> Piece {
     let items = grouped(helps).into_iter().map(|(help, folds)| {
         let rules: BTreeSet<&str> = folds.iter().map(|fold| fold.rule).collect();
         let rules: Vec<String> = rules.into_iter().map(code).collect();
-        let help: Vec<String> = help.lines().map(|line| prose(&cut(line))).collect();
+        let help = help
+            .lines()
+            .map(|line| prose(&cut(line)))
+            .collect::<Vec<_>>()
+            .join("<br>");
         WholeText {
-            text: format!("- {}: {}\n", rules.join(", "), help.join("<br>")),
+            text: format!("- {}: {help}\n", rules.join(", ")),
             rank: Reverse((Some(reading::tone(folds[0].severity)), 0)),
         }
     });
@@ -167,9 +175,12 @@ fn clean(roots: &[RootRow<'_>]) -> Piece {
         return Piece::default();
     }
     let summary = format!("{} clean", counted(names.len(), "root"));
-    let names = first_names(names.iter().map(|name| cut(name)), MAX_CLEAN);
-    let names: Vec<String> = names.iter().map(|name| code(name)).collect();
-    folded(&summary, Piece::fixed(format!("{}\n\n", names.join(", "))))
+    let list = first_names(names.iter().map(|name| cut(name)), MAX_CLEAN)
+        .iter()
+        .map(|name| code(name))
+        .collect::<Vec<_>>()
+        .join(", ");
+    folded(&summary, Piece::fixed(format!("{list}\n\n")))
 }
 
 /// Folds a part, unless nothing is in it.

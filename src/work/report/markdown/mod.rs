@@ -162,10 +162,12 @@ fn cell(column: Column, at: usize, fact: &SharedRow, screen: Screen) -> String {
                 .collect::<Vec<_>>()
                 .join("<br>")
         }
-        (Column::Sentence(_), ..) => {
-            let parts: Vec<String> = cell.parts.iter().map(|part| escaped(part)).collect();
-            parts.join("<br>")
-        }
+        (Column::Sentence(_), ..) => cell
+            .parts
+            .iter()
+            .map(|part| escaped(part))
+            .collect::<Vec<_>>()
+            .join("<br>"),
         _ if text.is_empty() => text,
         (_, Some(url), _) => format!("[{}]({url})", code(&text)),
         _ => code(&text),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::FilePlace;
+use super::FilePosition;
 use crate::diag::Texts;
 use crate::effective::{EffectiveAttribute, EffectiveBlock, EffectiveModule};
 use crate::module_config::SourcePlace;
@@ -32,7 +32,7 @@ pub struct ConfiguredBlockRow {
     pub labels: Vec<String>,
     /// The place of the header.
     #[serde(flatten)]
-    pub place: FilePlace,
+    pub place: FilePosition,
     /// Remarks on it, as the reason why a dynamic block was not expanded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -53,10 +53,10 @@ pub struct ConfiguredArgumentRow {
     pub value: String,
     /// The place of the name.
     #[serde(flatten)]
-    pub place: FilePlace,
+    pub place: FilePosition,
     /// The places of the arguments that it replaces; absent if it replaces none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub overrides: Vec<FilePlace>,
+    pub overrides: Vec<FilePosition>,
 }
 
 impl ConfiguredModuleRow {
@@ -109,6 +109,6 @@ impl ConfiguredArgumentRow {
     }
 }
 
-fn place(place: SourcePlace, texts: &Texts) -> FilePlace {
-    FilePlace::new(place.file, place.span, texts)
+fn place(place: SourcePlace, texts: &Texts) -> FilePosition {
+    FilePosition::new(place.file, place.span, texts)
 }

@@ -36,7 +36,7 @@ pub use module::{ModuleKind, ModuleRow, RequiredProviderRow, shown_dir};
 pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionState};
 pub use package::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
 pub use place::{
-    ComputedModule, ExplainedProvider, FilePlace, Overridden, PlaceKind, RequiringPlace,
+    ComputedModule, ExplainedProvider, FilePosition, Overridden, PlaceKind, RequiringPlace,
 };
 pub use provider::{
     BesidePackages, CheckedProvider, ComputedHash, DroppedHash, LockedHash, LockedProvider,

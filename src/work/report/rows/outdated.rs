@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{FilePlace, StatedDate};
+use super::{FilePosition, StatedDate};
 use crate::addr::ProviderAddr;
 use crate::version::{Constraints, Upgrade, Version, VersionStep, step};
 
@@ -98,7 +98,7 @@ pub enum VersionState {
 pub struct HoldingPlace {
     /// The file, the line and the column.
     #[serde(flatten)]
-    pub place: FilePlace,
+    pub place: FilePosition,
     /// The constraints that are written there.
     pub constraints: String,
     /// The address of the module that it is in, as in `module.network`; empty for the root module; null for

@@ -76,8 +76,8 @@ pub struct RequiringPlace {
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct FilePlace {
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "FilePlace"))]
+pub struct FilePosition {
     /// The path of the file.
     pub file: String,
     /// The line, from 1.
@@ -92,13 +92,13 @@ pub struct FilePlace {
 pub struct Overridden {
     /// The file, the line and the column.
     #[serde(flatten)]
-    pub place: FilePlace,
+    pub place: FilePosition,
     /// The constraints that no longer count, as written; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constraints: Option<String>,
 }
 
-impl FilePlace {
+impl FilePosition {
     /// Finds the beginning of a range of text.
     #[must_use]
     pub fn new(file: FileId, span: Span, texts: &Texts) -> Self {
