@@ -82,10 +82,7 @@ fn failures(checked: &Checked<'_>) -> Piece {
 
 /// Shows causes as a table, and the sentences of findings that have no common one below it.
 fn causes(roots: &[RootRow<'_>], folds: &[Fold], screen: Screen) -> (Piece, Piece) {
-    let rows = folds.iter().flat_map(|fold| {
-        let by_root = fold.by_root().into_iter();
-        by_root.map(|own| row(roots, fold, own)).collect::<Vec<_>>()
-    });
+    let rows = folds.iter().flat_map(|fold| rows(roots, fold));
     let causes = Table::new(COLUMNS, rows).at_most(MAX_CAUSES);
     let facts = facts(&causes);
     (
@@ -94,19 +91,11 @@ fn causes(roots: &[RootRow<'_>], folds: &[Fold], screen: Screen) -> (Piece, Piec
     )
 }
 
-/// Describes the findings of one cause in a root.
-fn row(roots: &[RootRow<'_>], fold: &Fold, own: &[FindingIndex]) -> Row {
+/// Describes the findings of one cause, a row for each root.
+fn rows(roots: &[RootRow<'_>], fold: &Fold) -> Vec<Row> {
     let finding = |at: &FindingIndex| &roots[at.root].findings[at.finding];
-    let texts = |pick: &dyn Fn(&FindingRow) -> Option<String>| -> Vec<String> {
-        own.iter()
-            .filter_map(|at| pick(finding(at)))
-            .collect::<BTreeSet<_>>()
-            .iter()
-            .map(|text| cut(text))
-            .collect()
-    };
-    let mut what = vec![cut(&fold.title)];
     let first = finding(&fold.members[0]);
+    let mut what = vec![cut(&fold.title)];
     if fold
         .members
         .iter()
@@ -114,30 +103,40 @@ fn row(roots: &[RootRow<'_>], fold: &Fold, own: &[FindingIndex]) -> Row {
     {
         what.extend(first.detail.iter().map(|detail| cut(detail)));
     }
-    let mut titles = texts(&|finding| Some(finding.title.clone()));
-    if diag::named(fold.rule).together.is_some() {
-        titles.clear();
-    }
-    titles.retain(|title| !fold.title.starts_with(title));
-    let mut places = texts(&|finding| finding.place());
+    let by_root = fold.by_root();
+    let has_common_title = diag::named(fold.rule).together.is_some();
     // The names of several roots say as much as the places in their files.
-    if fold.root_count() > 1 && first.title != fold.title {
-        places.clear();
-    }
-    Row {
-        tone: Some(reading::tone(fold.severity)),
-        details: titles,
-        ..Row::new(
-            &roots[own[0].root].path,
-            [
-                fold.severity.name().into(),
-                fold.rule.into(),
-                texts(&|finding| finding.provider.clone()).into(),
-                what.into(),
-                places.into(),
-            ],
-        )
-    }
+    let has_places = by_root.len() == 1 || first.title == fold.title;
+    let row = |own: &[FindingIndex]| {
+        let texts = |pick: &dyn Fn(&FindingRow) -> Option<String>| -> Vec<String> {
+            own.iter()
+                .filter_map(|at| pick(finding(at)))
+                .collect::<BTreeSet<_>>()
+                .iter()
+                .map(|text| cut(text))
+                .collect()
+        };
+        let title = |finding: &FindingRow| {
+            let is_shown = has_common_title || fold.title.starts_with(&finding.title);
+            (!is_shown).then(|| finding.title.clone())
+        };
+        let place = |finding: &FindingRow| finding.place().filter(|_| has_places);
+        Row {
+            tone: Some(reading::tone(fold.severity)),
+            details: texts(&title),
+            ..Row::new(
+                &roots[own[0].root].path,
+                [
+                    fold.severity.name().into(),
+                    fold.rule.into(),
+                    texts(&|finding| finding.provider.clone()).into(),
+                    what.clone().into(),
+                    texts(&place).into(),
+                ],
+            )
+        }
+    };
+    by_root.into_iter().map(row).collect()
 }
 
 /// Says what to do about causes; a help that several share is shown once.
