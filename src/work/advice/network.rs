@@ -289,3 +289,65 @@ fn token_place(host: &Hostname) -> String {
     let encoded = host.ascii().replace('-', "__").replace('.', "_");
     format!("TF_TOKEN_{encoded}")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::sources::About;
+
+    #[track_caller]
+    fn check(place: SourceLocation, fault: SourceFault, wanted: &str) {
+        let error = SourceError {
+            place,
+            about: About::Source,
+            fault: Arc::new(fault),
+        };
+        let advice = source(&error, Flavor::Terraform1_15);
+        assert_eq!(advice.as_deref(), Some(wanted));
+    }
+
+    #[test]
+    fn a_withheld_secret_has_the_reason_of_its_source() {
+        let withheld = || {
+            SourceFault::Unauthorized(Unauthorized {
+                host: "a.example".to_owned(),
+                url: "http://a.example/".parse().expect("valid"),
+                status: 401,
+                sent: Sent::Withheld,
+                stated: None,
+                why_none: None,
+            })
+        };
+        let mirror = "https://a.example/".parse().expect("valid");
+        check(
+            SourceLocation::NetworkMirror(Box::new(mirror)),
+            withheld(),
+            "a token is sent to the host of the mirror only, not to where it redirects",
+        );
+        let host = "a.example".parse().expect("valid");
+        check(
+            SourceLocation::Registry(host),
+            withheld(),
+            "tokens are sent over https only, and only to the origin that the host names for its registry",
+        );
+        let repository = "a.example/demo".parse().expect("valid");
+        check(
+            SourceLocation::Repository(repository),
+            withheld(),
+            "a password is sent to the registry only, and to a place for tokens on a host of its domain",
+        );
+    }
+
+    #[test]
+    fn a_provider_of_old_protocols_has_advice() {
+        let host = "a.example".parse().expect("valid");
+        let fault = SourceFault::Protocol {
+            spoken: vec!["4.0".to_owned()],
+            newest: None,
+        };
+        let wanted = "no version of it supports plugin protocol 5 or 6";
+        check(SourceLocation::Registry(host), fault, wanted);
+    }
+}

@@ -131,3 +131,36 @@ fn help(error: &WorkspaceError) -> Option<String> {
     };
     Some(help.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_says_what_the_system_lacks() {
+        for (kind, unwritable, unreadable) in [
+            (
+                ErrorKind::PermissionDenied,
+                "nothing was written; make the directory writable",
+                "make it readable",
+            ),
+            (
+                ErrorKind::StorageFull,
+                "nothing was written; make room on the disk",
+                "a lock file is a small regular file; restore it from version control",
+            ),
+            (
+                ErrorKind::Interrupted,
+                "nothing was written",
+                "a lock file is a small regular file; restore it from version control",
+            ),
+        ] {
+            let (path, cause) = ("a".into(), kind.into());
+            let error = WorkspaceError::Unwritable { path, cause };
+            assert_eq!(help(&error).as_deref(), Some(unwritable), "{kind}");
+            let (path, cause) = ("a".into(), LockCause::Io(kind.into()));
+            let error = WorkspaceError::UnreadableLock { path, cause };
+            assert_eq!(help(&error).as_deref(), Some(unreadable), "{kind}");
+        }
+    }
+}

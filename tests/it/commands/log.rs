@@ -378,4 +378,6 @@ fn a_repository_is_read_once_for_all_roots() {
         "the repository, its commits, and the versions"
     );
     own.lacks("4.0.0");
+    let (_, trace) = self::traced(repo.path(), &["log", "./a", "-n", "9"]);
+    assert!(trace.contains("--max-count=38"), "{trace}");
 }
