@@ -102,19 +102,16 @@ fn entries(roots: &[RootResult], tense: Tense, is_quiet: bool, look: Look) -> Ta
         let (Some(flavor), Some(_)) = (root.flavor, &root.verdict) else {
             continue;
         };
+        let is_changing = root.changed == Some(true);
         // Where nothing would change there is nothing that would happen.
-        let tense = match root.changed {
-            Some(true) => tense,
-            _ => Tense::Done,
-        };
+        let tense = if is_changing { tense } else { Tense::Done };
         let converted = root.lock().and_then(|lock| lock.converted.as_deref());
         let converted = converted.unwrap_or_default();
         for row in locked(root) {
             let became = converted
                 .iter()
                 .any(|entry| entry.to.as_ref() == Some(&row.provider));
-            let is_shown =
-                are_all_shown || root.changed == Some(true) && (became || is_changed(row));
+            let is_shown = are_all_shown || is_changing && (became || is_changed(row));
             if !is_shown || is_quiet && row.replaced.is_empty() {
                 continue;
             }
@@ -124,10 +121,9 @@ fn entries(roots: &[RootResult], tense: Tense, is_quiet: bool, look: Look) -> Ta
             let mut cells = cells(row, name(&row.provider), became, tense).to_vec();
             cells.push(signers(row, &mut named_keys).into());
             let shown = Row {
-                root: root.path.clone(),
                 cells,
-                tone: None,
                 details: details(row, look),
+                ..Row::new(&root.path, [])
             };
             rows.push(((&row.provider, &row.version), shown));
         }

@@ -288,12 +288,10 @@ impl<'r, 'a> LogRun<'r, 'a> {
 
     /// Lists every lock file of the repository.
     fn whole_repository(&mut self) -> Result<(), Failure> {
-        let Some(found) = self.repositories.first() else {
+        if self.repositories.is_empty() {
             return Ok(());
-        };
-        let (commits, contents) = VersionContents::of_history(&found.git, self.most, |_| true)
-            .map_err(|error| failure(&error))?;
-        self.is_cut |= self.most.is_some_and(|most| commits.len() >= most);
+        }
+        let (commits, contents) = self.commits(0, |_| true)?;
         let files = git::files(&commits);
         let histories = files.into_iter().map(|(path, own)| {
             let dir = path
@@ -343,18 +341,16 @@ impl<'r, 'a> LogRun<'r, 'a> {
                 }
                 is_wanted
             };
-            let git = &self.repositories[index].git;
-            let (commits, contents) = match VersionContents::of_history(git, self.most, is_wanted) {
+            let (commits, contents) = match self.commits(index, is_wanted) {
                 Ok(read) => read,
-                Err(error) => {
+                Err(failure) => {
                     for mut result in own {
-                        result.fail(failure(&error));
+                        result.fail(failure.clone());
                         self.roots.results.push(result);
                     }
                     continue;
                 }
             };
-            self.is_cut |= self.most.is_some_and(|most| commits.len() >= most);
             let changed = ChangedPaths::of(&commits);
             let mut histories = Vec::new();
             for mut result in own {
@@ -379,6 +375,20 @@ impl<'r, 'a> LogRun<'r, 'a> {
         self.roots
             .results
             .sort_by_key(|root| order.get(&root.path).copied());
+    }
+
+    /// Reads the commits of a repository that changed lock files, the newest first, with the versions of the wanted
+    /// changes.
+    fn commits(
+        &mut self,
+        repository: usize,
+        is_wanted: impl FnMut(&CommittedChange) -> bool,
+    ) -> Result<(Vec<Commit>, VersionContents), Failure> {
+        let git = &self.repositories[repository].git;
+        let (commits, contents) = VersionContents::of_history(git, self.most, is_wanted)
+            .map_err(|error| failure(&error))?;
+        self.is_cut |= self.most.is_some_and(|most| commits.len() >= most);
+        Ok((commits, contents))
     }
 
     /// Adds what each commit changed to the results of the lock files.
