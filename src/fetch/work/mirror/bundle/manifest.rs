@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{BundleError, MAX_MANIFEST_BYTES, MAX_MEMBER_BYTES, MAX_MEMBERS};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
-use crate::hash::{Hash, Scheme};
+use crate::hash::{Hash, Scheme, digest_of_hex};
 use crate::mirror::layout::zip_name;
 use crate::package::PackageId;
 
@@ -134,6 +134,14 @@ impl Manifest {
         }
         let manifest: Self = serde_json::from_slice(bytes).map_err(BundleError::Manifest)?;
         manifest.check_limits()?;
+        // Messages show them, and another text could steer a terminal.
+        let locks = manifest.lock_files.iter().map(|lock| &lock.sha256);
+        if let Some(text) = locks
+            .chain(&manifest.base)
+            .find(|text| digest_of_hex(text).is_none())
+        {
+            return Err(BundleError::NotSha256 { text: text.clone() });
+        }
         // A strict order excludes duplicates.
         for packages in [&manifest.packages, &manifest.left_out] {
             if let Some(pair) = packages.windows(2).find(|pair| pair[0].id >= pair[1].id) {

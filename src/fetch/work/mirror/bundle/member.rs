@@ -1,6 +1,6 @@
 //! Members of a tar: their headers as they are written, and the members that a bundle may have.
 
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use tar::{Entries, Entry, EntryType, Header, PaxExtensions};
 
@@ -8,6 +8,9 @@ use super::{BundleError, MAX_NAME_BYTES};
 
 /// The unit of a tar, in bytes.
 const BLOCK: usize = 512;
+
+/// Maximum size of the end of an archive, in bytes: programs pad their last record with zeros.
+const MAX_END_BYTES: u64 = 12 * 1024;
 
 /// The end of an archive.
 pub(super) const END: [u8; 2 * BLOCK] = [0; 2 * BLOCK];
@@ -91,7 +94,11 @@ pub(super) fn next<'a, R: Read + Seek>(
 ) -> Result<Option<(String, Entry<'a, R>)>, BundleError> {
     let mut stated = None;
     for entry in entries {
-        let mut entry = entry.map_err(|_| BundleError::NotTar("it has no valid header"))?;
+        let mut entry = entry.map_err(|error| match error.kind() {
+            // The crate makes its own errors of this kind; all others are those of the disk.
+            io::ErrorKind::Other => BundleError::NotTar("it has no valid header"),
+            _ => BundleError::Io(error),
+        })?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         // The size may be any 64-bit number, and the crate takes a file that ends within a member for a whole one.
         let end = entry.raw_file_position().checked_add(entry.size());
@@ -112,6 +119,28 @@ pub(super) fn next<'a, R: Read + Seek>(
         Some(_) => Err(BundleError::NotTar("no file follows an extended header")),
         None => Ok(None),
     }
+}
+
+/// Checks that an archive has its end, and nothing else, behind the last byte of its last member.
+///
+/// # Errors
+/// If it has not; the crate takes a file without an end for a whole one.
+pub(super) fn check_end(tar: &mut (impl Read + Seek), last: u64) -> Result<(), BundleError> {
+    tar.seek(SeekFrom::Start(last.next_multiple_of(BLOCK as u64)))?;
+    let mut rest = Vec::new();
+    tar.take(MAX_END_BYTES + 1).read_to_end(&mut rest)?;
+    if rest.len() < END.len() {
+        return Err(BundleError::NotTar(
+            "it is cut off before the end of an archive",
+        ));
+    }
+    // If other bytes follow, readers may disagree on the content of the archive.
+    if rest.len() as u64 > MAX_END_BYTES || rest.iter().any(|byte| *byte != 0) {
+        return Err(BundleError::NotTar(
+            "it has bytes behind the end of the archive",
+        ));
+    }
+    Ok(())
 }
 
 /// Reads the name from pax records, which may state nothing else.

@@ -60,8 +60,14 @@ impl Bundle {
         let mut text = Vec::new();
         entry.read_to_end(&mut text)?;
         let manifest = Manifest::parse(&text)?;
+        let mut end = entry.raw_file_position() + entry.size();
+        let offsets = offsets(entries, &manifest, length)?;
+        for (offset, package) in offsets.iter().zip(&manifest.packages) {
+            end = end.max(offset + package.bytes);
+        }
+        member::check_end(&mut archive.into_inner(), end)?;
         Ok(Self {
-            offsets: offsets(entries, &manifest, length)?,
+            offsets,
             path: path.to_owned(),
             digest: sha256(&text),
             manifest,

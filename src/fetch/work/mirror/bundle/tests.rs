@@ -128,9 +128,12 @@ fn a_long_name_is_in_a_record() {
 fn no_part_of_a_bundle_is_a_bundle() {
     let bytes = archive(&[front(), zip()]);
     let content_end = front().len() + 512 + CONTENT.len();
-    for length in 0..content_end {
+    for length in 0..bytes.len() {
         assert!(read(&bytes[..length]).is_err(), "{length} bytes");
     }
+    refused(&bytes[..bytes.len() - 512], "before the end of an archive");
+    refused(&[&bytes[..], b"more"].concat(), "bytes behind the end");
+    refused(&[&bytes[..], &[0; 64 * 1024]].concat(), "bytes behind");
     refused(&bytes[..100], "it has no valid header");
     refused(&bytes[..front().len() + 9], "it has no valid header");
     refused(
@@ -316,6 +319,12 @@ fn a_manifest_is_read_with_suspicion() {
             "\"provider\": \"registry.terraform.io/",
             "\"provider\": \"",
             "full address",
+        ),
+        ("\"base\": \"07", "\"base\": \"\\u001b", "\"\\u{1b}"),
+        (
+            "\"sha256\": \"01",
+            "\"sha256\": \"x1",
+            "where a SHA-256 should be",
         ),
     ];
     for (old, new, wanted) in rows {
