@@ -259,6 +259,12 @@ impl Net<'_> {
         }
     }
 
+    /// Fetches a document that nothing depends on: nothing is repeated, and what is needed of its host is still asked
+    /// for if it fails.
+    pub(super) fn optional_document(&self, ask: &Ask<'_>) -> Result<Answer, FetchError> {
+        self.answer(ask, 1).map_err(|(error, _)| error)
+    }
+
     /// Makes one attempt; returns beside an error the time that the server asks to wait.
     fn answer(
         &self,

@@ -417,15 +417,11 @@ impl ReleaseDocuments<'_> {
             timeout: self.net.policy.document_timeout,
             redirects: Redirects::NoDowngrade,
         };
-        // Nothing depends on it, so nothing is repeated.
-        let answer = self
-            .net
-            .document(&ask, std::iter::empty())
-            .map_err(|error| {
-                let mut reasons = vec![error.to_string()];
-                reasons.extend(diag::causes(&error));
-                reasons.join(": ")
-            })?;
+        let answer = self.net.optional_document(&ask).map_err(|error| {
+            let mut reasons = vec![error.to_string()];
+            reasons.extend(diag::causes(&error));
+            reasons.join(": ")
+        })?;
         match answer.status {
             200 => read_json(&answer.body)
                 .map(Some)

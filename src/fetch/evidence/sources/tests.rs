@@ -488,3 +488,24 @@ fn a_host_behind_a_redirect_is_given_up_and_not_the_one_before() {
     let hung = asked.filter(|(url, _)| url.starts_with("https://hangs.example/"));
     assert_eq!(hung.count(), 2);
 }
+
+#[test]
+fn what_is_not_needed_gives_no_host_up() {
+    let http = in_turn(vec![status(500), body("ok")]);
+    let clock = MemClock::default();
+    let net = net(&http, &clock);
+    let place = url("https://a.example/extra");
+    let ask = Ask {
+        url: &place,
+        headers: &[],
+        credentials: None,
+        hops: 3,
+        limit: 10,
+        timeout: Duration::from_secs(1),
+        redirects: Redirects::Any,
+    };
+    assert!(net.optional_document(&ask).is_err());
+    let needed = document(&net, "https://a.example/needed", None);
+    assert_eq!(needed.as_deref(), Ok("200 ok"));
+    assert!(clock.slept().is_empty());
+}
