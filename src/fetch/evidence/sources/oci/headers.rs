@@ -100,8 +100,16 @@ pub(super) fn next_page<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option
             .skip(1)
             .filter_map(|link| link.split_once('>'))
             .find(|(_, parameters)| {
-                let parameters = parameters.to_ascii_lowercase();
-                !parameters.contains("rel=") || parameters.contains("next")
+                let relation = parameters.split([';', ',']).find_map(|parameter| {
+                    let (name, value) = parameter.split_once('=')?;
+                    let is_relation = name.trim().eq_ignore_ascii_case("rel");
+                    is_relation.then(|| value_of(value.trim()).0)
+                });
+                relation.is_none_or(|relation| {
+                    relation
+                        .split_whitespace()
+                        .any(|word| word.eq_ignore_ascii_case("next"))
+                })
             })
             .map(|(target, _)| target)
     })
@@ -165,6 +173,7 @@ mod tests {
         );
         assert_eq!(next(&["<a>; rel=prev", "<b,c>;REL=Next"]), Some("b,c"));
         assert_eq!(next(&["<a>; rel=prev"]), None);
+        assert_eq!(next(&["<a>; rel = \"prev\"; title=\"next\""]), None);
         assert_eq!(next(&["<a", "a>", ""]), None);
         assert_eq!(next(&[]), None);
     }
