@@ -78,6 +78,13 @@ impl Outages {
         }
     }
 
+    /// Notes that the host of a failed request is not to be asked again, however it failed.
+    pub(super) fn give_up(&self, error: &FetchError) {
+        let mut log = self.log();
+        let host = log.hosts.entry(error.url.origin()).or_default();
+        host.outage.get_or_insert_with(|| error.clone());
+    }
+
     fn log(&self) -> MutexGuard<'_, OutageLog> {
         // No step under the lock leaves it half done, so that a panic of another thread does not matter.
         self.log.lock().unwrap_or_else(PoisonError::into_inner)

@@ -16,8 +16,8 @@ use crate::package::calendar::read_timestamp;
 use crate::parallel::Memo;
 use crate::sources::discovery::FoundBy;
 use crate::sources::net::{Ask, HOPS, Net, Redirects};
-use crate::sources::read_json;
 use crate::sources::retry::RetryPolicy;
+use crate::sources::{SourceFault, read_json};
 use crate::version::Version;
 
 /// Documentation of the providers in OpenTofu's registry.
@@ -85,6 +85,11 @@ impl Registry<'_> {
         let net = &self.published.net;
         let answer = self
             .ask(net, provider.hostname(), &path, MAX_DOCUMENT_BYTES)
+            .inspect_err(|fault| {
+                if let SourceFault::Fetch(error) = &**fault {
+                    net.outages.give_up(error);
+                }
+            })
             .ok()
             .filter(|answer| answer.status == 200)?;
         let document: Value = read_json(&answer.body).ok()?;
@@ -112,6 +117,7 @@ impl Registry<'_> {
         };
         let answer = net
             .document(&ask, net.policy.documents())
+            .inspect_err(|error| net.outages.give_up(error))
             .ok()
             .filter(|answer| answer.status == 200)?;
         let document: Value = read_json(&answer.body).ok()?;
@@ -150,8 +156,11 @@ mod tests {
                     let json = [("content-type", "application/json")];
                     Ok(HttpResponse::of(200, &json, *text))
                 }
-                Some(_) => Err(HttpError::Timeout {
+                Some((_, "nothing")) => Err(HttpError::Timeout {
                     limit: Duration::from_secs(1),
+                }),
+                Some((_, reason)) => Err(HttpError::Broken {
+                    reason: (*reason).to_owned(),
                 }),
                 None => Ok(HttpResponse::of(404, &[], "")),
             }
@@ -233,16 +242,18 @@ mod tests {
         const DOCUMENT: &str =
             "https://api.opentofu.org/registry/docs/providers/acme/demo/index.json";
         let releases = ["acme/demo 1.2.0", "acme/other 1.2.0"];
-        let (days, asked) = ask(&[(DOCUMENT, "nothing")], &releases);
-        assert_eq!(days, ["unknown"; 2]);
-        assert_eq!(asked, [DOCUMENT]);
+        for failure in ["nothing", "reset"] {
+            let (days, asked) = ask(&[(DOCUMENT, failure)], &releases);
+            assert_eq!(days, ["unknown"; 2]);
+            assert_eq!(asked, [DOCUMENT]);
+        }
         // A document that is not there is an answer.
         let (_, asked) = ask(&[], &releases);
         assert_eq!(asked.len(), 2);
 
         const HOST: &str = "https://registry.example.com/.well-known/terraform.json";
         const RELEASE: &str = "https://registry.example.com/v1/providers/acme/demo/1.2.0";
-        let documents = [(HOST, DISCOVERED), (RELEASE, "nothing")];
+        let documents = [(HOST, DISCOVERED), (RELEASE, "reset")];
         let releases = ["1.2.0", "1.1.0"].map(|v| format!("registry.example.com/acme/demo {v}"));
         let (days, asked) = ask(&documents, &releases.each_ref().map(|text| &**text));
         assert_eq!(days, ["unknown"; 2]);
