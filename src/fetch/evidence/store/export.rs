@@ -85,13 +85,11 @@ pub fn import(text: &str) -> Result<Export, FactError> {
     let mut facts: BTreeMap<Hash, Fact> = BTreeMap::new();
     let mut releases: BTreeMap<(ProviderAddr, Version), ReleaseFact> = BTreeMap::new();
     let mut contents = ContentsReader::default();
-    let mut last = 1;
     for (index, text) in lines {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
         let line = index + 1;
-        last = line;
         let faulty = FactError::Line { line };
         if contents.take(text).ok_or(faulty.clone())? {
             continue;
@@ -119,7 +117,7 @@ pub fn import(text: &str) -> Result<Export, FactError> {
     {
         package.h1 = facts.get(zh).map(|fact| fact.h1.clone());
     }
-    let mut contents = contents.finish().ok_or(FactError::Line { line: last })?;
+    let mut contents = contents.finish().ok_or(FactError::Contents)?;
     // Without a fact, nothing in the export names the package of the contents.
     contents.retain(|zh, _| facts.contains_key(zh));
     Ok(Export {

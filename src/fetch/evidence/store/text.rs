@@ -50,6 +50,8 @@ pub enum FactError {
         /// The line number, counted from 1.
         line: usize,
     },
+    #[error("its contents of packages are no build information, or too many")]
+    Contents,
     #[error("line {line} contradicts an earlier line")]
     Contradiction {
         /// The line number, counted from 1.
