@@ -27,7 +27,7 @@ pub enum AuthError {
     },
     #[error("the registry states hashes of packages, but {lacking} {platform}")]
     ClaimsLack {
-        /// What is not stated, as in `no size of that for`.
+        /// The missing statement, as in `no size of that for`.
         lacking: &'static str,
         platform: Platform,
     },

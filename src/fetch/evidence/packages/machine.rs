@@ -79,8 +79,10 @@ pub(super) fn of_providers(
 ) -> Machines {
     let here = Platform::current();
     let locked = &subject.document.lock.providers;
-    let required = subject.requirements.into_iter();
-    let required = required.flat_map(|requirements| requirements.providers.keys());
+    let required = subject
+        .requirements
+        .into_iter()
+        .flat_map(|requirements| requirements.providers.keys());
     let mut machines = Machines::new();
     for provider in BTreeSet::from_iter(locked.keys().chain(required)) {
         let facts = match locked.get(provider) {

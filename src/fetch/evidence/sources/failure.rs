@@ -98,11 +98,11 @@ impl FetchError {
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         // The first failure of a host and those that follow from it are one failure to the reader.
-        let (one, other) = (self.first(), other.first());
-        if one.url.origin() != other.url.origin() || one.attempts != other.attempts {
+        let (first, other) = (self.first(), other.first());
+        if first.url.origin() != other.url.origin() || first.attempts != other.attempts {
             return false;
         }
-        match (&one.fault, &other.fault) {
+        match (&first.fault, &other.fault) {
             // Servers state other reasons for other paths.
             (
                 FetchFault::Status { status, wait, .. },

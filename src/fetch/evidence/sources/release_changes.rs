@@ -1,4 +1,4 @@
-//! What differs between the contents of two releases of a provider.
+//! The differences between the contents of two releases of a provider.
 
 use std::collections::BTreeSet;
 

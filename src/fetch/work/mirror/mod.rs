@@ -200,8 +200,10 @@ fn fold_write_errors(releases: &mut [MirroredRelease]) {
     };
     // The second time every error finds the first path of all.
     for _ in 0..2 {
-        let errors = releases.iter_mut().flat_map(|release| &mut release.errors);
-        errors.for_each(&mut fold);
+        releases
+            .iter_mut()
+            .flat_map(|release| &mut release.errors)
+            .for_each(&mut fold);
     }
     for release in releases {
         for error in std::mem::take(&mut release.errors) {

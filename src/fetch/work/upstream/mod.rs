@@ -144,8 +144,12 @@ impl<'a> Registries<'a> {
 pub fn signers(answers: &Answers) -> LockedSigners {
     lists(answers)
         .map(|(provider, list)| {
-            let keys = list.signers.iter().map(|signer| signer.key.clone());
-            (provider.clone(), keys.collect())
+            let keys = list
+                .signers
+                .iter()
+                .map(|signer| signer.key.clone())
+                .collect();
+            (provider.clone(), keys)
         })
         .collect()
 }

@@ -30,7 +30,7 @@ pub(super) struct ProviderListing {
 pub struct VersionListing {
     /// The plugin protocols, as the registry states them.
     pub protocols: Vec<String>,
-    /// The platforms, sorted.
+    /// The platforms that the registry lists, sorted.
     pub platforms: Vec<Platform>,
 }
 
