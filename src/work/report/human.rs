@@ -123,7 +123,7 @@ fn table(table: &Table, colors: Colors, screen: Screen) -> Piece {
         let mut cells: Vec<String> = fact.cells.iter().map(|cell| cell.text(screen)).collect();
         if names_roots {
             cells.push(fact.roots.len().to_string());
-            cells.push(root_names(&fact.roots, screen));
+            cells.push(root_names(&fact.roots, screen, &str::to_owned));
         }
         cells
     });

@@ -174,12 +174,8 @@ fn clean(roots: &[RootRow<'_>]) -> Piece {
         return Piece::default();
     }
     let summary = format!("{} clean", counted(names.len(), "root"));
-    let list = first_names(names.iter().map(|name| cut(name)), MAX_CLEAN)
-        .iter()
-        .map(|name| code(name))
-        .collect::<Vec<_>>()
-        .join(", ");
-    folded(&summary, Piece::fixed(format!("{list}\n\n")))
+    let names = first_names(names.iter().map(|name| code(&cut(name))), MAX_CLEAN);
+    folded(&summary, Piece::fixed(format!("{}\n\n", names.join(", "))))
 }
 
 /// Folds a part, unless nothing is in it.

@@ -135,7 +135,7 @@ fn table(table: &Table, facts: &[SharedRow], screen: Screen) -> Piece {
             .collect();
         if names_roots {
             cells.push(fact.roots.len().to_string());
-            cells.push(code(&root_names(&fact.roots, screen)));
+            cells.push(root_names(&fact.roots, screen, &code));
         }
         WholeText {
             text: line(&cells),
@@ -170,7 +170,16 @@ fn cell(column: Column, at: usize, fact: &SharedRow, screen: Screen) -> String {
             .join("<br>"),
         _ if text.is_empty() => text,
         (_, Some(url), _) => format!("[{}]({url})", code(&text)),
-        _ => code(&text),
+        _ => cell.marked(screen, &code),
+    }
+}
+
+/// Names the language of lines: a comparison is coloured.
+fn language(lines: &[String]) -> &'static str {
+    if lines.iter().any(|line| line.starts_with(['+', '-'])) {
+        "diff"
+    } else {
+        ""
     }
 }
 
@@ -180,19 +189,23 @@ fn details(table: &Table, facts: &[SharedRow], screen: Screen) -> Piece {
     for fact in facts {
         let name = fact.cells[usize::from(fact.tone.is_some())..]
             .iter()
-            .map(|cell| cell.text(screen))
+            .filter(|cell| !cell.parts.is_empty())
+            .map(|cell| cell.marked(screen, &code))
             .take(2)
             .collect::<Vec<_>>()
             .join(" ");
         for details in &fact.details {
-            let mut text = format!("{}\n\n", code(&name));
+            let mut text = format!("{name}\n\n");
             if details.roots.len() < fact.roots.len() {
                 text += &format!(
                     "{}:\n\n",
                     escaped(&in_roots(&details.roots, "root", screen))
                 );
             }
-            text += &format!("{}\n\n", fenced(&details.content, "diff"));
+            text += &format!(
+                "{}\n\n",
+                fenced(&details.content, language(&details.content))
+            );
             items.push(WholeText {
                 text,
                 rank: table.rank(fact),

@@ -121,6 +121,15 @@ fn by_roots<T: Ord + Clone>(rows: &[&Row], content: impl Fn(&Row) -> T) -> Vec<O
 impl Cell {
     /// Returns the text, with as many parts as are to be shown.
     pub(in crate::work::report) fn text(&self, screen: Screen) -> String {
+        self.marked(screen, &str::to_owned)
+    }
+
+    /// Joins the first parts, each with the marks of a format.
+    pub(in crate::work::report) fn marked(
+        &self,
+        screen: Screen,
+        mark: &dyn Fn(&str) -> String,
+    ) -> String {
         // `first_names` adds 1 to the number.
         let most = if screen.verbose {
             usize::MAX - 1
@@ -130,7 +139,7 @@ impl Cell {
         // Between lists, as `>= 4.20.0, ~> 6.27`, a comma would not show where one ends.
         let has_lists = self.parts.iter().any(|part| part.contains(','));
         let separator = if has_lists { "; " } else { ", " };
-        first_names(self.parts.iter().cloned(), most).join(separator)
+        first_names(self.parts.iter().map(|part| mark(part)), most).join(separator)
     }
 }
 
@@ -186,8 +195,12 @@ impl Table {
 }
 
 /// Names some roots, and no more than fit into so many columns; at least one.
-pub(in crate::work::report) fn root_names(roots: &[String], screen: Screen) -> String {
-    let shown = |most: usize| first_names(roots.iter().cloned(), most).join(", ");
+pub(in crate::work::report) fn root_names(
+    roots: &[String],
+    screen: Screen,
+    mark: &dyn Fn(&str) -> String,
+) -> String {
+    let shown = |most: usize| first_names(roots.iter().map(|root| mark(root)), most).join(", ");
     if screen.verbose {
         return shown(usize::MAX - 1);
     }
@@ -207,7 +220,7 @@ pub(in crate::work::report) fn in_roots(roots: &[String], noun: &str, screen: Sc
         _ if all && !screen.verbose => format!("in all {}", counted(roots.len(), noun)),
         _ => {
             let count = counted(roots.len(), noun);
-            format!("in {count}: {}", root_names(roots, screen))
+            format!("in {count}: {}", root_names(roots, screen, &str::to_owned))
         }
     }
 }
