@@ -72,6 +72,19 @@ impl RemoteRefs {
                 None => refs.ids.entry(name.to_owned()).or_default().id = value.to_owned(),
             }
         }
+        // Old servers, and those that serve plain files, state the id of HEAD, but not its branch.
+        // It is guessed as git does: `master` first, then the first branch of that id.
+        if refs.default_branch.is_none()
+            && let Some(head) = refs.ids.get("HEAD")
+        {
+            const MASTER: &str = "refs/heads/master";
+            let is_head = |name: &&str| refs.ids.get(*name).is_some_and(|ids| ids.id == head.id);
+            refs.default_branch = std::iter::once(MASTER)
+                .chain(refs.ids.keys().map(String::as_str))
+                .filter(|name| name.starts_with("refs/heads/"))
+                .find(is_head)
+                .map(str::to_owned);
+        }
         Some(refs)
     }
 
@@ -270,6 +283,21 @@ mod tests {
         );
         assert_eq!(RemoteRefs::parse(b"fatal: x"), None);
         assert_eq!(RemoteRefs::parse(b"0\tHEAD\n"), None);
+        for (branches, guessed) in [
+            (["a", "master"], Some("refs/heads/master")),
+            (["b", "c"], Some("refs/heads/b")),
+        ] {
+            let [first, second] = branches;
+            let listed = format!(
+                "{0}\tHEAD\n{0}\trefs/heads/{first}\n{0}\trefs/heads/{second}\n",
+                id('1')
+            );
+            let refs = RemoteRefs::parse(listed.as_bytes()).expect("a list");
+            assert_eq!(refs.default_branch.as_deref(), guessed);
+        }
+        let detached = format!("{}\tHEAD\n{}\trefs/heads/master\n", id('1'), id('2'));
+        let refs = RemoteRefs::parse(detached.as_bytes()).expect("a list");
+        assert_eq!(refs.default_branch, None);
     }
 
     proptest! {
