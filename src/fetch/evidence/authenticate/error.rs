@@ -85,7 +85,11 @@ const MAX_SHOWN_HASHES: usize = 3;
 const MAX_SHOWN_HASH_CHARS: usize = 100;
 
 fn shown(hash: &Hash) -> String {
-    hash.as_str().chars().take(MAX_SHOWN_HASH_CHARS).collect()
+    let text = hash.as_str();
+    match text.char_indices().nth(MAX_SHOWN_HASH_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 fn listed(stated: &Hashes) -> String {
@@ -104,5 +108,18 @@ fn unknown_issuer(tried: &[String], issuer: Option<&str>) -> String {
     match tried {
         [] => format!("{signer}, and the registry names no usable key"),
         ids => format!("{signer}, but the registry names {}", ids.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_hash_is_cut_visibly() {
+        let hash = |text: &str| text.parse::<Hash>().expect("a hash");
+        assert_eq!(shown(&hash("zz:abc")), "zz:abc");
+        let long = shown(&hash(&format!("zz:{}", "é".repeat(200))));
+        assert_eq!(long, format!("zz:{}…", "é".repeat(97)));
     }
 }
