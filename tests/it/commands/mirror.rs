@@ -185,19 +185,21 @@ warning: m/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_a
 
 /// Without requests only the named directories have packages.
 #[test]
-fn a_run_without_a_place_fails() {
+fn a_dry_run_without_a_place_fails_as_the_run_would() {
     let (registry, lab) = locked();
     assert_exit(&mirror(&lab, TWO), 0);
     std::fs::rename(lab.path("m"), lab.path("other")).unwrap();
     let offline = [TWO, &["--offline"]].concat();
-    let outcome = mirror(&lab, &offline).exits(2);
-    steady(&registry, &outcome.stdout).reads(str![[r#"
+    let dry = [&offline[..], &["--dry-run"]].concat();
+    for more in [&offline, &dry] {
+        let outcome = mirror(&lab, more).exits(2);
+        steady(&registry, &outcome.stdout).reads(str![[r#"
 PROVIDER   VERSION  PACKAGES  SIZE  STATE    FROM
 acme/demo  1.0.0    2         -     missing  -
 2 packages missing
 
 "#]]);
-    steady(&registry, &outcome.stderr).reads(str![[r#"
+        steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64 could not be fetched
   help: without --offline its registry is asked; --from DIR names a directory that has the package
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
@@ -205,8 +207,8 @@ error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 coul
 note: no signed list of registry.terraform.io was used (no request may be made): the zh: of the lock file vouches for its packages
 
 "#]]);
-    let dry = [&offline[..], &["--dry-run", "--from", "other"]].concat();
-    let outcome = mirror(&lab, &dry).exits(0);
+    }
+    let outcome = mirror(&lab, &[&dry[..], &["--from", "other"]].concat()).exits(0);
     steady(&registry, &outcome.stdout).reads(str![[r#"
 PROVIDER   VERSION  PACKAGES  SIZE  STATE    FROM
 acme/demo  1.0.0    2         -     missing  -

@@ -39,6 +39,19 @@ pub(super) struct SoughtPackage<'a> {
     pub(super) needs_zip: bool,
 }
 
+impl Place<'_> {
+    /// Returns true if the place has a package of that name, or may have it.
+    pub(super) fn may_have(&self, id: &PackageId, target: &Target) -> bool {
+        match self {
+            Self::Directory(_, mirror) => mirror
+                .of(&id.provider, &id.version)
+                .any(|(other, _)| other.platform == id.platform),
+            Self::Bundle(bundle) => !bundle.candidates(id, &target.zips, &target.h1s).is_empty(),
+            Self::Source(..) => true,
+        }
+    }
+}
+
 /// The reason why a place was left, or why all of them are.
 enum PlaceFailure {
     /// The place does not have the package.

@@ -18,7 +18,8 @@ use super::union::WantedRelease;
 use super::unpacked::{self, UnpackedPackage};
 use super::vouching::Vouching;
 use super::{
-    MirroredForm, MirroredPackage, MirroredRelease, MirroredRoot, MirroredState, MirroringError,
+    MirrorExtent, MirroredForm, MirroredPackage, MirroredRelease, MirroredRoot, MirroredState,
+    MirroringError, Place,
 };
 use crate::archive::{Limits, UnpackError, dir};
 use crate::coverage::Attribution;
@@ -83,6 +84,9 @@ impl<'a> ReleaseRun<'a> {
         let fetched = if places_any && !missing.is_empty() {
             self.fetch_all(&dirs, wanted, missing, &offered, &mut outcome)
         } else {
+            if settings.extent == MirrorExtent::DryRun {
+                self.add_placeless(wanted, &missing, &mut outcome);
+            }
             leave(missing, &mut outcome);
             Vec::new()
         };
@@ -99,6 +103,38 @@ impl<'a> ReleaseRun<'a> {
         self.place(&dirs, wanted, fetched, &mut outcome);
         outcome.arrange(settings.dir);
         outcome
+    }
+
+    /// Adds the errors of packages that a run which writes would find in no place.
+    fn add_placeless(
+        &self,
+        wanted: &WantedRelease<'_>,
+        missing: &[MissingPackage<'_>],
+        outcome: &mut MirroredRelease,
+    ) {
+        let places = self.roots[wanted.root()].places;
+        let placeless: Vec<&MissingPackage<'_>> = missing
+            .iter()
+            .filter(|package| {
+                let id = wanted.id(package.platform);
+                let may_have = |place: &Place<'_>| place.may_have(&id, package.target);
+                !places.iter().any(may_have)
+            })
+            .collect();
+        // Every release has a package for some platform.
+        let is_alone = outcome.packages.is_empty()
+            && placeless.len() == missing.len()
+            && placeless.iter().all(|package| package.target.may_lack);
+        for (index, package) in placeless.iter().enumerate() {
+            let may_lack = package.target.may_lack;
+            if !may_lack || is_alone && index == 0 {
+                outcome.errors.push(MirroringError::NoPlace {
+                    id: Box::new(wanted.id(package.platform)),
+                    places: Vec::new(),
+                    may_lack,
+                });
+            }
+        }
     }
 
     /// Hashes what is there in the places of packages that may be wanted.
