@@ -73,8 +73,11 @@ const MIN_LETTERS_BEFORE_TYPE: usize = 3;
 /// accounts, which have at most 39.
 const MAX_LETTERS: usize = 64;
 
-/// Maximum number of providers that a name is compared with; no lock file that is written by a program has a
-/// tenth of that.
+/// Maximum length of a letter, in bytes of UTF-8.
+const MAX_LETTER_BYTES: usize = 4;
+
+/// Maximum number of providers of about the same length that a name is compared with; no lock file that is written by
+/// a program has a tenth of that.
 const MAX_KNOWN: usize = 500;
 
 /// A name that is one typing error away from another.
@@ -139,11 +142,16 @@ pub fn look_alike<'a>(
             return Some(of_namespace(publisher));
         }
     }
-    let same_host = known
+    // One error changes the length by a letter at most. Others are left out before they are counted: whoever adds them
+    // to a lock file should not hide the one that is imitated.
+    let comparable = known
         .into_iter()
-        .take(MAX_KNOWN)
-        .filter(|known| known.hostname() == addr.hostname());
-    for known in same_host {
+        .filter(|known| {
+            known.namespace().len().abs_diff(namespace.len()) <= MAX_LETTER_BYTES
+                && known.hostname() == addr.hostname()
+        })
+        .take(MAX_KNOWN);
+    for known in comparable {
         if !is_one_error(namespace, known.namespace()) {
             continue;
         }
@@ -253,6 +261,20 @@ mod tests {
             &["example.com/acmecorp/x"],
             Some("acmecorp"),
         );
+    }
+
+    #[test]
+    fn providers_that_cannot_be_alike_hide_no_other() {
+        let mut locked: Vec<ProviderAddr> = (0..MAX_KNOWN)
+            .flat_map(|index| {
+                let other_host = format!("example.com/acme-{index}/x");
+                [other_host, format!("publisher-number-{index}/x")]
+            })
+            .map(|addr| read(&addr))
+            .collect();
+        locked.push(read("acmecorp/tool"));
+        let found = look_alike(&read("acmecrop/tool"), &locked).expect("it is alike");
+        assert_eq!(found.resembles, "acmecorp");
     }
 
     #[test]
