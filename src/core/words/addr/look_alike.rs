@@ -73,8 +73,8 @@ const MIN_LETTERS_BEFORE_TYPE: usize = 3;
 /// accounts, which have at most 39.
 const MAX_LETTERS: usize = 64;
 
-/// Maximum length of a letter, in bytes of UTF-8.
-const MAX_LETTER_BYTES: usize = 4;
+/// Length of the longest letter in UTF-8, in bytes.
+const LONGEST_LETTER: usize = 4;
 
 /// Maximum number of providers of about the same length that a name is compared with; no lock file that is written by
 /// a program has a tenth of that.
@@ -147,7 +147,7 @@ pub fn look_alike<'a>(
     let comparable = known
         .into_iter()
         .filter(|known| {
-            known.namespace().len().abs_diff(namespace.len()) <= MAX_LETTER_BYTES
+            known.namespace().len().abs_diff(namespace.len()) <= LONGEST_LETTER
                 && known.hostname() == addr.hostname()
         })
         .take(MAX_KNOWN);

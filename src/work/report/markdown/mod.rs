@@ -174,15 +174,6 @@ fn cell(column: Column, at: usize, fact: &SharedRow, screen: Screen) -> String {
     }
 }
 
-/// Names the language of lines: a comparison is coloured.
-fn language(lines: &[String]) -> &'static str {
-    if lines.iter().any(|line| line.starts_with(['+', '-'])) {
-        "diff"
-    } else {
-        ""
-    }
-}
-
 /// Writes the lines below the rows of a table, folded.
 fn details(table: &Table, facts: &[SharedRow], screen: Screen) -> Piece {
     let mut items = Vec::new();
@@ -202,10 +193,13 @@ fn details(table: &Table, facts: &[SharedRow], screen: Screen) -> Piece {
                     escaped(&in_roots(&details.roots, "root", screen))
                 );
             }
-            text += &format!(
-                "{}\n\n",
-                fenced(&details.content, language(&details.content))
-            );
+            // Lines of a comparison are coloured.
+            let is_comparison = details
+                .content
+                .iter()
+                .any(|line| line.starts_with(['+', '-']));
+            let language = if is_comparison { "diff" } else { "" };
+            text += &format!("{}\n\n", fenced(&details.content, language));
             items.push(WholeText {
                 text,
                 rank: table.rank(fact),
