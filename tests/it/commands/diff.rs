@@ -86,7 +86,7 @@ fn markdown_has_a_table_and_folded_details() {
 
 <details><summary>Details</summary>
 
-`registry.terraform.io/hashicorp/null 3.2.1`
+`registry.terraform.io/hashicorp/null` `3.2.1`
 
 ```diff
 - h1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=
@@ -95,7 +95,7 @@ fn markdown_has_a_table_and_folded_details() {
 + zh:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
 ```
 
-`example.com/a/new 1.0.0`
+`example.com/a/new` `1.0.0`
 
 ```diff
 + provider = example.com/a/new
@@ -104,7 +104,7 @@ fn markdown_has_a_table_and_folded_details() {
 + h1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=
 ```
 
-`registry.terraform.io/hashicorp/aws 5.31.0 → 6.0.0`
+`registry.terraform.io/hashicorp/aws` `5.31.0 → 6.0.0`
 
 ```diff
 - version = 5.31.0
@@ -117,7 +117,7 @@ fn markdown_has_a_table_and_folded_details() {
 + zh:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
 ```
 
-`registry.terraform.io/a/gone 1.0.0`
+`registry.terraform.io/a/gone` `1.0.0`
 
 ```diff
 - provider = registry.terraform.io/a/gone
@@ -310,7 +310,7 @@ fn hostile_text_stays_text() {
 
 <details><summary>Details</summary>
 
-`a/x 1.0.0`
+`a/x` `1.0.0`
 
 ````diff
 + 9:a|b`<b>@all�[31m``` www.evil.example

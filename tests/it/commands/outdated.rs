@@ -248,7 +248,7 @@ fn markdown_has_the_table_the_failures_and_the_verdict() {
 
 | PROVIDER | LOCKED | ALLOWED | NEWEST | STATE | EXCLUDED BY |
 |---|---|---|---|---|---|
-| `example.com/t/a` | `1.0.0` | `-` | `2.0.0 (major)` | `conflict` | `"~> 1.0" at main.tf:3, ">= 3.0.0" at child/main.tf:3 (module.child)` |
+| `example.com/t/a` | `1.0.0` | `-` | `2.0.0 (major)` | `conflict` | `"~> 1.0" at main.tf:3`, `">= 3.0.0" at child/main.tf:3 (module.child)` |
 | `example.com/t/b` | `1.0.0` | `1.0.0` | `1.1.0 (minor)` | `held back` | `"~> 1.0.0" at main.tf:4` |
 | `example.com/t/d` | `-` | `0.2.0` | `0.2.0` | `not locked` |  |
 | `example.com/t/gone` | `-` | `-` | `-` | `failed` |  |

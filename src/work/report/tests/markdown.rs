@@ -36,7 +36,7 @@ fn a_summary_begins_with_the_verdict_and_has_a_row_for_each_cause() {
 
 | SEVERITY | RULE | PROVIDER | WHAT | PLACE | ROOTS | WHERE |
 |---|---|---|---|---|---|---|
-| **error** | `version-outside-constraint` | `example.com/t/x` | Locked at 1.1.0 | `m/main.tf:4:1` | 2 | `live/a, live/b` |
+| **error** | `version-outside-constraint` | `example.com/t/x` | Locked at 1.1.0 | `m/main.tf:4:1` | 2 | `live/a`, `live/b` |
 | **warning** | `platforms-incomplete` | `example.com/t/x` | One lacks<br>none is known to be that of darwin_arm64 | `live/a/.terraform.lock.hcl:4:1` | 1 | `live/a` |
 
 <details><summary>What to do</summary>
@@ -118,7 +118,7 @@ fn a_screen_about_many_roots_has_a_row_for_each_cause_with_some_roots() {
 
 | SEVERITY | RULE | PROVIDER | WHAT | ROOTS | WHERE |
 |---|---|---|---|---|---|
-| **warning** | `platforms-incomplete` | `example.com/t/0, example.com/t/1, example.com/t/2 and 4 more` | 4 of 5 wanted platforms are missing for 7 providers in 40 of 40 roots | 40 | `live/0, live/1, live/2, live/3, live/4 and 35 more` |
+| **warning** | `platforms-incomplete` | `example.com/t/0`, `example.com/t/1`, `example.com/t/2` and 4 more | 4 of 5 wanted platforms are missing for 7 providers in 40 of 40 roots | 40 | `live/0`, `live/1`, `live/2`, `live/3`, `live/4` and 35 more |
 
 <details><summary>What to do</summary>
 
@@ -130,7 +130,7 @@ fn a_screen_about_many_roots_has_a_row_for_each_cause_with_some_roots() {
 
 | SEVERITY | RULE | WHAT | ROOTS | WHERE |
 |---|---|---|---|---|
-| note | `state-not-visible` | No state | 40 | `live/0, live/1, live/2, live/3, live/4 and 35 more` |
+| note | `state-not-visible` | No state | 40 | `live/0`, `live/1`, `live/2`, `live/3`, `live/4` and 35 more |
 
 </details>
 
@@ -168,7 +168,7 @@ fn a_row_of_one_root_names_the_first_of_many_providers() {
         rows.join("\n") + "\n",
         str![[r#"
 | SEVERITY | RULE | PROVIDER | WHAT | PLACE |
-| **warning** | `platforms-incomplete` | `example.com/t/0, example.com/t/1, example.com/t/2 and 4 more` | 4 of 5 wanted platforms are missing for 7 providers | `live/0/.terraform.lock.hcl:4:1` |
+| **warning** | `platforms-incomplete` | `example.com/t/0`, `example.com/t/1`, `example.com/t/2` and 4 more | 4 of 5 wanted platforms are missing for 7 providers | `live/0/.terraform.lock.hcl:4:1` |
 
 "#]]
     );
