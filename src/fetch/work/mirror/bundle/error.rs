@@ -20,7 +20,7 @@ pub enum BundleError {
     /// The manifest is not JSON of the expected form.
     #[error("its manifest cannot be read: {0}")]
     Manifest(serde_json::Error),
-    /// The manifest has another text in the place of a SHA-256.
+    /// The manifest has another text in the place of a SHA-256; its first 64 characters.
     #[error("its manifest has {text:?} where a SHA-256 should be")]
     NotSha256 { text: String },
     /// The manifest has another major version of the format.

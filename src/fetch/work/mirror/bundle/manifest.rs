@@ -140,7 +140,8 @@ impl Manifest {
             .chain(&manifest.base)
             .find(|text| digest_of_hex(text).is_none())
         {
-            return Err(BundleError::NotSha256 { text: text.clone() });
+            let text = text.chars().take(64).collect();
+            return Err(BundleError::NotSha256 { text });
         }
         // A strict order excludes duplicates.
         for packages in [&manifest.packages, &manifest.left_out] {
