@@ -20,7 +20,7 @@ use crate::pins::{self, PinText};
 use crate::project::{self, Project, ProjectFile, ProjectPlace};
 use crate::remote_module::InstalledOnly;
 use crate::terragrunt::UNIT_FILE;
-use crate::world::{Env, FileKind, Files, clean};
+use crate::world::{Env, Files, clean, is_link};
 
 /// A root with its lock file read.
 #[derive(Clone, Debug)]
@@ -519,16 +519,6 @@ pub fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Work
             },
         }),
     }
-}
-
-/// Returns whether a path is a link, wherever it leads.
-fn is_link(files: &dyn Files, path: &Path) -> bool {
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    files
-        .list(dir.unwrap_or(Path::new(".")))
-        .unwrap_or_default()
-        .iter()
-        .any(|entry| Some(&*entry.name) == path.file_name() && entry.kind == FileKind::Symlink)
 }
 
 /// Returns a variable of the environment that is set to a text.

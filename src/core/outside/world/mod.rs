@@ -31,7 +31,7 @@ pub use objects::{
 };
 pub use run::{DirectoryRoom, Ended, Executable, Invocation, Run};
 pub use staged::{StagedDisk, Unwritten};
-pub use within::{BeyondTop, Within, is_beyond_top};
+pub use within::{BeyondTop, Within, is_beyond_top, is_link};
 
 /// The kind of a directory entry or of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

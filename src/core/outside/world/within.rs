@@ -78,26 +78,27 @@ impl<'a> Within<'a> {
                             .any(|part| part.as_os_str().eq_ignore_ascii_case(GIT_DIRECTORY))
                     });
                 }
+                // A link that leads nowhere may lead out as well.
                 Err(error)
                     if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind())
-                        && !self.is_link(above) => {}
+                        && !is_link(self.files, above) => {}
                 Err(_) => return false,
             }
         }
         false
     }
+}
 
-    /// Returns true for a link; one that leads nowhere may lead out as well.
-    fn is_link(&self, path: &Path) -> bool {
-        let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
-            return false;
-        };
-        self.files
-            .list(some_path(dir))
-            .unwrap_or_default()
-            .iter()
-            .any(|entry| entry.name == *name && entry.kind == FileKind::Symlink)
-    }
+/// Returns true for a link, also for one that leads nowhere.
+pub fn is_link(files: &dyn Files, path: &Path) -> bool {
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
+        return false;
+    };
+    files
+        .list(some_path(dir))
+        .unwrap_or_default()
+        .iter()
+        .any(|entry| entry.name == *name && entry.kind == FileKind::Symlink)
 }
 
 /// Returns a path that the system knows: the empty one names no directory.
