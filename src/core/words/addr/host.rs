@@ -90,10 +90,31 @@ impl std::str::FromStr for Hostname {
         if name.split(DOTS).any(|label| label.starts_with("xn--")) {
             return Err(error());
         }
-        let (unicode, ascii) = map_labels(name).ok_or_else(error)?;
+        // A trailing dot is kept, and makes another host (rules 2.4).
+        let rooted = name.trim_end_matches(DOTS);
+        let dots = ".".repeat(name[rooted.len()..].chars().count());
+        // A single `XN--` means an empty label, which both programs let through.
+        let unicode = map(rooted, Hyphens::Check).ok_or_else(error)?;
+        let well_formed = |label: &str| {
+            !label.is_empty() && label.chars().all(|c| !c.is_ascii() || is_label_char(c))
+        };
+        if !unicode.split('.').all(well_formed) {
+            return Err(error());
+        }
+        let ascii = if unicode.is_ascii() {
+            unicode.clone()
+        } else {
+            let mapped = Uts46::new().to_ascii(
+                unicode.as_bytes(),
+                AsciiDenyList::EMPTY,
+                Hyphens::Check,
+                idna::uts46::DnsLength::Ignore,
+            );
+            mapped.map_err(|_| error())?.into_owned()
+        };
         Ok(Self {
-            ascii: format!("{ascii}{port}").into(),
-            unicode: format!("{unicode}{port}").into(),
+            ascii: format!("{ascii}{dots}{port}").into(),
+            unicode: format!("{unicode}{dots}{port}").into(),
         })
     }
 }
@@ -117,32 +138,6 @@ fn port_suffix(text: &str) -> Option<String> {
     } else {
         format!(":{port}")
     })
-}
-
-/// Maps a name without port to its Unicode and ASCII forms.
-fn map_labels(name: &str) -> Option<(String, String)> {
-    // A trailing dot is kept, and makes another host (rules 2.4).
-    let rooted = name.trim_end_matches(DOTS);
-    let dots = ".".repeat(name[rooted.len()..].chars().count());
-    // A single `XN--` means an empty label, which both programs let through.
-    let unicode = map(rooted, Hyphens::Check)?;
-    let well_formed =
-        |label: &str| !label.is_empty() && label.chars().all(|c| !c.is_ascii() || is_label_char(c));
-    if !unicode.split('.').all(well_formed) {
-        return None;
-    }
-    let ascii = if unicode.is_ascii() {
-        unicode.clone()
-    } else {
-        let mapped = Uts46::new().to_ascii(
-            unicode.as_bytes(),
-            AsciiDenyList::EMPTY,
-            Hyphens::Check,
-            idna::uts46::DnsLength::Ignore,
-        );
-        mapped.ok()?.into_owned()
-    };
-    Some((unicode + &dots, ascii + &dots))
 }
 
 /// Applies the UTS 46 mapping, non-transitional, to Unicode.

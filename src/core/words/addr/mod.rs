@@ -87,9 +87,53 @@ impl ProviderAddr {
     /// # Ok::<(), lockctl_core::addr::AddrError>(())
     /// ```
     pub fn parse(text: &str, flavor: Flavor) -> Result<Self, AddrError> {
-        parse_parts(text, flavor).map_err(|kind| AddrError {
+        let error = |kind| AddrError {
             text: text.to_owned(),
             kind,
+        };
+        let parts: Vec<&str> = text.split('/').collect();
+        if parts.len() > 3 || parts.iter().any(|part| part.is_empty()) {
+            return Err(error(AddrErrorKind::Parts));
+        }
+        let type_text = parts[parts.len() - 1];
+        let type_name =
+            part(type_text, Underscore::Refused).ok_or_else(|| error(AddrErrorKind::Type))?;
+        // The one-part form escapes the check of prefixes below (rules 1.5).
+        if parts.len() == 1 {
+            return Ok(Self::on_default_host(
+                DEFAULT_NAMESPACE.into(),
+                type_name,
+                flavor,
+            ));
+        }
+        let namespace_text = parts[parts.len() - 2];
+        let namespace = if namespace_text == LEGACY_NAMESPACE {
+            LEGACY_NAMESPACE.into()
+        } else {
+            let underscore = if flavor.allows_underscore_in_namespace() {
+                Underscore::Inside
+            } else {
+                Underscore::Refused
+            };
+            part(namespace_text, underscore).ok_or_else(|| error(AddrErrorKind::Namespace))?
+        };
+        let hostname = match parts.len() {
+            3 => parts[0]
+                .parse()
+                .map_err(|_| error(AddrErrorKind::Hostname))?,
+            _ => default_hostname(flavor.default_host()),
+        };
+        // Only the default registry ever knew providers without a namespace.
+        if &*namespace == LEGACY_NAMESPACE && hostname.unicode() != flavor.default_host() {
+            return Err(error(AddrErrorKind::Namespace));
+        }
+        if has_refused_prefix(&type_name, flavor) {
+            return Err(error(AddrErrorKind::Type));
+        }
+        Ok(Self {
+            hostname,
+            namespace,
+            type_name,
         })
     }
 
@@ -271,50 +315,6 @@ enum Underscore {
 
 fn default_hostname(text: &str) -> Hostname {
     text.parse().expect("the table of flavors holds hostnames")
-}
-
-fn parse_parts(text: &str, flavor: Flavor) -> Result<ProviderAddr, AddrErrorKind> {
-    let parts: Vec<&str> = text.split('/').collect();
-    if parts.len() > 3 || parts.iter().any(|part| part.is_empty()) {
-        return Err(AddrErrorKind::Parts);
-    }
-    let type_text = parts[parts.len() - 1];
-    let type_name = part(type_text, Underscore::Refused).ok_or(AddrErrorKind::Type)?;
-    // The one-part form escapes the check of prefixes below (rules 1.5).
-    if parts.len() == 1 {
-        return Ok(ProviderAddr::on_default_host(
-            DEFAULT_NAMESPACE.into(),
-            type_name,
-            flavor,
-        ));
-    }
-    let namespace_text = parts[parts.len() - 2];
-    let namespace = if namespace_text == LEGACY_NAMESPACE {
-        LEGACY_NAMESPACE.into()
-    } else {
-        let underscore = if flavor.allows_underscore_in_namespace() {
-            Underscore::Inside
-        } else {
-            Underscore::Refused
-        };
-        part(namespace_text, underscore).ok_or(AddrErrorKind::Namespace)?
-    };
-    let hostname = match parts.len() {
-        3 => parts[0].parse().map_err(|_| AddrErrorKind::Hostname)?,
-        _ => default_hostname(flavor.default_host()),
-    };
-    // Only the default registry ever knew providers without a namespace.
-    if &*namespace == LEGACY_NAMESPACE && hostname.unicode() != flavor.default_host() {
-        return Err(AddrErrorKind::Namespace);
-    }
-    if has_refused_prefix(&type_name, flavor) {
-        return Err(AddrErrorKind::Type);
-    }
-    Ok(ProviderAddr {
-        hostname,
-        namespace,
-        type_name,
-    })
 }
 
 fn has_refused_prefix(type_name: &str, flavor: Flavor) -> bool {

@@ -83,37 +83,35 @@ pub(super) fn unquoted_prefix(text: &str) -> Option<(String, &str)> {
         match chars.next()? {
             '"' => return Some((String::from_utf8(bytes).ok()?, chars.as_str())),
             '\n' => return None,
-            '\\' => escape(&mut chars, &mut bytes)?,
+            '\\' => {
+                let letter = chars.next()?;
+                let byte = match letter {
+                    'a' => 0x07,
+                    'b' => 0x08,
+                    'f' => 0x0c,
+                    'n' => b'\n',
+                    'r' => b'\r',
+                    't' => b'\t',
+                    'v' => 0x0b,
+                    '\\' | '"' => letter as u8,
+                    // One byte, so that several may make a letter.
+                    'x' => u8::try_from(digits(&mut chars, 0, 2, 16)?).ok()?,
+                    '0'..='7' => {
+                        u8::try_from(digits(&mut chars, letter.to_digit(8)?, 2, 8)?).ok()?
+                    }
+                    'u' | 'U' => {
+                        let count = if letter == 'u' { 4 } else { 8 };
+                        let c = char::from_u32(digits(&mut chars, 0, count, 16)?)?;
+                        bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                        continue;
+                    }
+                    _ => return None,
+                };
+                bytes.push(byte);
+            }
             c => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
-}
-
-/// Reads the escape behind a backslash.
-fn escape(chars: &mut std::str::Chars<'_>, bytes: &mut Vec<u8>) -> Option<()> {
-    let letter = chars.next()?;
-    let byte = match letter {
-        'a' => 0x07,
-        'b' => 0x08,
-        'f' => 0x0c,
-        'n' => b'\n',
-        'r' => b'\r',
-        't' => b'\t',
-        'v' => 0x0b,
-        '\\' | '"' => letter as u8,
-        // One byte, so that several may make a letter.
-        'x' => u8::try_from(digits(chars, 0, 2, 16)?).ok()?,
-        '0'..='7' => u8::try_from(digits(chars, letter.to_digit(8)?, 2, 8)?).ok()?,
-        'u' | 'U' => {
-            let count = if letter == 'u' { 4 } else { 8 };
-            let c = char::from_u32(digits(chars, 0, count, 16)?)?;
-            bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-            return Some(());
-        }
-        _ => return None,
-    };
-    bytes.push(byte);
-    Some(())
 }
 
 fn digits(chars: &mut std::str::Chars<'_>, first: u32, count: u32, radix: u32) -> Option<u32> {

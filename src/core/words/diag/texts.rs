@@ -247,7 +247,12 @@ impl Texts {
         let line = starts.partition_point(|start| *start <= offset);
         let start = starts[line - 1];
         let counted = &bytes[start..offset.min(start + COUNTED_BYTES)];
-        let column = characters(counted) + (offset - start - counted.len()) + 1;
+        // Bytes that are no UTF-8 count as they would be shown.
+        let characters: usize = counted
+            .utf8_chunks()
+            .map(|chunk| chunk.valid().chars().count() + usize::from(!chunk.invalid().is_empty()))
+            .sum();
+        let column = characters + (offset - start - counted.len()) + 1;
         // Editors do not show a byte order mark, and count columns without it.
         let has_mark = start == 0 && bytes[..offset].starts_with(b"\xEF\xBB\xBF");
         Position {
@@ -255,14 +260,6 @@ impl Texts {
             column: column - usize::from(has_mark),
         }
     }
-}
-
-/// Counts characters; bytes that are no UTF-8 count as they would be shown.
-fn characters(bytes: &[u8]) -> usize {
-    bytes
-        .utf8_chunks()
-        .map(|chunk| chunk.valid().chars().count() + usize::from(!chunk.invalid().is_empty()))
-        .sum()
 }
 
 #[cfg(test)]

@@ -99,31 +99,29 @@ impl Constraint {
             Operator::Greater => order.is_gt(),
             Operator::GreaterOrEqual => order.is_ge(),
             Operator::Exact => *version == self.version,
-            Operator::PatchOnly => order.is_ge() && self.is_below_next_minor(version),
-            Operator::MinorOnly => order.is_ge() && self.is_below_next_major(version),
+            Operator::PatchOnly => {
+                // Below `X.(Y+1).0`; the pre-releases of that bound are below it, and so are in.
+                let bound = (self.version.minor.checked_add(1), 0);
+                let is_at_bound = (Some(version.minor), version.patch) == bound;
+                order.is_ge()
+                    && version.major == self.version.major
+                    && (version.minor == self.version.minor
+                        || is_at_bound && version.is_prerelease())
+            }
+            Operator::MinorOnly => {
+                // Below `(X+1).0.0`.
+                let bound = (self.version.major.checked_add(1), 0, 0);
+                let is_at_bound = (Some(version.major), version.minor, version.patch) == bound;
+                let is_below =
+                    version.major == self.version.major || is_at_bound && version.is_prerelease();
+                order.is_ge() && is_below
+            }
             Operator::LessOrEqual => order.is_le(),
             // Plain order, so that `2.0.0-beta1` meets `< 2.0.0` (rules 5.3); whether it may be chosen is for
             // the whole set.
             Operator::Less => order.is_lt(),
             Operator::NotEqual => *version != self.version,
         }
-    }
-
-    /// Returns whether a version that is not below this one is below `X.(Y+1).0`.
-    ///
-    /// The pre-releases of that bound are below it, and so are in.
-    fn is_below_next_minor(&self, version: &Version) -> bool {
-        let bound = (self.version.minor.checked_add(1), 0);
-        let is_at_bound = (Some(version.minor), version.patch) == bound;
-        version.major == self.version.major
-            && (version.minor == self.version.minor || is_at_bound && version.is_prerelease())
-    }
-
-    /// Returns whether a version that is not below this one is below `(X+1).0.0`.
-    fn is_below_next_major(&self, version: &Version) -> bool {
-        let bound = (self.version.major.checked_add(1), 0, 0);
-        let is_at_bound = (Some(version.major), version.minor, version.patch) == bound;
-        version.major == self.version.major || is_at_bound && version.is_prerelease()
     }
 }
 

@@ -248,18 +248,17 @@ impl Term {
             Operator::GreaterOrEqual => order.is_ge(),
             Operator::Less => order.is_lt(),
             Operator::LessOrEqual => order.is_le(),
-            Operator::Pessimistic => order.is_ge() && self.is_pessimistic_about(version),
+            Operator::Pessimistic => {
+                // All written numbers but the last agree, so that `~> 1` has no upper bound.
+                let numbers = numbers(version);
+                let has_prerelease = !self.prerelease.is_empty();
+                // A release never meets a constraint with a pre-release, or with more numbers than it has.
+                order.is_ge()
+                    && has_prerelease == version.is_prerelease()
+                    && self.numbers.len() <= numbers.len()
+                    && self.numbers[..self.written - 1] == numbers[..self.written - 1]
+            }
         }
-    }
-
-    /// Returns whether all written numbers but the last agree, so that `~> 1` has no upper bound.
-    fn is_pessimistic_about(&self, version: &Version) -> bool {
-        let numbers = numbers(version);
-        let has_prerelease = !self.prerelease.is_empty();
-        // A release never meets a constraint with a pre-release, or with more numbers than it has.
-        has_prerelease == version.is_prerelease()
-            && self.numbers.len() <= numbers.len()
-            && self.numbers[..self.written - 1] == numbers[..self.written - 1]
     }
 
     /// Returns how a version compares to the one of this constraint.
@@ -269,37 +268,34 @@ impl Term {
     fn order_of(&self, version: &Version) -> Ordering {
         let numbers = numbers(version);
         // A fourth number makes the slices differ, and then the pre-release takes no part.
-        if self.numbers == numbers {
-            return by_prerelease(version.prerelease(), &self.prerelease);
+        if self.numbers != numbers {
+            let padding = std::iter::repeat(&0);
+            return numbers
+                .iter()
+                .chain(padding)
+                .take(self.numbers.len())
+                .cmp(&self.numbers);
         }
-        let padding = std::iter::repeat(&0);
-        numbers
-            .iter()
-            .chain(padding)
-            .take(self.numbers.len())
-            .cmp(&self.numbers)
+        // Part by part; a release is above.
+        let (left, right) = (version.prerelease(), &*self.prerelease);
+        if left.is_empty() || right.is_empty() || left == right {
+            return left.is_empty().cmp(&right.is_empty());
+        }
+        let (mut left, mut right) = (left.split('.'), right.split('.'));
+        loop {
+            let order = match (left.next(), right.next()) {
+                (None, None) => return Ordering::Equal,
+                (left, right) => by_part(left.unwrap_or_default(), right.unwrap_or_default()),
+            };
+            if order.is_ne() {
+                return order;
+            }
+        }
     }
 }
 
 fn numbers(version: &Version) -> [u64; 3] {
     [version.major, version.minor, version.patch]
-}
-
-/// Compares two pre-releases part by part; a release is above.
-fn by_prerelease(left: &str, right: &str) -> Ordering {
-    if left.is_empty() || right.is_empty() || left == right {
-        return left.is_empty().cmp(&right.is_empty());
-    }
-    let (mut left, mut right) = (left.split('.'), right.split('.'));
-    loop {
-        let order = match (left.next(), right.next()) {
-            (None, None) => return Ordering::Equal,
-            (left, right) => by_part(left.unwrap_or_default(), right.unwrap_or_default()),
-        };
-        if order.is_ne() {
-            return order;
-        }
-    }
 }
 
 /// Compares two parts; a missing one counts as empty.

@@ -57,27 +57,27 @@ pub fn raise(text: &str, wanted: &Version, form: ConstraintForm) -> Result<Strin
         ConstraintForm::Pin => wanted.to_string(),
         _ if wanted.is_prerelease() => wanted.to_string(),
         ConstraintForm::Pessimistic => format!("~> {}.{}", wanted.major, wanted.minor),
-        ConstraintForm::Kept => raised_terms(text, wanted)?,
+        ConstraintForm::Kept => {
+            let mut terms = Vec::new();
+            for text in text.split(',') {
+                let read =
+                    Constraints::parse_config(text.trim()).map_err(|_| RaiseError::Unknown)?;
+                let term = read.iter().next().cloned().ok_or(RaiseError::Unknown)?;
+                terms.push((text, term));
+            }
+            let is_above_bound = terms.iter().any(|(_, term)| {
+                matches!(term.operator(), Operator::Less | Operator::LessOrEqual)
+                    && !term.is_met_by(wanted)
+            });
+            let mut raised = Vec::new();
+            for (text, term) in &terms {
+                raised.push(raised_term(text, term, wanted, is_above_bound)?);
+            }
+            raised.join(",")
+        }
     };
     let allows = Constraints::parse_config(&raised).is_ok_and(|raised| raised.allows(wanted));
     allows.then_some(raised).ok_or(RaiseError::Unknown)
-}
-
-fn raised_terms(text: &str, wanted: &Version) -> Result<String, RaiseError> {
-    let mut terms = Vec::new();
-    for text in text.split(',') {
-        let read = Constraints::parse_config(text.trim()).map_err(|_| RaiseError::Unknown)?;
-        let term = read.iter().next().cloned().ok_or(RaiseError::Unknown)?;
-        terms.push((text, term));
-    }
-    let is_above_bound = terms.iter().any(|(_, term)| {
-        matches!(term.operator(), Operator::Less | Operator::LessOrEqual) && !term.is_met_by(wanted)
-    });
-    let mut raised = Vec::new();
-    for (text, term) in &terms {
-        raised.push(raised_term(text, term, wanted, is_above_bound)?);
-    }
-    Ok(raised.join(","))
 }
 
 /// Rewrites one term with the white space around it.
