@@ -84,11 +84,22 @@ pub(super) fn find_end(reader: &mut (impl Read + Seek)) -> Result<End, ArchiveEr
         fields = fields64;
         end_start = start;
     }
-    let (base, list_start) = place_list(reader, &fields, end_start)?;
+    let mut base = end_start
+        .checked_sub(fields.list_bytes)
+        .and_then(|start| start.checked_sub(fields.list_offset))
+        .ok_or(not_a_zip("its list of entries is not where it should be"))?;
+    if base != 0 {
+        // Self-extracting zips have a program before them. Their offsets may count from the start of the file
+        // all the same; that wins if a record is there (rules 5.5).
+        let unshifted: [u8; 4] = read_at(reader, fields.list_offset)?;
+        if unshifted == *RECORD_SIGNATURE {
+            base = 0;
+        }
+    }
     Ok(End {
         entries: fields.entries,
         base,
-        list_start,
+        list_start: fields.list_offset + base,
         archive_end,
     })
 }
@@ -118,30 +129,6 @@ fn find_end64(
         list_offset: u64_at(&record, 48),
     };
     Ok(Some((start, fields)))
-}
-
-/// Returns what is to be added to offsets, and where the list starts with that.
-fn place_list(
-    reader: &mut (impl Read + Seek),
-    fields: &Fields,
-    end_start: u64,
-) -> Result<(u64, u64), ArchiveError> {
-    let base = end_start
-        .checked_sub(fields.list_bytes)
-        .and_then(|start| start.checked_sub(fields.list_offset))
-        .ok_or(not_a_zip("its list of entries is not where it should be"))?;
-    if base == 0 {
-        return Ok((0, fields.list_offset));
-    }
-    // Self-extracting zips have a program before them. Their offsets may count from the start of the file
-    // all the same; that wins if a record is there (rules 5.5).
-    let unshifted: [u8; 4] = read_at(reader, fields.list_offset)?;
-    let base = if unshifted == *RECORD_SIGNATURE {
-        0
-    } else {
-        base
-    };
-    Ok((base, fields.list_offset + base))
 }
 
 /// Reads a record of fixed length that must lie inside the file.

@@ -277,7 +277,21 @@ impl CheckedZip {
         if list.entries.is_empty() {
             return Err(ArchiveError::Empty);
         }
-        check_size(&list, limits)?;
+        // The sum of the stated sizes; the size of each entry is checked when it is read. The ratio is taken over
+        // the whole zip: single entries, such as debug sections, may shrink more.
+        let by_ratio = list.archive_bytes.saturating_mul(limits.ratio);
+        let limit = limits.unpacked_bytes.min(by_ratio.max(FREE_UNPACKED_BYTES));
+        let mut bytes = 0_u64;
+        for entry in &list.entries {
+            // The member hash has nothing for it, while another reader may unpack it as a file (rules 5.5).
+            if entry.is_named_directory() && entry.size != 0 {
+                return Err(EntryFault::DirectoryWithData.of(&entry.name));
+            }
+            bytes = bytes.saturating_add(entry.size);
+        }
+        if bytes > limit {
+            return Err(ArchiveError::TooLarge { bytes, limit });
+        }
         let paths = unpacked_files(&list.entries)?;
         let places = find_places(reader, &list)?;
         Ok(Self {
@@ -286,25 +300,6 @@ impl CheckedZip {
             places,
         })
     }
-}
-
-/// Checks the sum of the stated sizes; the size of each entry is checked when it is read.
-fn check_size(list: &EntryList, limits: &Limits) -> Result<(), ArchiveError> {
-    // The ratio is taken over the whole zip: single entries, such as debug sections, may shrink more.
-    let by_ratio = list.archive_bytes.saturating_mul(limits.ratio);
-    let limit = limits.unpacked_bytes.min(by_ratio.max(FREE_UNPACKED_BYTES));
-    let mut bytes = 0_u64;
-    for entry in &list.entries {
-        // The member hash has nothing for it, while another reader may unpack it as a file (rules 5.5).
-        if entry.is_named_directory() && entry.size != 0 {
-            return Err(EntryFault::DirectoryWithData.of(&entry.name));
-        }
-        bytes = bytes.saturating_add(entry.size);
-    }
-    if bytes > limit {
-        return Err(ArchiveError::TooLarge { bytes, limit });
-    }
-    Ok(())
 }
 
 /// Finds all contents, and makes sure that no byte belongs to two entries.

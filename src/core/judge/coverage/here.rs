@@ -22,13 +22,6 @@ pub fn predict_here(
         }
         _ => plan(state, flavor),
     };
-    vec![
-        init_here(state, machine, flavor).of(Route::Here),
-        plan.of(Route::HerePlan),
-    ]
-}
-
-fn init_here(state: &LockState, machine: MachinePackages, flavor: Flavor) -> RouteVerdict {
     let source = match machine.source {
         MachineSource::Registry => PackageKind::Signed,
         MachineSource::Zips => PackageKind::Zips,
@@ -36,7 +29,7 @@ fn init_here(state: &LockState, machine: MachinePackages, flavor: Flavor) -> Rou
         MachineSource::Directories => PackageKind::Directories,
         MachineSource::NoVersion | MachineSource::NoPlatform => PackageKind::Signed,
     };
-    match state {
+    let init_verdict = match state {
         LockState::EntryState(entry) if entry.need == EntryNeed::Fits => {
             // OpenTofu asks no source for a package in its cache (rules 5.5), so no doubt about sources counts.
             let asks_nothing = flavor.is_opentofu() && machine.cached == Some(true);
@@ -52,7 +45,8 @@ fn init_here(state: &LockState, machine: MachinePackages, flavor: Flavor) -> Rou
             MachineSource::NoPlatform => RouteVerdict::fails(NO_PLATFORM),
             _ => init(state, source, flavor).assumed_if(machine.is_doubtful),
         },
-    }
+    };
+    vec![init_verdict.of(Route::Here), plan.of(Route::HerePlan)]
 }
 
 fn install_here(

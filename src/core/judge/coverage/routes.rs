@@ -386,7 +386,16 @@ fn readonly(state: &LockState, flavor: Flavor) -> RouteVerdict {
 
 pub(super) fn plan(state: &LockState, flavor: Flavor) -> RouteVerdict {
     let entry = match state {
-        LockState::Nothing(by) => return plan_without_entry(*by),
+        LockState::Nothing(by) => {
+            return match by {
+                NeededBy {
+                    configuration: true,
+                    ..
+                } => RouteVerdict::fails(INCONSISTENT),
+                NeededBy { state: true, .. } => RouteVerdict::fails(NO_ENTRY),
+                NeededBy { .. } => RouteVerdict::new(Outcome::Passes, None),
+            };
+        }
         LockState::Version { .. } => return RouteVerdict::fails(INCONSISTENT),
         LockState::EntryState(entry) => entry,
     };
@@ -417,17 +426,5 @@ pub(super) fn plan(state: &LockState, flavor: Flavor) -> RouteVerdict {
                 package
             }
         }
-    }
-}
-
-/// Predicts `plan` for a provider without an entry.
-fn plan_without_entry(by: NeededBy) -> RouteVerdict {
-    match by {
-        NeededBy {
-            configuration: true,
-            ..
-        } => RouteVerdict::fails(INCONSISTENT),
-        NeededBy { state: true, .. } => RouteVerdict::fails(NO_ENTRY),
-        NeededBy { .. } => RouteVerdict::new(Outcome::Passes, None),
     }
 }

@@ -53,7 +53,32 @@ pub fn explain(change: &ProviderChange) -> Explained {
             let removed = Cause::routine("the provider is no longer locked");
             vec![removed.of(CauseKind::ShownByKinds)]
         }
-        Sides::Both { old, new } => both(change, old, new),
+        Sides::Both { old, new } => {
+            let mut causes = switched(change, &old.addr, &new.addr);
+            let moved = change.step().filter(|step| *step != VersionStep::Same);
+            if let Some(step) = moved {
+                causes.extend(version(step, &old.lock, &new.lock));
+            }
+            let (before, now) = (&old.lock.hashes, &new.lock.hashes);
+            // `init` accepts any package then, without a check, so other changes of the hashes do not matter
+            // (`hash` rules 3.1).
+            if now.is_empty() && !before.is_empty() {
+                let text = "no hash is recorded any more, so any package is accepted";
+                causes.push(Cause::warning(text));
+            } else if moved.is_some() || old.addr != new.addr {
+                // Another version or address has other packages, so all its hashes are expected to differ.
+                causes.extend(of_other_packages(before, now));
+            } else {
+                causes.extend(of_same_packages(change, before, now));
+            }
+            if change.kinds.contains(&ChangeKind::ConstraintsChanged) {
+                causes.push(constraints(&old.lock.constraints, &new.lock.constraints));
+            }
+            if moved.is_some() || change.kinds.contains(&ChangeKind::ConstraintsChanged) {
+                causes.extend(outside(&new.lock));
+            }
+            causes
+        }
     };
     causes.extend(change.fault.as_deref().map(|title| {
         Cause::warning(if title.is_empty() {
@@ -266,33 +291,6 @@ fn added(change: &ProviderChange, lock: &ProviderLock) -> Vec<Cause> {
 
 fn look_alike(found: &LookAlike) -> Cause {
     Cause::danger(found.to_string()).of(CauseKind::LookAlike)
-}
-
-fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<Cause> {
-    let mut causes = switched(change, &old.addr, &new.addr);
-    let moved = change.step().filter(|step| *step != VersionStep::Same);
-    if let Some(step) = moved {
-        causes.extend(version(step, &old.lock, &new.lock));
-    }
-    let (before, now) = (&old.lock.hashes, &new.lock.hashes);
-    // `init` accepts any package then, without a check, so other changes of the hashes do not matter (`hash` rules
-    // 3.1).
-    if now.is_empty() && !before.is_empty() {
-        let text = "no hash is recorded any more, so any package is accepted";
-        causes.push(Cause::warning(text));
-    } else if moved.is_some() || old.addr != new.addr {
-        // Another version or address has other packages, so all its hashes are expected to differ.
-        causes.extend(of_other_packages(before, now));
-    } else {
-        causes.extend(of_same_packages(change, before, now));
-    }
-    if change.kinds.contains(&ChangeKind::ConstraintsChanged) {
-        causes.push(constraints(&old.lock.constraints, &new.lock.constraints));
-    }
-    if moved.is_some() || change.kinds.contains(&ChangeKind::ConstraintsChanged) {
-        causes.extend(outside(&new.lock));
-    }
-    causes
 }
 
 fn constraints(before: &Constraints, now: &Constraints) -> Cause {

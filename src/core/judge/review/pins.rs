@@ -137,7 +137,20 @@ fn kind(old: &ModulePin, new: &ModulePin) -> PinChangeKind {
     if new.version.is_some() || old.commit == new.commit || new.commit.is_none() {
         return PinChangeKind::Republished;
     }
-    if names_version(&new.source) {
+    // The ref of a source names a tag if it looks like a version, else a branch.
+    let (_, query) = new.source.split_once('?').unwrap_or_default();
+    let name = query
+        .split('&')
+        .find_map(|part| part.strip_prefix("ref="))
+        .unwrap_or_default()
+        .rsplit('/')
+        .next();
+    // Tags of a repository with several modules are as in `net-v1.2.0`.
+    let number = name
+        .unwrap_or_default()
+        .trim_start_matches(|c: char| !c.is_ascii_digit());
+    let is_tag = !number.is_empty() && number.parse::<Version>().is_ok();
+    if is_tag {
         PinChangeKind::TagMoved
     } else {
         PinChangeKind::BranchMoved
@@ -152,22 +165,6 @@ fn package(source: &str) -> &str {
         .find("//")
         .map_or(address.len(), |at| start + at);
     &address[..end]
-}
-
-/// Returns true if the ref of a source looks like a version, as tags do, and not like a branch.
-fn names_version(source: &str) -> bool {
-    let (_, query) = source.split_once('?').unwrap_or_default();
-    let name = query
-        .split('&')
-        .find_map(|part| part.strip_prefix("ref="))
-        .unwrap_or_default()
-        .rsplit('/')
-        .next();
-    // Tags of a repository with several modules are as in `net-v1.2.0`.
-    let number = name
-        .unwrap_or_default()
-        .trim_start_matches(|c: char| !c.is_ascii_digit());
-    !number.is_empty() && number.parse::<Version>().is_ok()
 }
 
 #[cfg(test)]

@@ -162,39 +162,42 @@ fn group(change: &ProviderChange) -> ChangeGroup {
         .iter()
         .find(|(kind, _)| change.kinds.contains(kind))
         .map(|(_, group)| *group);
+    let sides = (change.before(), change.now());
     match first {
         Some(group) if group < ChangeGroup::Within => group,
-        _ if change.kinds.contains(&ChangeKind::Upgraded) => upgraded(change),
-        Some(ChangeGroup::OtherConstraints) if allows_the_same(change) => {
-            ChangeGroup::SameConstraints
+        _ if change.kinds.contains(&ChangeKind::Upgraded) => {
+            let (Some(old), Some(new)) = sides else {
+                return ChangeGroup::Unconstrained;
+            };
+            let (before, now) = (&old.lock.constraints, &new.lock.constraints);
+            if before.is_empty() && now.is_empty() {
+                ChangeGroup::Unconstrained
+            } else if !now.allows(&new.lock.version) {
+                // No program writes that: they select only what the constraints allow (`resolve` rules 1.2, 1.3).
+                ChangeGroup::Against
+            } else if before.allows(&new.lock.version) {
+                ChangeGroup::Within
+            } else {
+                ChangeGroup::Widened
+            }
+        }
+        Some(ChangeGroup::OtherConstraints) => {
+            let allows_the_same = match sides {
+                (Some(old), Some(new)) => {
+                    let (before, now) = (&old.lock.constraints, &new.lock.constraints);
+                    !before.is_empty()
+                        && !now.is_empty()
+                        && scope_change(before, now) == ScopeChange::Same
+                }
+                _ => false,
+            };
+            if allows_the_same {
+                ChangeGroup::SameConstraints
+            } else {
+                ChangeGroup::OtherConstraints
+            }
         }
         first => first.unwrap_or(ChangeGroup::OtherHashes),
-    }
-}
-
-/// Returns true if both sides record constraints, and the same versions meet them.
-fn allows_the_same(change: &ProviderChange) -> bool {
-    let (Some(old), Some(new)) = (change.before(), change.now()) else {
-        return false;
-    };
-    let (before, now) = (&old.lock.constraints, &new.lock.constraints);
-    !before.is_empty() && !now.is_empty() && scope_change(before, now) == ScopeChange::Same
-}
-
-fn upgraded(change: &ProviderChange) -> ChangeGroup {
-    let (Some(old), Some(new)) = (change.before(), change.now()) else {
-        return ChangeGroup::Unconstrained;
-    };
-    let (before, now) = (&old.lock.constraints, &new.lock.constraints);
-    if before.is_empty() && now.is_empty() {
-        ChangeGroup::Unconstrained
-    } else if !now.allows(&new.lock.version) {
-        // No program writes that: they select only what the constraints allow (`resolve` rules 1.2, 1.3).
-        ChangeGroup::Against
-    } else if before.allows(&new.lock.version) {
-        ChangeGroup::Within
-    } else {
-        ChangeGroup::Widened
     }
 }
 

@@ -381,7 +381,17 @@ impl Workspace<'_> {
         if !is_unit_stack && !config::is_stack(&entries) {
             let is_parent = match units::unit_kind(self.files, place, &entries) {
                 UnitKind::Parent => true,
-                UnitKind::Generating => self.has_units_below(place),
+                UnitKind::Generating => {
+                    let mut is_below = false;
+                    neighbours::visit(self.files, place, &self.data_dir, &mut |here, entries| {
+                        if here != place && holds(entries, UNIT_FILE) {
+                            is_below = true;
+                            return ControlFlow::Break(());
+                        }
+                        ControlFlow::Continue(())
+                    });
+                    is_below
+                }
                 UnitKind::None | UnitKind::Unit => false,
             };
             return is_parent.then_some(SpecialDirectory::UnitParent);
@@ -392,19 +402,6 @@ impl Workspace<'_> {
         } else {
             SpecialDirectory::Stack
         })
-    }
-
-    /// Returns whether a directory below holds a unit file.
-    fn has_units_below(&self, place: &ProjectPlace) -> bool {
-        let mut is_below = false;
-        neighbours::visit(self.files, place, &self.data_dir, &mut |here, entries| {
-            if here != place && holds(entries, UNIT_FILE) {
-                is_below = true;
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        });
-        is_below
     }
 }
 

@@ -306,10 +306,28 @@ impl<'a> InitOutlook<'a> {
         match (is_required, fits) {
             // `plan` does not look at the constraints of modules that only tests run, nor at a version that only
             // the state requires (`coverage` rules 4.6).
-            (true, false) if self.fits_plan(provider, entry) => {
-                Guess::known(EntryNeed::OutsideForInit)
+            (true, false) => {
+                let places: Vec<&Requirement> = requirements
+                    .providers
+                    .get(provider)
+                    .into_iter()
+                    .flatten()
+                    .filter(|place| place.is_for_plan())
+                    .collect();
+                // No place at all allows pre-releases, too.
+                let fits_plan = places.is_empty()
+                    || places
+                        .iter()
+                        .flat_map(|place| place.constraints.iter())
+                        .cloned()
+                        .collect::<Constraints>()
+                        .allows(&entry.version);
+                Guess::known(if fits_plan {
+                    EntryNeed::OutsideForInit
+                } else {
+                    EntryNeed::Outside
+                })
             }
-            (true, false) => Guess::known(EntryNeed::Outside),
             // A module that cannot be seen may have a constraint that excludes the version.
             (true, true) if seen => Guess::known(EntryNeed::Fits),
             (true, true) => Guess {
@@ -322,26 +340,6 @@ impl<'a> InitOutlook<'a> {
                 otherwise: vec![EntryNeed::NotRequired],
             },
         }
-    }
-
-    /// Returns true if all conditions allow the locked version that `plan` looks at: those of modules that
-    /// tests run do not count, nor does the state, which allows no pre-release.
-    fn fits_plan(&self, provider: &ProviderAddr, entry: &ProviderLock) -> bool {
-        let places: Vec<&Requirement> = self
-            .requirements
-            .and_then(|requirements| requirements.providers.get(provider))
-            .into_iter()
-            .flatten()
-            .filter(|place| place.is_for_plan())
-            .collect();
-        // No place at all allows pre-releases, too.
-        places.is_empty()
-            || places
-                .iter()
-                .flat_map(|place| place.constraints.iter())
-                .cloned()
-                .collect::<Constraints>()
-                .allows(&entry.version)
     }
 
     /// Returns the state of a provider that has no entry: perhaps the version of the entry that OpenTofu reads
