@@ -140,7 +140,30 @@ impl<'a> Wiring<'a> {
                 .top()
                 .ok_or(GitError::Bare)?
                 .join(".gitattributes"),
-            ConfigScope::Global => global_attributes(&repository, env)?,
+            ConfigScope::Global => {
+                // As git finds the attributes of the user (`gitattributes(5)`).
+                let args = [
+                    "config",
+                    "--null",
+                    "--type=path",
+                    "--get",
+                    "core.attributesFile",
+                ];
+                let ended = repository.git(&args, &[], MAX_LIST_BYTES)?;
+                if ended.code == Some(0) {
+                    let path = ended.stdout.strip_suffix(b"\0").unwrap_or(&ended.stdout);
+                    path_of(path)
+                } else {
+                    let directory = |name: &str| {
+                        let value = env.var(name).filter(|value| !value.is_empty());
+                        value.map(PathBuf::from)
+                    };
+                    let config_home = directory("XDG_CONFIG_HOME")
+                        .or_else(|| Some(directory("HOME")?.join(".config")))
+                        .ok_or_else(|| GitError::failed("config", &ended))?;
+                    config_home.join("git").join("attributes")
+                }
+            }
         };
         Ok(Self {
             repository,
@@ -295,28 +318,4 @@ fn effective_attributes(repository: &Repository<'_>) -> Result<Vec<EffectiveSett
         EffectiveSetting::new(SettingKind::Attribute, name, WANTED, found)
     };
     Ok(["merge", "diff"].into_iter().map(attribute).collect())
-}
-
-/// Finds the attributes of the user, as git does (`gitattributes(5)`).
-fn global_attributes(repository: &Repository<'_>, env: &dyn Env) -> Result<PathBuf, GitError> {
-    let args = [
-        "config",
-        "--null",
-        "--type=path",
-        "--get",
-        "core.attributesFile",
-    ];
-    let ended = repository.git(&args, &[], MAX_LIST_BYTES)?;
-    if ended.code == Some(0) {
-        let path = ended.stdout.strip_suffix(b"\0").unwrap_or(&ended.stdout);
-        return Ok(path_of(path));
-    }
-    let directory = |name: &str| {
-        let value = env.var(name).filter(|value| !value.is_empty());
-        value.map(PathBuf::from)
-    };
-    let config_home = directory("XDG_CONFIG_HOME")
-        .or_else(|| Some(directory("HOME")?.join(".config")))
-        .ok_or_else(|| GitError::failed("config", &ended))?;
-    Ok(config_home.join("git").join("attributes"))
 }

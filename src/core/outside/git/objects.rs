@@ -79,21 +79,16 @@ impl Repository<'_> {
     /// # Errors
     /// If git does not answer; not for a file that is missing or too large.
     pub fn read(&self, blobs: &[ObjectId], limit: u64) -> Result<Vec<BlobContent>, GitError> {
-        match self.read_whole(blobs, limit) {
-            // Large files, which may be too large, are not printed by git at all.
-            Err(GitError::TooMuch { .. }) => self.read_by_size(blobs, limit),
-            read => read,
-        }
-    }
-
-    /// Reads files that are small together.
-    fn read_whole(&self, blobs: &[ObjectId], limit: u64) -> Result<Vec<BlobContent>, GitError> {
         const COMMAND: &str = "cat-file";
         if blobs.is_empty() {
             return Ok(Vec::new());
         }
         let format = "--batch=%(objecttype) %(objectsize)";
-        let output = self.output(&[COMMAND, format], &names(blobs.iter()), MAX_BATCH_BYTES)?;
+        let output = match self.output(&[COMMAND, format], &names(blobs.iter()), MAX_BATCH_BYTES) {
+            // Large files, which may be too large, are not printed by git at all.
+            Err(GitError::TooMuch { .. }) => return self.read_by_size(blobs, limit),
+            output => output?,
+        };
         let mut rest = &output[..];
         blobs
             .iter()

@@ -32,8 +32,21 @@ impl DirectoryObjects {
 
     /// Returns the path of an object; no directory on the way from the top may be a link.
     fn path(&self, key: &str) -> io::Result<PathBuf> {
-        self.swept
-            .call_once(|| remove_orphans(&self.dir.join(NEW_OBJECTS)));
+        // Removes temporary files of processes that have ended; what cannot be removed does no harm.
+        self.swept.call_once(|| {
+            for entry in fs::read_dir(self.dir.join(NEW_OBJECTS))
+                .into_iter()
+                .flatten()
+                .flatten()
+            {
+                let is_orphan = |path: &Path| {
+                    open_regular(path).is_ok_and(|(file, _)| exclusive::is_orphan(&file))
+                };
+                if exclusive::is_temporary(&entry.file_name()) && is_orphan(&entry.path()) {
+                    fs::remove_file(entry.path()).ok();
+                }
+            }
+        });
         if !key.split('/').all(is_key_word) || key.split('/').count() > MAX_KEY_WORDS {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -124,16 +137,5 @@ impl Objects for DirectoryObjects {
 
     fn remove(&self, key: &str) -> io::Result<()> {
         absent_as_none(fs::remove_file(self.path(key)?)).map(|_| ())
-    }
-}
-
-/// Removes temporary files of processes that have ended; what cannot be removed does no harm.
-fn remove_orphans(dir: &Path) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let is_orphan =
-            |path: &Path| open_regular(path).is_ok_and(|(file, _)| exclusive::is_orphan(&file));
-        if exclusive::is_temporary(&entry.file_name()) && is_orphan(&entry.path()) {
-            fs::remove_file(entry.path()).ok();
-        }
     }
 }

@@ -97,7 +97,16 @@ fn start(invocation: &Invocation<'_>) -> io::Result<Child> {
     };
     #[cfg(target_os = "linux")]
     if let Some(most) = invocation.memory {
-        limit_memory(&child, most);
+        use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+        // The program has the limits of this process, and may have no higher ones.
+        // `Data` does not count files that are mapped for reading: git maps whole packs.
+        let most = getrlimit(Resource::Data).maximum.unwrap_or(most).min(most);
+        let limit = Rlimit {
+            current: Some(most),
+            maximum: Some(most),
+        };
+        // If a sandbox forbids it, the limit of time remains.
+        let _ = prlimit(Some(Pid::from_child(&child)), Resource::Data, limit);
     }
     Ok(child)
 }
@@ -109,21 +118,6 @@ fn spawned(command: &mut Command, invocation: &Invocation<'_>) -> io::Result<Chi
     }
     let _ = invocation;
     command.spawn()
-}
-
-/// Limits the memory that a program writes to.
-#[cfg(target_os = "linux")]
-fn limit_memory(child: &Child, most: u64) {
-    use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
-    // The program has the limits of this process, and may have no higher ones.
-    // `Data` does not count files that are mapped for reading: git maps whole packs.
-    let most = getrlimit(Resource::Data).maximum.unwrap_or(most).min(most);
-    let limit = Rlimit {
-        current: Some(most),
-        maximum: Some(most),
-    };
-    // If a sandbox forbids it, the limit of time remains.
-    let _ = prlimit(Some(Pid::from_child(child)), Resource::Data, limit);
 }
 
 /// Waits for the end of a program, as long as it keeps its limits, and hands over its standard output piece by piece.
