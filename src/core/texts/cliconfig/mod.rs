@@ -50,7 +50,6 @@ use blocks::NamedHelper;
 pub use installation::{Installation, Method, MethodKind};
 pub use local::LocalMirror;
 use locate::{ConfigPlace, Habits, MissingFile};
-use native::ConfigFault;
 pub use netrc::Netrc;
 pub use oci_blocks::OciLogin;
 use oci_blocks::{OciCredentials, OciDefaults};
@@ -277,7 +276,18 @@ impl ConfigReader<'_> {
         let entries = match parsed.tree {
             Ok(entries) => entries,
             // A syntax error drops the whole file (rules 1.4), so nothing of what was understood counts.
-            Err(fault) => return self.problems.push(broken(file, fault, self.flavor)),
+            Err(fault) => {
+                let program = self.flavor.program();
+                let title = "CLI configuration cannot be parsed";
+                let help = format!(
+                    "correct it: {program} ignores a broken file as a whole, and asks hosts without the tokens and \
+                     services in it"
+                );
+                let diagnostic = Diagnostic::error(diag::rules::SYNTAX_ERROR, title)
+                    .at(file, fault.span, fault.note)
+                    .help(help);
+                return self.problems.push(diagnostic);
+            }
         };
         let mut contents = blocks::read(file, self.flavor, &entries);
         diag::in_order(&mut contents.findings.list);
@@ -393,16 +403,4 @@ fn another_block(
         .at(at.0, at.1, "this is another one")
         .see(first.0, first.1, "the first one is here")
         .help("delete one of the two blocks")
-}
-
-/// Reports why a file cannot be parsed.
-fn broken(file: FileId, fault: ConfigFault, flavor: Flavor) -> Diagnostic {
-    let program = flavor.program();
-    let title = "CLI configuration cannot be parsed";
-    Diagnostic::error(diag::rules::SYNTAX_ERROR, title)
-        .at(file, fault.span, fault.note)
-        .help(format!(
-            "correct it: {program} ignores a broken file as a whole, and asks hosts without the \
-             tokens and services in it"
-        ))
 }

@@ -123,7 +123,30 @@ impl NativeParser<'_> {
             }
             TokenKind::OpenBracket => {
                 self.open(token, item)?;
-                self.list()
+                let mut values = Vec::new();
+                loop {
+                    let token = self.next("")?;
+                    // Also behind a comma, which HCL 1 allows at the end of a list.
+                    if token.kind == TokenKind::CloseBracket {
+                        self.open.pop();
+                        return Ok(ConfigValue::List(values));
+                    }
+                    values.push(self.value(&token, token.start)?);
+                    let token = self.next("")?;
+                    match token.kind {
+                        TokenKind::Comma => {}
+                        TokenKind::CloseBracket => {
+                            self.open.pop();
+                            return Ok(ConfigValue::List(values));
+                        }
+                        _ => {
+                            return Err(ConfigFault::new(
+                                token.span(),
+                                "`,` or `]` is expected here",
+                            ));
+                        }
+                    }
+                }
             }
             TokenKind::Quoted | TokenKind::Heredoc => Ok(ConfigValue::Text(self.secret(token))),
             TokenKind::Number => Ok(ConfigValue::Scalar(self.secret(token))),
@@ -133,33 +156,6 @@ impl NativeParser<'_> {
             _ => {
                 let note = "a value is expected here: text in quotes, a number, true or false";
                 Err(ConfigFault::new(token.span(), note))
-            }
-        }
-    }
-
-    fn list(&mut self) -> Result<ConfigValue, ConfigFault> {
-        let mut values = Vec::new();
-        loop {
-            let token = self.next("")?;
-            // Also behind a comma, which HCL 1 allows at the end of a list.
-            if token.kind == TokenKind::CloseBracket {
-                self.open.pop();
-                return Ok(ConfigValue::List(values));
-            }
-            values.push(self.value(&token, token.start)?);
-            let token = self.next("")?;
-            match token.kind {
-                TokenKind::Comma => {}
-                TokenKind::CloseBracket => {
-                    self.open.pop();
-                    return Ok(ConfigValue::List(values));
-                }
-                _ => {
-                    return Err(ConfigFault::new(
-                        token.span(),
-                        "`,` or `]` is expected here",
-                    ));
-                }
             }
         }
     }

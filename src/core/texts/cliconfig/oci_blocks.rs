@@ -150,7 +150,24 @@ impl OciBlockReader<'_> {
                 (None, _) => self.findings.unknown_argument(&argument.key, &LOGIN),
             }
         }
-        match one_of(&block.key.text, given) {
+        // Only one way may be stated (rules 7.4).
+        let login = match LOGIN.map(|name| given.remove(name)) {
+            [Some(user), Some(password), None, None, None] => Ok(OciLogin::Basic {
+                user: user.reveal().to_owned(),
+                password,
+            }),
+            // The program requires both tokens, and never uses the second one (rules 7.4).
+            [None, None, Some(token), Some(_), None] => Ok(OciLogin::Token(token)),
+            [None, None, None, None, Some(_)] if block.key.text.contains('/') => {
+                Err("credential helpers answer for whole domains: leave the path out of the label")
+            }
+            [None, None, None, None, Some(name)] => helper(&name).map(OciLogin::Helper),
+            _ => Err(
+                "one of these is needed, and only one: username with password, access_token with \
+                 refresh_token, docker_credentials_helper",
+            ),
+        };
+        match login {
             Ok(login) => Some(login),
             Err(note) => {
                 self.wrong(block.key.span, note);
@@ -213,26 +230,6 @@ impl OciBlockReader<'_> {
     fn wrong(&mut self, span: Span, note: &str) {
         let title = format!("Invalid {} block", self.block);
         self.findings.invalid(title, span, note);
-    }
-}
-
-/// Picks the one way that is stated (rules 7.4).
-fn one_of(label: &str, mut given: BTreeMap<&str, Secret>) -> Result<OciLogin, &'static str> {
-    match LOGIN.map(|name| given.remove(name)) {
-        [Some(user), Some(password), None, None, None] => Ok(OciLogin::Basic {
-            user: user.reveal().to_owned(),
-            password,
-        }),
-        // The program requires both tokens, and never uses the second one (rules 7.4).
-        [None, None, Some(token), Some(_), None] => Ok(OciLogin::Token(token)),
-        [None, None, None, None, Some(_)] if label.contains('/') => {
-            Err("credential helpers answer for whole domains: leave the path out of the label")
-        }
-        [None, None, None, None, Some(name)] => helper(&name).map(OciLogin::Helper),
-        _ => Err(
-            "one of these is needed, and only one: username with password, access_token with \
-             refresh_token, docker_credentials_helper",
-        ),
     }
 }
 

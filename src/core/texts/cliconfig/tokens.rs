@@ -107,7 +107,10 @@ impl Iterator for TokenScanner<'_> {
             '"' => quoted(rest),
             '<' => heredoc(rest),
             '-' | '0'..='9' => number(rest),
-            c if c.is_alphabetic() || c == '_' => (TokenKind::Word, word_len(rest)),
+            c if c.is_alphabetic() || c == '_' => {
+                let ends = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+                (TokenKind::Word, rest.find(ends).unwrap_or(rest.len()))
+            }
             // One character at a time, so that the place that is reported is exact.
             c => (
                 TokenKind::Fault("this character has no meaning here"),
@@ -116,12 +119,6 @@ impl Iterator for TokenScanner<'_> {
         };
         Some(self.token(kind, len))
     }
-}
-
-/// Measures the word at the start of a text, in bytes.
-fn word_len(text: &str) -> usize {
-    let ends = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
-    text.find(ends).unwrap_or(text.len())
 }
 
 fn number(text: &str) -> (TokenKind, usize) {
@@ -212,7 +209,29 @@ fn decode(raw: &str) -> Option<String> {
     while let Some(c) = rest.chars().next() {
         // HCL 1 leaves interpolations to its caller, escapes included.
         if depth == 0 && c == '\\' {
-            let (bytes, len) = escape(rest)?;
+            let number = |start: usize, digits: usize, radix: u32| {
+                let digits = rest.get(start..start + digits)?;
+                let all = digits.chars().all(|c| c.is_digit(radix));
+                let code = u32::from_str_radix(digits, radix).ok().filter(|_| all)?;
+                Some((char::from_u32(code)?.to_string(), start + digits.len()))
+            };
+            let plain = |c: char| Some((c.to_string(), 2));
+            // The escapes of Go's `strconv` inside double quotes, as HCL 1 reads them; `\'` is not one.
+            let (bytes, len) = match *rest.as_bytes().get(1)? {
+                b'a' => plain('\u{7}'),
+                b'b' => plain('\u{8}'),
+                b'f' => plain('\u{c}'),
+                b'n' => plain('\n'),
+                b'r' => plain('\r'),
+                b't' => plain('\t'),
+                b'v' => plain('\u{b}'),
+                byte @ (b'\\' | b'"') => plain(byte.into()),
+                b'x' => number(2, 2, 16),
+                b'u' => number(2, 4, 16),
+                b'U' => number(2, 8, 16),
+                b'0'..=b'7' => number(1, 3, 8),
+                _ => None,
+            }?;
             decoded.extend_from_slice(bytes.as_bytes());
             rest = &rest[len..];
             continue;
@@ -232,33 +251,6 @@ fn decode(raw: &str) -> Option<String> {
         rest = &rest[len..];
     }
     String::from_utf8(decoded).ok()
-}
-
-/// Reads the escape at the start of a text: what it means, and its length.
-fn escape(text: &str) -> Option<(String, usize)> {
-    let number = |start: usize, digits: usize, radix: u32| {
-        let digits = text.get(start..start + digits)?;
-        let all = digits.chars().all(|c| c.is_digit(radix));
-        let code = u32::from_str_radix(digits, radix).ok().filter(|_| all)?;
-        Some((char::from_u32(code)?.to_string(), start + digits.len()))
-    };
-    let plain = |c: char| Some((c.to_string(), 2));
-    // The escapes of Go's `strconv` inside double quotes, as HCL 1 reads them; `\'` is not one.
-    match *text.as_bytes().get(1)? {
-        b'a' => plain('\u{7}'),
-        b'b' => plain('\u{8}'),
-        b'f' => plain('\u{c}'),
-        b'n' => plain('\n'),
-        b'r' => plain('\r'),
-        b't' => plain('\t'),
-        b'v' => plain('\u{b}'),
-        byte @ (b'\\' | b'"') => plain(byte.into()),
-        b'x' => number(2, 2, 16),
-        b'u' => number(2, 4, 16),
-        b'U' => number(2, 8, 16),
-        b'0'..=b'7' => number(1, 3, 8),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
