@@ -39,8 +39,38 @@ pub fn push_formatted(formatted: &mut String, text: &str) {
         open: Vec::new(),
         neighbours: Vec::new(),
     };
-    for cells in token_lines(&mut tokens(text, &scanned)) {
-        layout.push(cells);
+    // First the spaces between the tokens, then the lines.
+    let mut tokens = tokens(text, &scanned);
+    let lines = lines(&tokens);
+    for line in &lines {
+        for cell in [&line.lead, &line.assign] {
+            let mut before = NOTHING;
+            for at in cell.start..cell.end.saturating_sub(1) {
+                let has_space = is_spaced(before, tokens[at], tokens[at + 1]);
+                before = tokens[at];
+                tokens[at + 1].spaces = usize::from(has_space);
+            }
+        }
+    }
+    for line in &lines {
+        let [lead, assign, comment] =
+            [&line.lead, &line.assign, &line.comment].map(|cell| &tokens[cell.clone()]);
+        // What stands in a heredoc opens nothing.
+        let opened = |cell: &[LayoutToken<'_>]| -> isize {
+            cell.iter()
+                .take_while(|token| token.kind != LayoutKind::Token(Kind::OpenHeredoc))
+                .map(bracket)
+                .sum()
+        };
+        layout.push(LineCells {
+            lead: cell_text(lead),
+            assign: cell_text(assign),
+            comment: cell_text(comment),
+            lead_width: width(lead),
+            assign_width: width(assign),
+            opened: opened(lead) + opened(assign),
+            ends: tokens[..line.comment.end].last().is_some_and(ends_line),
+        });
     }
     layout.flush();
 }
@@ -196,33 +226,6 @@ fn tokens<'t>(text: &'t str, scanned: &[HclToken]) -> Vec<LayoutToken<'t>> {
     found
 }
 
-/// Puts spaces between tokens, and makes lines of them.
-fn token_lines(tokens: &mut [LayoutToken<'_>]) -> Vec<LineCells> {
-    let lines = lines(tokens);
-    space(tokens, &lines);
-    let cells = |line: &TokenCells| {
-        let [lead, assign, comment] =
-            [&line.lead, &line.assign, &line.comment].map(|cell| &tokens[cell.clone()]);
-        // What stands in a heredoc opens nothing.
-        let opened = |cell: &[LayoutToken<'_>]| -> isize {
-            cell.iter()
-                .take_while(|token| token.kind != LayoutKind::Token(Kind::OpenHeredoc))
-                .map(bracket)
-                .sum()
-        };
-        LineCells {
-            lead: cell_text(lead),
-            assign: cell_text(assign),
-            comment: cell_text(comment),
-            lead_width: width(lead),
-            assign_width: width(assign),
-            opened: opened(lead) + opened(assign),
-            ends: tokens[..line.comment.end].last().is_some_and(ends_line),
-        }
-    };
-    lines.iter().map(cells).collect()
-}
-
 fn cell_text(tokens: &[LayoutToken<'_>]) -> String {
     let mut text = String::new();
     for token in tokens {
@@ -288,20 +291,6 @@ fn bracket(token: &LayoutToken<'_>) -> isize {
             Kind::CloseBrace | Kind::CloseBracket | Kind::CloseParen | Kind::CloseSequence,
         ) => -1,
         _ => 0,
-    }
-}
-
-/// Sets the spaces between the tokens of each cell.
-fn space(tokens: &mut [LayoutToken<'_>], lines: &[TokenCells]) {
-    for line in lines {
-        for cell in [&line.lead, &line.assign] {
-            let mut before = NOTHING;
-            for at in cell.start..cell.end.saturating_sub(1) {
-                let has_space = is_spaced(before, tokens[at], tokens[at + 1]);
-                before = tokens[at];
-                tokens[at + 1].spaces = usize::from(has_space);
-            }
-        }
     }
 }
 

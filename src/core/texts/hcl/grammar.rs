@@ -244,7 +244,17 @@ impl<'t> TokenWalk<'t> {
     fn primary(&mut self) -> Checked<Expr> {
         let token = self.peek();
         let kind = match token.kind {
-            HclTokenKind::Number => self.number()?,
+            HclTokenKind::Number => {
+                self.take();
+                let text = self.text(token);
+                let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, ""));
+                let is_number = digits.matches('.').count() < 2
+                    && (exponent.is_empty() || exponent.parse::<i32>().is_ok());
+                if !is_number {
+                    return Err(fault("Invalid number literal", token.span()));
+                }
+                ExprKind::Number(text.to_owned())
+            }
             HclTokenKind::Ident => return self.name_or_call(),
             HclTokenKind::OpenQuote => self.template(HclTokenKind::CloseQuote)?,
             HclTokenKind::OpenHeredoc => self.template(HclTokenKind::CloseHeredoc)?,
@@ -271,19 +281,6 @@ impl<'t> TokenWalk<'t> {
     /// Returns the bytes from a token to the one that was taken last.
     fn span_from(&self, first: HclToken) -> Span {
         self.place(first.start, self.end)
-    }
-
-    fn number(&mut self) -> Checked<ExprKind> {
-        let token = self.take();
-        let text = self.text(token);
-        let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, ""));
-        let is_number = digits.matches('.').count() < 2
-            && (exponent.is_empty() || exponent.parse::<i32>().is_ok());
-        if is_number {
-            Ok(ExprKind::Number(text.to_owned()))
-        } else {
-            Err(fault("Invalid number literal", token.span()))
-        }
     }
 
     fn name_or_call(&mut self) -> Checked<Expr> {
@@ -355,7 +352,20 @@ impl<'t> TokenWalk<'t> {
         loop {
             match self.peek().kind {
                 HclTokenKind::Dot => self.attribute_steps(&mut steps)?,
-                HclTokenKind::OpenBracket => steps.push(self.index_step()?),
+                HclTokenKind::OpenBracket => {
+                    self.take();
+                    let step = self.with_lines(false, |walk| {
+                        if walk.skip(HclTokenKind::Star) {
+                            let title = "Missing close bracket on splat index";
+                            walk.expect(HclTokenKind::CloseBracket, title)?;
+                            return Ok(Step::FullSplat);
+                        }
+                        let index = walk.expr()?;
+                        walk.expect(HclTokenKind::CloseBracket, "Missing close bracket on index")?;
+                        Ok(Step::Index(index))
+                    })?;
+                    steps.push(step);
+                }
                 _ => break,
             }
         }
@@ -397,20 +407,6 @@ impl<'t> TokenWalk<'t> {
         Ok(())
     }
 
-    fn index_step(&mut self) -> Checked<Step> {
-        self.take();
-        self.with_lines(false, |walk| {
-            if walk.skip(HclTokenKind::Star) {
-                let title = "Missing close bracket on splat index";
-                walk.expect(HclTokenKind::CloseBracket, title)?;
-                return Ok(Step::FullSplat);
-            }
-            let index = walk.expr()?;
-            walk.expect(HclTokenKind::CloseBracket, "Missing close bracket on index")?;
-            Ok(Step::Index(index))
-        })
-    }
-
     fn tuple(&mut self) -> Checked<ExprKind> {
         let open = self.take();
         self.with_lines(false, |walk| {
@@ -446,43 +442,41 @@ impl<'t> TokenWalk<'t> {
         if self.with_lines(false, |walk| walk.is_word("for")) {
             return self.with_lines(false, |walk| walk.for_expr(HclTokenKind::CloseBrace));
         }
-        self.with_lines(true, |walk| walk.object_items(open))
-    }
-
-    /// Reads the items of an object; line ends separate them.
-    fn object_items(&mut self, open: HclToken) -> Checked<ExprKind> {
-        let mut items: Vec<Option<ObjectItem>> = Vec::new();
-        // The index and the place of each key.
-        let mut known: BTreeMap<String, (usize, Span)> = BTreeMap::new();
-        loop {
-            while self.skip(HclTokenKind::Newline) {}
-            if self.skip(HclTokenKind::CloseBrace) {
-                let items = items.into_iter().flatten().collect();
-                return Ok(ExprKind::Object(items));
-            }
-            let first = self.at;
-            let key = self.expr()?;
-            let key_span = self.span_from(self.tokens[first]);
-            let key_text = self.key_text(first);
-            let value = self.object_value(open)?;
-            let item = self.span_from(self.tokens[first]);
-            if let Some((index, earlier)) = known.insert(key_text, (items.len(), item)) {
-                // The last one counts (rules 1.4).
-                items[index] = None;
-                self.found.overruled.push(Overruled {
-                    earlier,
-                    later: key_span,
-                });
-            }
-            let key = match key.kind {
-                // As keys these words mean themselves, too.
-                ExprKind::Variable(_) | ExprKind::Null | ExprKind::Bool(_) => {
-                    ObjectKey::Name(self.word(self.tokens[first]))
+        // Line ends separate the items.
+        self.with_lines(true, |walk| {
+            let mut items: Vec<Option<ObjectItem>> = Vec::new();
+            // The index and the place of each key.
+            let mut known: BTreeMap<String, (usize, Span)> = BTreeMap::new();
+            loop {
+                while walk.skip(HclTokenKind::Newline) {}
+                if walk.skip(HclTokenKind::CloseBrace) {
+                    let items = items.into_iter().flatten().collect();
+                    return Ok(ExprKind::Object(items));
                 }
-                _ => ObjectKey::Expr(key),
-            };
-            items.push(Some(ObjectItem { key, value }));
-        }
+                let first = walk.at;
+                let key = walk.expr()?;
+                let key_span = walk.span_from(walk.tokens[first]);
+                let key_text = walk.key_text(first);
+                let value = walk.object_value(open)?;
+                let item = walk.span_from(walk.tokens[first]);
+                if let Some((index, earlier)) = known.insert(key_text, (items.len(), item)) {
+                    // The last one counts (rules 1.4).
+                    items[index] = None;
+                    walk.found.overruled.push(Overruled {
+                        earlier,
+                        later: key_span,
+                    });
+                }
+                let key = match key.kind {
+                    // As keys these words mean themselves, too.
+                    ExprKind::Variable(_) | ExprKind::Null | ExprKind::Bool(_) => {
+                        ObjectKey::Name(walk.word(walk.tokens[first]))
+                    }
+                    _ => ObjectKey::Expr(key),
+                };
+                items.push(Some(ObjectItem { key, value }));
+            }
+        })
     }
 
     /// Reads from behind a key to behind the separator, line ends not included.

@@ -17,12 +17,6 @@ const REDEFINED: &str = "Attribute redefined";
 const SINGLE_ARGUMENT: &str = "Invalid single-argument block definition";
 
 impl TokenWalk<'_> {
-    fn skip_empty_lines(&mut self) {
-        while self.tokens[self.at].kind == HclTokenKind::Newline {
-            self.at += 1;
-        }
-    }
-
     /// Reads one argument or block of a body at `depth` and the rest of its line; returns the
     /// name of an argument, also of one that is left out. Faults end up in `found`.
     fn item(&mut self, depth: usize) -> (Option<HclToken>, Option<Item>) {
@@ -43,19 +37,14 @@ impl TokenWalk<'_> {
             }
             _ => (None, Err(self.unexpected(first, ITEM_REQUIRED))),
         };
-        let item = result.unwrap_or_else(|fault| {
-            // A header with a bad label was reported already.
-            if self.found.faults.len() == faults {
-                self.found.faults.push(fault);
-            }
-            self.leave(first, depth);
-            None
-        });
-        (name, item)
-    }
-
-    /// Goes to the end of an item that cannot be saved.
-    fn leave(&mut self, first: HclToken, depth: usize) {
+        let fault = match result {
+            Ok(item) => return (name, item),
+            Err(fault) => fault,
+        };
+        // A header with a bad label was reported already.
+        if self.found.faults.len() == faults {
+            self.found.faults.push(fault);
+        }
         // A fault inside of brackets leaves line ends switched off; what comes next needs them.
         self.lines_count = true;
         // The walk may have gone into the item or, in a header, past its end, so the end is sought
@@ -72,6 +61,7 @@ impl TokenWalk<'_> {
         if self.tokens[next].kind == HclTokenKind::OpenBrace && first.kind == HclTokenKind::Ident {
             self.at = self.item_end(next, depth);
         }
+        (name, None)
     }
 
     /// Finds the line end, closing brace or end of text that ends an item.
@@ -137,7 +127,31 @@ impl TokenWalk<'_> {
         }
         let kind = self.word(kind);
         let header_end = labels.last().map_or(kind.span.end, |label| label.span.end);
-        let (body, end) = self.nested(|walk| walk.block_body(kind.span))?;
+        let (body, end) = self.nested(|walk| {
+            let open = walk.take();
+            let mut items = Vec::new();
+            match walk.peek().kind {
+                HclTokenKind::Newline => items = walk.items(open.depth + 1),
+                HclTokenKind::CloseBrace | HclTokenKind::End => {}
+                // Without a line end behind its brace a block holds one argument at most.
+                _ => match walk.single_argument() {
+                    Ok(argument) => items.push(Item::Attribute(argument)),
+                    Err(fault) => {
+                        walk.found.faults.push(fault);
+                        // The fault may be inside of brackets, where line ends do not count.
+                        walk.lines_count = true;
+                        walk.skip_inside(open);
+                    }
+                },
+            }
+            let close = walk.take();
+            // Like the programs: of blocks in each other only the innermost is reported.
+            if close.kind == HclTokenKind::End {
+                return Err(fault("Unclosed configuration block", kind.span));
+            }
+            let span = Span::new(open.end, close.start);
+            Ok((Body { items, span }, close.end))
+        })?;
         // Only the last block of a file may do without a line end.
         let stays = self.peek().kind == HclTokenKind::End
             || self.end_line("Missing newline after block definition", depth);
@@ -190,39 +204,14 @@ impl TokenWalk<'_> {
         self.at += rest.iter().take_while(inside).count();
     }
 
-    /// Reads from the opening brace of a block to behind the closing one; returns the end of the block, too.
-    fn block_body(&mut self, kind: Span) -> Checked<(Body, usize)> {
-        let open = self.take();
-        let mut items = Vec::new();
-        match self.peek().kind {
-            HclTokenKind::Newline => items = self.items(open.depth + 1),
-            HclTokenKind::CloseBrace | HclTokenKind::End => {}
-            // Without a line end behind its brace a block holds one argument at most.
-            _ => match self.single_argument() {
-                Ok(argument) => items.push(Item::Attribute(argument)),
-                Err(fault) => {
-                    self.found.faults.push(fault);
-                    // The fault may be inside of brackets, where line ends do not count.
-                    self.lines_count = true;
-                    self.skip_inside(open);
-                }
-            },
-        }
-        let close = self.take();
-        // Like the programs: of blocks in each other only the innermost is reported.
-        if close.kind == HclTokenKind::End {
-            return Err(fault("Unclosed configuration block", kind));
-        }
-        let span = Span::new(open.end, close.start);
-        Ok((Body { items, span }, close.end))
-    }
-
     /// Reads the items of a body at `depth`; between them are only space and comments.
     pub(super) fn items(&mut self, depth: usize) -> Vec<Item> {
         let mut items = Vec::new();
         let mut names = BTreeSet::new();
         loop {
-            self.skip_empty_lines();
+            while self.tokens[self.at].kind == HclTokenKind::Newline {
+                self.at += 1;
+            }
             let first = self.peek();
             // No more faults than these are reported, and a file with faults is refused: what follows would
             // only cost memory, some hundred bytes for each faulty byte.

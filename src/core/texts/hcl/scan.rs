@@ -393,7 +393,28 @@ impl<'t> Scanner<'t> {
                 self.push(HclTokenKind::CloseQuote, 1);
             }
             b'$' | b'%' => self.open_sequence(),
-            _ => self.break_off(),
+            // An unclosed string ends with its line, and with it every template that the line opened.
+            _ => {
+                let line = self.line_start();
+                let outermost = self
+                    .frames
+                    .iter()
+                    .position(|frame| {
+                        frame.start >= line
+                            && matches!(frame.kind, EnclosureKind::Quote | EnclosureKind::Sequence)
+                    })
+                    .unwrap_or(self.frames.len() - 1);
+                self.frames.truncate(outermost);
+                let in_header = self.in_header();
+                self.push(HclTokenKind::Unclosed, 0);
+                if in_header {
+                    // A brace without text for the one that the string swallowed, so that the block goes on.
+                    return self.open(HclTokenKind::OpenBrace, EnclosureKind::Brace, 0);
+                }
+                if !self.rest().starts_with(['\n']) && !self.rest().starts_with("\r\n") {
+                    self.push(HclTokenKind::BadCharacter, 1);
+                }
+            }
         }
     }
 
@@ -405,29 +426,6 @@ impl<'t> Scanner<'t> {
         };
         let len = 2 + usize::from(rest[2..].starts_with('~'));
         self.open(kind, EnclosureKind::Sequence, len);
-    }
-
-    /// Ends an unclosed string with its line, and with it every template that the line opened.
-    fn break_off(&mut self) {
-        let line = self.line_start();
-        let outermost = self
-            .frames
-            .iter()
-            .position(|frame| {
-                frame.start >= line
-                    && matches!(frame.kind, EnclosureKind::Quote | EnclosureKind::Sequence)
-            })
-            .unwrap_or(self.frames.len() - 1);
-        self.frames.truncate(outermost);
-        let in_header = self.in_header();
-        self.push(HclTokenKind::Unclosed, 0);
-        if in_header {
-            // A brace without text for the one that the string swallowed, so that the block goes on.
-            return self.open(HclTokenKind::OpenBrace, EnclosureKind::Brace, 0);
-        }
-        if !self.rest().starts_with(['\n']) && !self.rest().starts_with("\r\n") {
-            self.push(HclTokenKind::BadCharacter, 1);
-        }
     }
 
     /// Returns whether an unclosed label hides the opening brace of a block: the line starts like a
