@@ -66,7 +66,15 @@ impl Evaluator<'_> {
                     self.check(left_at, truth(&left)),
                     self.check(right_at, truth(&right)),
                 )?;
-                logical(operator, left, right)
+                let decides = operator == BinaryOp::Or;
+                match (left, right) {
+                    (Some(left), Some(right)) if decides => Ok(Typed::bool(left || right)),
+                    (Some(left), Some(right)) => Ok(Typed::bool(left && right)),
+                    (Some(known), None) | (None, Some(known)) if known == decides => Err(
+                        EvalFailure::Uncertain("this may be decided although a part is unknown"),
+                    ),
+                    _ => Ok(Typed::unknown(Type::Bool)),
+                }
             }
             _ => {
                 let (left, right) = joined(
@@ -146,18 +154,6 @@ fn truth(operand: &Typed) -> Outcome<Option<bool>> {
         // Newer versions of the programs accept null where the other operand decides.
         Value::Null => Err(EvalFailure::Uncertain("a truth value that is null")),
         value => to_bool(value, "Invalid operand").map(Some),
-    }
-}
-
-fn logical(operator: BinaryOp, left: Option<bool>, right: Option<bool>) -> Outcome {
-    let decides = operator == BinaryOp::Or;
-    match (left, right) {
-        (Some(left), Some(right)) if decides => Ok(Typed::bool(left || right)),
-        (Some(left), Some(right)) => Ok(Typed::bool(left && right)),
-        (Some(known), None) | (None, Some(known)) if known == decides => Err(
-            EvalFailure::Uncertain("this may be decided although a part is unknown"),
-        ),
-        _ => Ok(Typed::unknown(Type::Bool)),
     }
 }
 

@@ -94,24 +94,27 @@ impl ShortLine {
                 '\n' => quoted.push_str("\\n"),
                 '\r' => quoted.push_str("\\r"),
                 '\t' => quoted.push_str("\\t"),
-                // An invisible character could make one address look like another.
-                c if is_visible(c) => quoted.push(c),
-                c => write!(quoted, "\\u{:04x}", u32::from(c))?,
+                c => {
+                    // Visible is no control character, no space but the plain one, and no mark without width that
+                    // reverses or joins the text around it.
+                    let has_no_width = matches!(
+                        c,
+                        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+                    );
+                    let is_visible =
+                        c == ' ' || !(c.is_control() || c.is_whitespace() || has_no_width);
+                    if is_visible {
+                        quoted.push(c);
+                    } else {
+                        // It could make one address look like another.
+                        write!(quoted, "\\u{:04x}", u32::from(c))?;
+                    }
+                }
             }
         }
         quoted.push('"');
         self.push(&quoted)
     }
-}
-
-/// Returns true for visible characters: no control character, no space but the plain one, and no mark without width
-/// that reverses or joins the text around it.
-fn is_visible(c: char) -> bool {
-    let has_no_width = matches!(
-        c,
-        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-    );
-    c == ' ' || !(c.is_control() || c.is_whitespace() || has_no_width)
 }
 
 #[cfg(test)]

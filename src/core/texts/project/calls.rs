@@ -179,7 +179,15 @@ impl CallGraph<'_> {
         let sources = match self.dirs.get(path) {
             Some(dir) => dir.glance.calls.clone(),
             // A call may lead to a directory that the search does not visit.
-            None => self.outside(path, flavor),
+            // Any number of calls may do that; these directories count, too.
+            None if self.listed == MAX_DIRECTORIES => Vec::new(),
+            None => {
+                self.listed += 1;
+                // The module may lie beside the search, or in a directory that git ignores.
+                // A failure to read it is reported when the root is loaded.
+                let glance = config::glance(self.search.files, path, flavor);
+                glance.unwrap_or_default().calls
+            }
         };
         let called: Rc<[Rc<OsStr>]> = sources
             .iter()
@@ -187,18 +195,5 @@ impl CallGraph<'_> {
             .collect();
         self.calls.insert(Rc::clone(dir), Rc::clone(&called));
         called
-    }
-
-    /// Returns the sources of the calls of a directory that the search did not visit.
-    fn outside(&mut self, dir: &Path, flavor: Flavor) -> Vec<PathBuf> {
-        // Calls may lead to any number of directories that the search does not reach; these count, too.
-        if self.listed == MAX_DIRECTORIES {
-            return Vec::new();
-        }
-        self.listed += 1;
-        // The module may lie beside the search, or in a directory that git ignores.
-        // A failure to read it is reported when the root is loaded.
-        let glance = config::glance(self.search.files, dir, flavor);
-        glance.unwrap_or_default().calls
     }
 }

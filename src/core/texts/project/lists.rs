@@ -219,7 +219,23 @@ impl<'t> ListReader<'t> {
                 }
                 (anchor, YamlValue::Sequence(items))
             }
-            Event::MappingStart(anchor, _) => (anchor, self.mapping(depth)?),
+            Event::MappingStart(anchor, _) => {
+                let mut members = Vec::new();
+                loop {
+                    let (key, line) = self.next()?;
+                    if matches!(key, Event::MappingEnd | Event::StreamEnd) {
+                        break;
+                    }
+                    let key = self.node(key, line, depth + 1)?;
+                    let (value, line) = self.next()?;
+                    let value = self.node(value, line, depth + 1)?;
+                    // Other keys than texts mean nothing here.
+                    if let YamlValue::Scalar(name) = &key.value {
+                        members.push((name.clone(), value));
+                    }
+                }
+                (anchor, YamlValue::Mapping(members))
+            }
             _ => (0, YamlValue::Scalar(String::new())),
         };
         let node = Rc::new(YamlNode { line, value });
@@ -227,23 +243,6 @@ impl<'t> ListReader<'t> {
             self.anchored.insert(anchor, Rc::clone(&node));
         }
         Ok(node)
-    }
-
-    fn mapping(&mut self, depth: usize) -> Result<YamlValue, ListError> {
-        let mut members = Vec::new();
-        loop {
-            let (key, line) = self.next()?;
-            if matches!(key, Event::MappingEnd | Event::StreamEnd) {
-                return Ok(YamlValue::Mapping(members));
-            }
-            let key = self.node(key, line, depth + 1)?;
-            let (value, line) = self.next()?;
-            let value = self.node(value, line, depth + 1)?;
-            // Other keys than texts mean nothing here.
-            if let YamlValue::Scalar(name) = &key.value {
-                members.push((name.clone(), value));
-            }
-        }
     }
 }
 

@@ -135,7 +135,24 @@ pub fn find(
         }
         walk.directory(top, 0);
     }
-    walk.known_to_git(tops);
+    // Directories that git knows as roots, and that the search skipped.
+    let git = search.git;
+    let mut dirs = git.changed.clone();
+    // No line of a `.gitignore` concerns a file that git tracks.
+    if walk.has_ignored {
+        dirs.extend(tops.iter().flat_map(|top| (git.tracked)(top.shown())));
+    }
+    for dir in dirs {
+        if walk.paths.contains(dir.as_os_str()) {
+            continue;
+        }
+        let place = tops.iter().find_map(|top| top.below(&dir));
+        // It may be gone, or it may be outside of what was searched.
+        let Some(place) = place else { continue };
+        if let Ok(entries) = search.files.list(place.shown()) {
+            walk.visit(&place, 1, &entries);
+        }
+    }
     walk.look().decide()
 }
 
@@ -253,27 +270,6 @@ impl<'s> RootWalk<'s, '_> {
         }
         self.search.git.had_directory(dir, &entry.name)
             && self.search.files.kind(child.shown()).ok() == Some(FileKind::Directory)
-    }
-
-    /// Adds directories that git knows as roots, and that the search skipped.
-    fn known_to_git(&mut self, tops: &[ProjectPlace]) {
-        let git = self.search.git;
-        let mut dirs = git.changed.clone();
-        // No line of a `.gitignore` concerns a file that git tracks.
-        if self.has_ignored {
-            dirs.extend(tops.iter().flat_map(|top| (git.tracked)(top.shown())));
-        }
-        for dir in dirs {
-            if self.paths.contains(dir.as_os_str()) {
-                continue;
-            }
-            let place = tops.iter().find_map(|top| top.below(&dir));
-            // It may be gone, or it may be outside of what was searched.
-            let Some(place) = place else { continue };
-            if let Ok(entries) = self.search.files.list(place.shown()) {
-                self.visit(&place, 1, &entries);
-            }
-        }
     }
 
     fn visit(&mut self, place: &ProjectPlace, depth: usize, entries: &[DirEntry]) {

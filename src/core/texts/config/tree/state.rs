@@ -135,9 +135,24 @@ fn read_opened(
             return None;
         }
     };
-    match StateDocument::of(&document) {
-        Ok(document) => understood(reader, settings, path, &document, required),
-        Err(reason) => no_state(reader, &reason),
+    let document = match StateDocument::of(&document) {
+        Ok(document) => document,
+        Err(reason) => return no_state(reader, &reason),
+    };
+    // Only one format holds addresses.
+    match document.version.cmp(&FORMAT) {
+        Ordering::Equal => providers(reader, settings, path, &document, required),
+        Ordering::Less => {
+            let remark = format!("its format {} is not read, only {FORMAT}", document.version);
+            let note = Diagnostic::note(rules::STATE_NOT_VISIBLE, "State not visible");
+            reader.report(path, note, &remark);
+            None
+        }
+        Ordering::Greater => {
+            let remark = format!("its format {} is a later one", document.version);
+            refuse(reader, path, unreadable_title(settings.flavor), &remark);
+            None
+        }
     }
 }
 
@@ -190,31 +205,6 @@ fn provider(value: &JsonValue) -> Result<&str, String> {
         None | Some(ValueKind::Null) => Ok(""),
         Some(ValueKind::String(text)) => Ok(text),
         Some(_) => Err("provider is no text".to_owned()),
-    }
-}
-
-/// Takes what a document says, if its format is the one that holds addresses.
-fn understood(
-    reader: &mut Reader<'_>,
-    settings: &Settings,
-    path: &Path,
-    document: &StateDocument<'_>,
-    required: &Required,
-) -> Option<StateProviders> {
-    match document.version.cmp(&FORMAT) {
-        Ordering::Equal => providers(reader, settings, path, document, required),
-        Ordering::Less => {
-            let title = "State not visible";
-            let remark = format!("its format {} is not read, only {FORMAT}", document.version);
-            let note = Diagnostic::note(rules::STATE_NOT_VISIBLE, title);
-            reader.report(path, note, &remark);
-            None
-        }
-        Ordering::Greater => {
-            let remark = format!("its format {} is a later one", document.version);
-            refuse(reader, path, unreadable_title(settings.flavor), &remark);
-            None
-        }
     }
 }
 

@@ -70,7 +70,14 @@ impl Substitution<'_, '_, '_> {
         if count == 0 {
             return Ok(());
         }
-        if count == used.len() && is_foldable(expr) {
+        // A value that depends on files or on the machine says less than its call.
+        let is_foldable = count == used.len()
+            && !references::functions(expr).iter().any(|name| {
+                let name = name.text.strip_prefix("core::").unwrap_or(&name.text);
+                name.starts_with("file")
+                    || ["abspath", "pathexpand", "templatefile"].contains(&name)
+            });
+        if is_foldable {
             // Where the whole has no value, its parts may have some.
             if let Ok(value) = self.values.evaluate(self.file, expr, self.iterators) {
                 let text = shown(value, role).ok_or("a value that it needs is not known")?;
@@ -245,15 +252,6 @@ pub(super) fn too_large() -> UnknownReason {
 /// Adds the names of a `for` to those of the enclosing ones.
 fn names<'n>(hidden: &[&'n str], key: Option<&'n str>, value: &'n str) -> Vec<&'n str> {
     hidden.iter().copied().chain(key).chain([value]).collect()
-}
-
-/// Returns true unless the value depends on files or on the machine: then the call itself says more.
-fn is_foldable(expr: &Expr) -> bool {
-    let functions = references::functions(expr);
-    !functions.iter().any(|name| {
-        let name = name.text.strip_prefix("core::").unwrap_or(&name.text);
-        name.starts_with("file") || ["abspath", "pathexpand", "templatefile"].contains(&name)
-    })
 }
 
 /// Writes a known value; nothing of one with a secret in it.

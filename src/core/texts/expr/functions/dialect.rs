@@ -29,7 +29,20 @@ pub(super) fn translated(pattern: &str) -> Option<String> {
                 reader.behind_repetition()?;
             }
             '{' => {
-                reader.counts()?;
+                reader.rest.clone().find(|c| *c == '}')?;
+                let inside: String = reader.rest.by_ref().take_while(|c| *c != '}').collect();
+                let (least, most) = inside.split_once(',').unwrap_or((&inside, &inside));
+                let greatest = if most.is_empty() { least } else { most };
+                let are_digits = [least, greatest]
+                    .iter()
+                    .all(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+                let greatest: u32 = greatest.parse().ok().filter(|_| are_digits)?;
+                reader.repeats = reader.repeats.checked_mul(greatest.max(1))?;
+                reader.out.push_str(&format!("{{{inside}}}"));
+                // RE2 refuses a pattern with more.
+                if reader.repeats > MAX_REPEAT || least.is_empty() {
+                    return None;
+                }
                 reader.behind_repetition()?;
             }
             '\\' => reader.escape(false)?,
@@ -76,22 +89,6 @@ impl PatternTranslator<'_> {
         self.out.extend(self.rest.next_if_eq(&'?'));
         let next = self.rest.peek();
         (!next.is_some_and(|next| "*+?{".contains(*next))).then_some(())
-    }
-
-    /// Reads the counts behind a brace. A brace without them is plain text in RE2.
-    fn counts(&mut self) -> Option<()> {
-        self.rest.clone().find(|c| *c == '}')?;
-        let inside: String = self.rest.by_ref().take_while(|c| *c != '}').collect();
-        let (least, most) = inside.split_once(',').unwrap_or((&inside, &inside));
-        let greatest = if most.is_empty() { least } else { most };
-        let are_digits = [least, greatest]
-            .iter()
-            .all(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-        let greatest: u32 = greatest.parse().ok().filter(|_| are_digits)?;
-        self.repeats = self.repeats.checked_mul(greatest.max(1))?;
-        self.out.push_str(&format!("{{{inside}}}"));
-        // RE2 refuses a pattern with more.
-        (self.repeats <= MAX_REPEAT && !least.is_empty()).then_some(())
     }
 
     /// Reads an escape from behind its backslash.

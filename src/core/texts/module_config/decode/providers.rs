@@ -221,7 +221,23 @@ pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
         return;
     }
     let alias = alias(&block.body, faults);
-    check_arguments(&block.body, alias.as_deref(), faults);
+    let is_opentofu = faults.flavor.is_opentofu();
+    for name in ["count", "depends_on", "for_each", "source"] {
+        let argument = block.body.attribute(name);
+        if let Some(argument) = argument.filter(|_| name != "for_each" || !is_opentofu) {
+            let title = "Reserved argument name in provider block";
+            let remark = "this name is kept for later versions";
+            faults.invalid(title, argument.name.span, remark);
+        }
+    }
+    // A key follows the alias in references, so that there must be one (config rules 10.1, 10.2).
+    if let Some(argument) = block.body.attribute("for_each")
+        && is_opentofu
+        && alias.is_none()
+    {
+        let title = "Alias required when using \"for_each\"";
+        faults.invalid(title, argument.value.span, "set alias, too");
+    }
     let labels = [Some(label.text.clone()), alias.clone()];
     contents.declared.push(Declaration {
         kind: "provider",
@@ -234,27 +250,6 @@ pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
         version: block_version(&block.body, faults),
         place: faults.place(block.header),
     });
-}
-
-/// Reports arguments that no provider can have.
-fn check_arguments(body: &Body, alias: Option<&str>, faults: &mut Faults) {
-    let is_opentofu = faults.flavor.is_opentofu();
-    for name in ["count", "depends_on", "for_each", "source"] {
-        let argument = body.attribute(name);
-        if let Some(argument) = argument.filter(|_| name != "for_each" || !is_opentofu) {
-            let title = "Reserved argument name in provider block";
-            let remark = "this name is kept for later versions";
-            faults.invalid(title, argument.name.span, remark);
-        }
-    }
-    // A key follows the alias in references, so that there must be one (config rules 10.1, 10.2).
-    if let Some(argument) = body.attribute("for_each")
-        && is_opentofu
-        && alias.is_none()
-    {
-        let title = "Alias required when using \"for_each\"";
-        faults.invalid(title, argument.value.span, "set alias, too");
-    }
 }
 
 fn alias(body: &Body, faults: &mut Faults) -> Option<String> {

@@ -30,7 +30,17 @@ pub(crate) fn terraform(body: &Body, contents: &mut Contents, faults: &mut Fault
         }
         // OpenTofu ignores this argument and `experiments` (config rules 11.1).
         if let Some(argument) = body.attribute("language") {
-            edition(argument, faults);
+            let value = syntax::as_reference(&argument.value, faults);
+            let word = references::word(&value);
+            if word != Some("TF2021") {
+                let title = if word.is_some() {
+                    "Unsupported language edition"
+                } else {
+                    "Invalid language edition"
+                };
+                let remark = "the only edition is TF2021, without quotes";
+                faults.invalid(title, argument.value.span, remark);
+            }
         }
     }
     for (kind, block) in blocks {
@@ -56,18 +66,6 @@ pub(crate) fn terraform(body: &Body, contents: &mut Contents, faults: &mut Fault
             }
         }
     }
-}
-
-/// Checks the edition of Terraform's language.
-fn edition(argument: &Attribute, faults: &mut Faults) {
-    let value = syntax::as_reference(&argument.value, faults);
-    let title = match references::word(&value) {
-        Some("TF2021") => return,
-        Some(_) => "Unsupported language edition",
-        None => "Invalid language edition",
-    };
-    let remark = "the only edition is TF2021, without quotes";
-    faults.invalid(title, argument.value.span, remark);
 }
 
 /// Reads `required_version` and its like; null says nothing.

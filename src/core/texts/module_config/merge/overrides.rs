@@ -27,7 +27,23 @@ pub(crate) fn apply(
     found: &mut Vec<Diagnostic>,
 ) {
     if !overrides.is_empty() {
-        let mut merge = OverrideMerge::of(base, standing, flavor, found);
+        let mut merge = OverrideMerge {
+            declared: base
+                .declared
+                .iter()
+                .map(|declaration| (declaration.kind, declaration.labels.clone()))
+                .collect(),
+            required: indexes(&base.required, |entry| entry.local_name.clone()),
+            provider_blocks: indexes(&base.provider_blocks, ProviderBlock::key),
+            resources: indexes(&base.resources, Resource::key),
+            calls: indexes(&base.calls, |call| call.name.clone()),
+            variables: indexes(&base.variables, |variable| variable.name.clone()),
+            locals: indexes(&base.locals, |local| local.name.clone()),
+            base,
+            standing,
+            flavor,
+            found,
+        };
         for contents in overrides {
             merge.file(contents);
         }
@@ -56,31 +72,6 @@ struct OverrideMerge<'a> {
 }
 
 impl<'a> OverrideMerge<'a> {
-    fn of(
-        base: &'a mut Contents,
-        standing: &'a EffectivePlaces,
-        flavor: Flavor,
-        found: &'a mut Vec<Diagnostic>,
-    ) -> Self {
-        Self {
-            declared: base
-                .declared
-                .iter()
-                .map(|declaration| (declaration.kind, declaration.labels.clone()))
-                .collect(),
-            required: indexes(&base.required, |entry| entry.local_name.clone()),
-            provider_blocks: indexes(&base.provider_blocks, ProviderBlock::key),
-            resources: indexes(&base.resources, Resource::key),
-            calls: indexes(&base.calls, |call| call.name.clone()),
-            variables: indexes(&base.variables, |variable| variable.name.clone()),
-            locals: indexes(&base.locals, |local| local.name.clone()),
-            base,
-            standing,
-            flavor,
-            found,
-        }
-    }
-
     fn file(&mut self, mut contents: Contents) {
         self.declarations(&contents.declared);
         for entry in contents.required {

@@ -144,7 +144,27 @@ impl<'a> Trace<'a> {
             }
             self.listed.insert((node, named.text.clone()));
             let at = self.list.len();
-            self.list.push(self.row(&named, &entry, level));
+            let (state, value) = match &entry.value {
+                Ok(value) => state(inside(value, named.reference)),
+                Err(_) => (ValueState::NotComputed, None),
+            };
+            let module = &self.nodes[named.node].path;
+            self.list.push(TracedValue {
+                level,
+                name: named.text.clone(),
+                module: if module.is_root() {
+                    String::new()
+                } else {
+                    module.to_string()
+                },
+                state,
+                value,
+                missing: entry
+                    .is_late
+                    .then(|| "the variable is not const".to_owned()),
+                from: entry.from,
+                place: entry.place.map(|place| self.place(place)),
+            });
             if let Some((node, late)) = &entry.given_by {
                 self.follow(*node, late, level + 1);
             }
@@ -161,30 +181,6 @@ impl<'a> Trace<'a> {
         Some(label.note.clone()).filter(|note| !note.is_empty())
     }
 
-    fn row(&self, named: &TracedName<'_>, entry: &TraceEntry<'_>, level: usize) -> TracedValue {
-        let (state, value) = match &entry.value {
-            Ok(value) => state(inside(value, named.reference)),
-            Err(_) => (ValueState::NotComputed, None),
-        };
-        let module = &self.nodes[named.node].path;
-        TracedValue {
-            level,
-            name: named.text.clone(),
-            module: if module.is_root() {
-                String::new()
-            } else {
-                module.to_string()
-            },
-            state,
-            value,
-            missing: entry
-                .is_late
-                .then(|| "the variable is not const".to_owned()),
-            from: entry.from,
-            place: entry.place.map(|place| self.place(place)),
-        }
-    }
-
     fn argument(&mut self, late: &Late) -> ComputedArgument {
         let place = late.place();
         let written = self
@@ -197,8 +193,20 @@ impl<'a> Trace<'a> {
                 && (place.span.start..=place.span.end).contains(&label.span.start)
         };
         let missing = self.missing.filter(is_inside);
+        // A character has at most four bytes, and lines may be indented: twice that is enough to fill the line.
+        let enough = &written[..written.len().min(8 * MAX_EXPRESSION_CHARS)];
+        let line = String::from_utf8_lossy(enough)
+            .lines()
+            .map(str::trim)
+            .collect::<Vec<_>>()
+            .join(" ");
+        let expression = match line.char_indices().nth(MAX_EXPRESSION_CHARS) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None if enough.len() < written.len() => format!("{line}…"),
+            None => line,
+        };
         ComputedArgument {
-            expression: shortened(written),
+            expression,
             value: None,
             missing: missing.and_then(|label| self.state_reason(label)),
             place: self.place(place),
@@ -366,21 +374,5 @@ fn state(value: &Value) -> (ValueState, Option<String>) {
             let shown = expr::in_one_line(value, MAX_VALUE_CHARS);
             (ValueState::Known, Some(shown))
         }
-    }
-}
-
-/// Returns an expression in one short line.
-fn shortened(bytes: &[u8]) -> String {
-    // A character has at most four bytes, and lines may be indented: twice that is enough to fill the line.
-    let enough = &bytes[..bytes.len().min(8 * MAX_EXPRESSION_CHARS)];
-    let line = String::from_utf8_lossy(enough)
-        .lines()
-        .map(str::trim)
-        .collect::<Vec<_>>()
-        .join(" ");
-    match line.char_indices().nth(MAX_EXPRESSION_CHARS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None if enough.len() < bytes.len() => format!("{line}…"),
-        None => line,
     }
 }
