@@ -161,10 +161,45 @@ impl Constraints {
         let mut terms = Vec::new();
         let mut rest = text.trim();
         while !rest.is_empty() {
-            let (term, behind) = parse_term(rest).map_err(error)?;
-            terms.push(term);
+            // The whole run of signs is the operator, so that `>==` and `=>` are refused as such instead of being
+            // read as `>=` and a broken version (rules 3.3).
+            let is_sign = |byte: u8| {
+                !byte.is_ascii_alphanumeric()
+                    && !byte.is_ascii_whitespace()
+                    && !matches!(byte, b'.' | b'*')
+            };
+            let (sign, version) = scan::split_while(rest, is_sign);
+            let operator = match sign {
+                "" | "=" => Operator::Exact,
+                "!=" => Operator::NotEqual,
+                ">" => Operator::Greater,
+                ">=" => Operator::GreaterOrEqual,
+                "<" => Operator::Less,
+                "<=" => Operator::LessOrEqual,
+                "~>" => Operator::MinorOnly,
+                _ if sign.starts_with(',') => return Err(error(VersionFault::EmptyItem)),
+                _ => {
+                    let fault = VersionFault::of_operator(rest).unwrap_or(VersionFault::Operator);
+                    return Err(error(fault));
+                }
+            };
+            // One ASCII space is allowed, two or a tab are not (rules 3.2).
+            let version = version.strip_prefix(' ').unwrap_or(version);
+            if version.starts_with(char::is_whitespace) {
+                return Err(error(VersionFault::Spacing));
+            }
+            let scanned = scan::version(version).map_err(error)?;
+            // `~> 1.0` and `~> 1.0.0` allow different versions, although both are padded to `1.0.0` (rules 4.1).
+            let operator = match (operator, scanned.numbers) {
+                (Operator::MinorOnly, 3) => Operator::PatchOnly,
+                (operator, _) => operator,
+            };
+            terms.push(Constraint {
+                version: scanned.version,
+                operator,
+            });
             // White space around commas is free, within an item it is not (rules 3.2, 3.3).
-            let behind = behind.trim_start();
+            let behind = scanned.rest.trim_start();
             rest = match behind.strip_prefix(',') {
                 Some(behind) => behind.trim_start(),
                 None if behind.is_empty() => behind,
@@ -348,41 +383,4 @@ pub(super) fn turning_points<'a>(
         }
     }
     points
-}
-
-/// Reads one item at the start of a text that starts with no white space.
-fn parse_term(text: &str) -> Result<(Constraint, &str), VersionFault> {
-    // The whole run of signs is the operator, so that `>==` and `=>` are refused as such instead of being
-    // read as `>=` and a broken version (rules 3.3).
-    let is_sign = |byte: u8| {
-        !byte.is_ascii_alphanumeric() && !byte.is_ascii_whitespace() && !matches!(byte, b'.' | b'*')
-    };
-    let (sign, rest) = scan::split_while(text, is_sign);
-    let operator = match sign {
-        "" | "=" => Operator::Exact,
-        "!=" => Operator::NotEqual,
-        ">" => Operator::Greater,
-        ">=" => Operator::GreaterOrEqual,
-        "<" => Operator::Less,
-        "<=" => Operator::LessOrEqual,
-        "~>" => Operator::MinorOnly,
-        _ if sign.starts_with(',') => return Err(VersionFault::EmptyItem),
-        _ => return Err(VersionFault::of_operator(text).unwrap_or(VersionFault::Operator)),
-    };
-    // One ASCII space is allowed, two or a tab are not (rules 3.2).
-    let version = rest.strip_prefix(' ').unwrap_or(rest);
-    if version.starts_with(char::is_whitespace) {
-        return Err(VersionFault::Spacing);
-    }
-    let scanned = scan::version(version)?;
-    // `~> 1.0` and `~> 1.0.0` allow different versions, although both are padded to `1.0.0` (rules 4.1).
-    let operator = match (operator, scanned.numbers) {
-        (Operator::MinorOnly, 3) => Operator::PatchOnly,
-        (operator, _) => operator,
-    };
-    let constraint = Constraint {
-        version: scanned.version,
-        operator,
-    };
-    Ok((constraint, scanned.rest))
 }

@@ -86,11 +86,36 @@ impl CoreConstraints {
         if trim(text).is_empty() {
             return Err(error(VersionFault::Empty));
         }
-        let terms = text
-            .split(',')
-            .map(parse_term)
-            .collect::<Result<Vec<Term>, _>>()
-            .map_err(error)?;
+        let mut terms = Vec::new();
+        for item in text.split(',') {
+            let item = trim(item);
+            if item.is_empty() {
+                return Err(error(VersionFault::EmptyItem));
+            }
+            // Unlike the grammar of lock files, any white space may follow the operator, and `v` the white space.
+            let (operator, version) = OPERATORS
+                .iter()
+                .find_map(|(sign, operator)| Some((*operator, item.strip_prefix(sign)?)))
+                .expect("the last sign is empty");
+            let version = trim(version);
+            let (mut numbers, suffixes) =
+                parse_numbers(version.strip_prefix('v').unwrap_or(version))
+                    .map_err(|fault| match fault {
+                        // `=> 1.0` is `=` before something that is no number.
+                        VersionFault::NoNumber => VersionFault::of_operator(item).unwrap_or(fault),
+                        _ => fault,
+                    })
+                    .map_err(error)?;
+            let written = numbers.len();
+            // Any count of numbers is fine: `1.11.4.0` equals `1.11.4` (rules 6.1).
+            numbers.resize(written.max(3), 0);
+            terms.push(Term {
+                operator,
+                numbers,
+                written,
+                prerelease: parse_suffixes(suffixes).map_err(error)?.into(),
+            });
+        }
         let exact = match &*terms {
             [only] if only.operator == Operator::Equal => {
                 let text = text.strip_prefix('=').unwrap_or(text);
@@ -351,34 +376,6 @@ impl fmt::Display for CoreConstraints {
         }
         Ok(())
     }
-}
-
-fn parse_term(item: &str) -> Result<Term, VersionFault> {
-    let item = trim(item);
-    if item.is_empty() {
-        return Err(VersionFault::EmptyItem);
-    }
-    // Unlike the grammar of lock files, any white space may follow the operator, and `v` the white space.
-    let (operator, version) = OPERATORS
-        .iter()
-        .find_map(|(sign, operator)| Some((*operator, item.strip_prefix(sign)?)))
-        .expect("the last sign is empty");
-    let version = trim(version);
-    let (mut numbers, suffixes) = parse_numbers(version.strip_prefix('v').unwrap_or(version))
-        .map_err(|fault| match fault {
-            // `=> 1.0` is `=` before something that is no number.
-            VersionFault::NoNumber => VersionFault::of_operator(item).unwrap_or(fault),
-            _ => fault,
-        })?;
-    let written = numbers.len();
-    // Any count of numbers is fine: `1.11.4.0` equals `1.11.4` (rules 6.1).
-    numbers.resize(written.max(3), 0);
-    Ok(Term {
-        operator,
-        numbers,
-        written,
-        prerelease: parse_suffixes(suffixes)?.into(),
-    })
 }
 
 /// Reads numbers with dots between them; returns what follows.
