@@ -117,7 +117,17 @@ pub fn history<V: Ord>(
             })
             .collect();
         for change in diff(old.unwrap_or(&nothing), new).providers {
-            if is_taken_over(&change, &others) {
+            let now = change.now().map(|side| &side.lock);
+            let before = change.before().map(|side| &side.addr);
+            // A merge has the entry, or has none, as one of its other parents.
+            let is_taken_over = others.iter().any(|other| {
+                // A provider that replaced another one was taken over only if that one was removed there, too.
+                let is_removed = before.is_none_or(|addr| {
+                    addr == change.addr() && now.is_some() || !other.providers.contains_key(addr)
+                });
+                other.providers.get(change.addr()) == now && is_removed
+            });
+            if is_taken_over {
                 continue;
             }
             if is_wanted(&change, filter, &mut wanted) {
@@ -168,19 +178,6 @@ fn last_readable<'l, V: Ord>(
         let made = older.find(|step| step.new.as_ref() == Some(name))?;
         name = made.old.as_ref()?;
     }
-}
-
-/// Returns true if a merge has an entry, or has none, as one of its other parents.
-fn is_taken_over(change: &ProviderChange, others: &[&LockFile]) -> bool {
-    let now = change.now().map(|side| &side.lock);
-    let before = change.before().map(|side| &side.addr);
-    others.iter().any(|other| {
-        // A provider that replaced another one was taken over only if that one was removed there, too.
-        let is_removed = before.is_none_or(|addr| {
-            addr == change.addr() && now.is_some() || !other.providers.contains_key(addr)
-        });
-        other.providers.get(change.addr()) == now && is_removed
-    })
 }
 
 #[cfg(test)]
