@@ -33,39 +33,37 @@ pub(super) struct TemporaryDirectory {
 pub(super) fn make() -> io::Result<TemporaryDirectory> {
     let above = std::env::temp_dir();
     remove_orphans(&above);
-    let (mark, (path, lock)) = unfinished::make(|| make_locked(&above))?;
+    let (mark, (path, lock)) = unfinished::make(|| {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(NEW_PREFIX);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            builder.permissions(fs::Permissions::from_mode(0o700));
+        }
+        let made = builder.tempdir().map_err(|error| {
+            let (dir, kind) = (above.display(), error.kind());
+            io::Error::new(kind, format!("no directory can be made in {dir}: {kind}"))
+        })?;
+        let lock = File::create_new(made.path().join(IN_USE))?;
+        // Where files cannot be locked, no other process takes the directory for an orphan either.
+        lock.lock().ok();
+        // Before the directory has its lock, its name must not match the pattern that other processes search for.
+        let name = made.path().file_name().and_then(|name| name.to_str());
+        let letters = name
+            .and_then(|name| name.strip_prefix(NEW_PREFIX))
+            .unwrap_or_default();
+        let path = fs::canonicalize(made.path())?.with_file_name(format!("{PREFIX}{letters}"));
+        fs::rename(made.path(), &path)?;
+        // This removes nothing: the directory has another name now.
+        drop(made);
+        Ok((path.clone(), (path, lock)))
+    })?;
     Ok(TemporaryDirectory {
         path,
         lock: Some(lock),
         _mark: mark,
     })
-}
-
-fn make_locked(above: &Path) -> io::Result<(PathBuf, (PathBuf, File))> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(NEW_PREFIX);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(fs::Permissions::from_mode(0o700));
-    }
-    let made = builder.tempdir().map_err(|error| {
-        let (dir, kind) = (above.display(), error.kind());
-        io::Error::new(kind, format!("no directory can be made in {dir}: {kind}"))
-    })?;
-    let lock = File::create_new(made.path().join(IN_USE))?;
-    // Where files cannot be locked, no other process takes the directory for an orphan either.
-    lock.lock().ok();
-    // Before the directory has its lock, its name must not match the pattern that other processes search for.
-    let name = made.path().file_name().and_then(|name| name.to_str());
-    let letters = name
-        .and_then(|name| name.strip_prefix(NEW_PREFIX))
-        .unwrap_or_default();
-    let path = fs::canonicalize(made.path())?.with_file_name(format!("{PREFIX}{letters}"));
-    fs::rename(made.path(), &path)?;
-    // This removes nothing: the directory has another name now.
-    drop(made);
-    Ok((path.clone(), (path, lock)))
 }
 
 impl TemporaryDirectory {
