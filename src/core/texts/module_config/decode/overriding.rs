@@ -11,23 +11,18 @@ const REMARK: &str = "an override file only changes what others declare";
 /// Reports what may not stand in an override file; returns whether the block counts.
 pub(super) fn allows(kind: &str, block: &Block, faults: &mut Faults) -> bool {
     let title = match kind {
-        "moved" => "Cannot override 'moved' blocks",
-        "import" => "Cannot override 'import' blocks",
-        "check" => "Can't override check blocks",
+        "moved" => Some("Cannot override 'moved' blocks"),
+        "import" => Some("Cannot override 'import' blocks"),
+        "check" => Some("Can't override check blocks"),
         // Terraform ignores these (config rules 3.9).
-        "removed" if faults.flavor.is_opentofu() => "Cannot override 'Removed' blocks",
-        "language" => "Language selections in override file",
-        _ => {
-            inside(kind, block, faults);
-            return true;
-        }
+        "removed" if faults.flavor.is_opentofu() => Some("Cannot override 'Removed' blocks"),
+        "language" => Some("Language selections in override file"),
+        _ => None,
     };
-    faults.invalid(title, block.header, REMARK);
-    false
-}
-
-/// Reports what may not stand inside a block of an override file.
-fn inside(kind: &str, block: &Block, faults: &mut Faults) {
+    if let Some(title) = title {
+        faults.invalid(title, block.header, REMARK);
+        return false;
+    }
     let is_merged = match kind {
         "resource" | "data" | "output" | "module" => true,
         // Terraform passes over ephemeral resources in override files.
@@ -58,4 +53,5 @@ fn inside(kind: &str, block: &Block, faults: &mut Faults) {
             faults.invalid(title, rule.header, "only the primary files may have them");
         }
     }
+    true
 }

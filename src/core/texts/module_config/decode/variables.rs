@@ -96,7 +96,20 @@ pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Option<Variable> {
         constant: given(block, "const", faults, bodies::truth),
     };
     variable.default = given(block, "default", faults, |value, faults| {
-        variable.default_of(value, faults)
+        let constant = bodies::constant(value, faults)?;
+        match variable.take(Typed::of(constant)) {
+            Ok(default) => {
+                if variable.misses(&default) {
+                    faults.error(rules::WRONG_TYPE, BAD_DEFAULT, value.span, NOT_NULL);
+                }
+                Some(default)
+            }
+            Err(Misfit::Refused(reason)) => {
+                faults.error(rules::WRONG_TYPE, BAD_DEFAULT, value.span, &reason);
+                None
+            }
+            Err(Misfit::Uncertain(_)) => None,
+        }
     });
     variable.const_fits(faults);
     Some(variable)
@@ -177,23 +190,6 @@ impl Variable {
             Some(Some(ty)) => expr::convert(value, ty),
             Some(None) => Err(Misfit::Uncertain("a type that could not be determined")),
             None => Ok(value),
-        }
-    }
-
-    fn default_of(&self, value: &Expr, faults: &mut Faults) -> Option<Typed> {
-        let constant = bodies::constant(value, faults)?;
-        match self.take(Typed::of(constant)) {
-            Ok(default) => {
-                if self.misses(&default) {
-                    faults.error(rules::WRONG_TYPE, BAD_DEFAULT, value.span, NOT_NULL);
-                }
-                Some(default)
-            }
-            Err(Misfit::Refused(reason)) => {
-                faults.error(rules::WRONG_TYPE, BAD_DEFAULT, value.span, &reason);
-                None
-            }
-            Err(Misfit::Uncertain(_)) => None,
         }
     }
 

@@ -31,7 +31,8 @@ impl SettingsMerge {
             return;
         };
         for item in block.body.items {
-            match item {
+            let block = match item {
+                Item::Block(block) => block,
                 Item::Attribute(written) => {
                     let argument = MergedAttribute {
                         file: file.id,
@@ -39,8 +40,30 @@ impl SettingsMerge {
                         replaces: Vec::new(),
                     };
                     self.argument(file, flavor, argument);
+                    continue;
                 }
-                Item::Block(block) => self.nested(file, flavor, block),
+            };
+            match &*block.kind.text {
+                "required_providers" => self.required_providers(file, block),
+                "backend" | "cloud" => {
+                    let block = decode(file, block);
+                    // Within one file the cloud is stronger, wherever it stands.
+                    if self.backend.is_none() || block.kind == "cloud" {
+                        self.backend = Some(block);
+                    }
+                }
+                "encryption" if flavor.is_opentofu() => {
+                    let block = decode(file, block);
+                    match &mut self.merged.encryption {
+                        Some(_) if file.is_override() => self.encryption.push(block),
+                        base => drop(base.get_or_insert(block)),
+                    }
+                }
+                // Ignored in override files (config rules 3.5).
+                "provider_meta" if !file.is_override() => {
+                    self.merged.provider_metas.push(decode(file, block));
+                }
+                _ => {}
             }
         }
     }
@@ -53,31 +76,6 @@ impl SettingsMerge {
             // `experiments` of override files are ignored (config rules 3.5).
             _ if file.is_override() => {}
             _ => self.merged.others.push(argument),
-        }
-    }
-
-    fn nested(&mut self, file: ModuleFile, flavor: Flavor, block: Block) {
-        match &*block.kind.text {
-            "required_providers" => self.required_providers(file, block),
-            "backend" | "cloud" => {
-                let block = decode(file, block);
-                // Within one file the cloud is stronger, wherever it stands.
-                if self.backend.is_none() || block.kind == "cloud" {
-                    self.backend = Some(block);
-                }
-            }
-            "encryption" if flavor.is_opentofu() => {
-                let block = decode(file, block);
-                match &mut self.merged.encryption {
-                    Some(_) if file.is_override() => self.encryption.push(block),
-                    base => drop(base.get_or_insert(block)),
-                }
-            }
-            // Ignored in override files (config rules 3.5).
-            "provider_meta" if !file.is_override() => {
-                self.merged.provider_metas.push(decode(file, block));
-            }
-            _ => {}
         }
     }
 
