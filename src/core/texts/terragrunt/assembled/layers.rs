@@ -53,7 +53,7 @@ impl Assembled<'_> {
         if let Some(generated) = self.generated.get(path) {
             return generated.as_deref().map(CacheEntry::Generated);
         }
-        let inside = self.inside(path)?;
+        let inside = below_text(&self.root, path)?;
         // Files of the unit replace those of the module's directory.
         let in_unit = below_text(&self.module_dir, path)
             .and_then(|inside| self.at(self.files, &self.unit_dir, &inside, CopiedFrom::Unit));
@@ -248,7 +248,7 @@ impl Files for Assembled<'_> {
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
         let dir = clean(dir);
-        match self.inside(&dir) {
+        match below_text(&self.root, &dir) {
             Some(inside) => self.names(&dir, &inside),
             None if self.is_void(&dir) => Err(ErrorKind::NotFound.into()),
             None => self.files.list(&dir),

@@ -225,10 +225,7 @@ impl<'f> Assembled<'f> {
     fn check_subdirectory(&self, below: Option<&str>) -> Result<(), AssembleError> {
         let Some(below) = below else { return Ok(()) };
         // The unit's own files must not make the directory.
-        match self
-            .inside(&self.module_dir)
-            .and_then(|inside| self.in_base(&inside))
-        {
+        match below_text(&self.root, &self.module_dir).and_then(|inside| self.in_base(&inside)) {
             Some(CacheEntry::File(_, _, FileKind::Directory)) => Ok(()),
             _ => {
                 let reason = format!("the package has no directory {below}");
@@ -248,7 +245,7 @@ impl<'f> Assembled<'f> {
     fn generate(&mut self, file: &GeneratedFile) -> UnitResult<()> {
         // The path may lead out of the module's directory, to one beside it or elsewhere (rules 8.3).
         let path = clean(&self.module_dir.join(&file.path));
-        if self.inside(&path).is_none() {
+        if below_text(&self.root, &path).is_none() {
             // Terraform does not see a file outside of the package.
             return Ok(());
         }
@@ -313,11 +310,6 @@ impl<'f> Assembled<'f> {
             }
         }
         false
-    }
-
-    /// Returns the path inside of the package, if a path is there.
-    fn inside(&self, path: &Path) -> Option<String> {
-        below_text(&self.root, path)
     }
 }
 
