@@ -70,64 +70,61 @@ impl<R: BufRead> JsonReader<R> {
         loop {
             let token = self.tokens.next()?;
             self.position = self.tokens.position(token.span.start);
+            let flow = match self.state {
+                Expected::End => match token.kind {
+                    JsonTokenKind::End => ControlFlow::Break(()),
+                    _ => self.stop(
+                        "Extraneous data after value",
+                        token.span,
+                        "the file ends before this",
+                    ),
+                },
+                _ if token.kind == JsonTokenKind::End => self.end(token.span),
+                Expected::First if token.kind == JsonTokenKind::Sign(b']') => self.close(token),
+                // The programs point at the comma, not at the bracket behind it.
+                Expected::Next if token.kind == JsonTokenKind::Sign(b']') => {
+                    let comma = Span::new(self.comma, self.comma + 1);
+                    self.stop("Trailing comma in array", comma, "")
+                }
+                Expected::Value | Expected::First | Expected::Next => self.value(token),
+                Expected::FirstKey if token.kind == JsonTokenKind::Sign(b'}') => self.close(token),
+                Expected::Key if token.kind == JsonTokenKind::Sign(b'}') => {
+                    let comma = Span::new(self.comma, self.comma + 1);
+                    self.stop("Trailing comma in object", comma, "")
+                }
+                Expected::FirstKey | Expected::Key if token.kind != JsonTokenKind::String => {
+                    let remark = "a name needs double quotes";
+                    self.stop("Invalid object property name", token.span, remark)
+                }
+                Expected::FirstKey | Expected::Key => {
+                    let name = self.string(token.span);
+                    self.tree.name(name, token.span);
+                    self.state = Expected::Colon;
+                    ControlFlow::Continue(())
+                }
+                Expected::Colon => match token.kind {
+                    JsonTokenKind::Sign(b':') => {
+                        self.state = Expected::Value;
+                        ControlFlow::Continue(())
+                    }
+                    JsonTokenKind::Sign(b'}' | b',') => {
+                        self.stop("Missing object value", token.span, "")
+                    }
+                    _ => {
+                        let remark = "a colon must separate name and value";
+                        self.stop("Missing property value colon", token.span, remark)
+                    }
+                },
+                Expected::Comma => self.comma(token),
+            };
             // No more faults are reported of one file than these.
-            if self.step(token).is_break() || self.faults.len() > MAX_PROBLEMS {
+            if flow.is_break() || self.faults.len() > MAX_PROBLEMS {
                 break;
             }
         }
         // A tree beside faults would be half of the file: all or nothing.
         let tree = self.tree.finish().filter(|_| self.faults.is_empty());
         Ok(tree.ok_or(self.faults))
-    }
-
-    fn step(&mut self, token: JsonToken) -> ControlFlow<()> {
-        match self.state {
-            Expected::End => match token.kind {
-                JsonTokenKind::End => ControlFlow::Break(()),
-                _ => self.stop(
-                    "Extraneous data after value",
-                    token.span,
-                    "the file ends before this",
-                ),
-            },
-            _ if token.kind == JsonTokenKind::End => self.end(token.span),
-            Expected::First if token.kind == JsonTokenKind::Sign(b']') => self.close(token),
-            // The programs point at the comma, not at the bracket behind it.
-            Expected::Next if token.kind == JsonTokenKind::Sign(b']') => {
-                let comma = Span::new(self.comma, self.comma + 1);
-                self.stop("Trailing comma in array", comma, "")
-            }
-            Expected::Value | Expected::First | Expected::Next => self.value(token),
-            Expected::FirstKey if token.kind == JsonTokenKind::Sign(b'}') => self.close(token),
-            Expected::Key if token.kind == JsonTokenKind::Sign(b'}') => {
-                let comma = Span::new(self.comma, self.comma + 1);
-                self.stop("Trailing comma in object", comma, "")
-            }
-            Expected::FirstKey | Expected::Key if token.kind != JsonTokenKind::String => {
-                let remark = "a name needs double quotes";
-                self.stop("Invalid object property name", token.span, remark)
-            }
-            Expected::FirstKey | Expected::Key => {
-                let name = self.string(token.span);
-                self.tree.name(name, token.span);
-                self.state = Expected::Colon;
-                ControlFlow::Continue(())
-            }
-            Expected::Colon => match token.kind {
-                JsonTokenKind::Sign(b':') => {
-                    self.state = Expected::Value;
-                    ControlFlow::Continue(())
-                }
-                JsonTokenKind::Sign(b'}' | b',') => {
-                    self.stop("Missing object value", token.span, "")
-                }
-                _ => {
-                    let remark = "a colon must separate name and value";
-                    self.stop("Missing property value colon", token.span, remark)
-                }
-            },
-            Expected::Comma => self.comma(token),
-        }
     }
 
     fn value(&mut self, token: JsonToken) -> ControlFlow<()> {

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use crate::diag::{Diagnostic, FileId, Span, Texts, has_errors};
 use crate::hash::{Hash, Scheme};
 use crate::hcl;
-use crate::hcl::tree::Block;
 use crate::lockfile::quote;
 use crate::project::values::{BodySchema, ProjectReader};
 use crate::remote_module::ModulePin;
@@ -107,9 +106,43 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (PinDocument, Vec<Diagnostic>) {
     reader.names(&body, &TOP);
     let mut document = PinDocument::default();
     for block in reader.blocks(&body, "module") {
-        let Some((key, pin)) = module(block, &mut reader) else {
+        reader.names(&block.body, &MODULE);
+        let Some(label) = reader.label(block, "network.subnets") else {
             continue;
         };
+        let mut text = |name: &str| reader.text(&block.body, name);
+        let (source, version) = (text("source"), text("version"));
+        let (commit, hash) = (text("commit"), text("hash"));
+        let version = match version {
+            Some(text) => match text.value.parse::<Version>() {
+                Ok(version) => Some(version),
+                Err(_) => {
+                    let help = "write a version as 1.2.3, or run `lockctl update --pins`";
+                    reader.invalid("Invalid version", text.span, "this is no version", help);
+                    continue;
+                }
+            },
+            None => None,
+        };
+        let hash = match &hash {
+            Some(text) => text.value.parse::<Hash>().ok(),
+            None => None,
+        }
+        // Only an `h1:` can be computed again from the files of a package.
+        .filter(|hash| hash.scheme() == Scheme::H1);
+        let (Some(source), Some(hash)) = (source, hash) else {
+            let remark = "it needs a source, and an h1: hash";
+            let help = "delete the block, and run `lockctl lock`";
+            reader.invalid("Incomplete pin", block.header, remark, help);
+            continue;
+        };
+        let pin = ModulePin {
+            source: source.value,
+            version,
+            commit: commit.map(|commit| commit.value),
+            hash,
+        };
+        let key = label.text.clone();
         match document.places.get(&key) {
             Some(first) => reader.twice("Duplicate module block", block.header, *first),
             None => {
@@ -127,44 +160,6 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (PinDocument, Vec<Diagnostic>) {
 pub fn read(bytes: &[u8]) -> Option<Pins> {
     let (document, problems) = parse(FileId::ALONE, bytes);
     (!has_errors(&problems)).then_some(document.pins)
-}
-
-fn module(block: &Block, reader: &mut ProjectReader) -> Option<(String, ModulePin)> {
-    reader.names(&block.body, &MODULE);
-    let label = reader.label(block, "network.subnets")?;
-    let mut text = |name: &str| reader.text(&block.body, name);
-    let (source, version) = (text("source"), text("version"));
-    let (commit, hash) = (text("commit"), text("hash"));
-    let version = match version {
-        Some(text) => match text.value.parse::<Version>() {
-            Ok(version) => Some(version),
-            Err(_) => {
-                let help = "write a version as 1.2.3, or run `lockctl update --pins`";
-                reader.invalid("Invalid version", text.span, "this is no version", help);
-                return None;
-            }
-        },
-        None => None,
-    };
-    let hash = match &hash {
-        Some(text) => text.value.parse::<Hash>().ok(),
-        None => None,
-    }
-    // Only an `h1:` can be computed again from the files of a package.
-    .filter(|hash| hash.scheme() == Scheme::H1);
-    let (Some(source), Some(hash)) = (source, hash) else {
-        let remark = "it needs a source, and an h1: hash";
-        let help = "delete the block, and run `lockctl lock`";
-        reader.invalid("Incomplete pin", block.header, remark, help);
-        return None;
-    };
-    let pin = ModulePin {
-        source: source.value,
-        version,
-        commit: commit.map(|commit| commit.value),
-        hash,
-    };
-    Some((label.text.clone(), pin))
 }
 
 /// Prints a file of pins, exactly as `lock` writes it.

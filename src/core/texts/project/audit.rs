@@ -38,8 +38,31 @@ pub(super) fn read(block: &Block, reader: &mut ProjectReader) -> Vec<IgnoredAdvi
     reader.names(&block.body, &AUDIT);
     let mut ignored: Vec<(IgnoredAdvisory, Span)> = Vec::new();
     for block in reader.blocks(&block.body, "ignore") {
-        let Some(setting) = ignore(block, reader) else {
+        reader.names(&block.body, &IGNORE);
+        let Some(label) = reader.label(block, "GO-2025-4152") else {
             continue;
+        };
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        let is_id =
+            (1..=MAX_ID_BYTES).contains(&label.text.len()) && label.text.bytes().all(is_allowed);
+        if !is_id {
+            let remark = "this is not the name of an advisory";
+            let help = "write a name as `lockctl audit` shows it, as in GO-2025-4152";
+            reader.invalid("Invalid advisory", label.span, remark, help);
+        }
+        let reason = reader.reason(block, "an advisory that is ignored needs a reason");
+        // An exception with an invalid end is dropped: without its end it would never expire.
+        let Some(until) = reader.until(&block.body) else {
+            continue;
+        };
+        if !is_id {
+            continue;
+        }
+        let setting = IgnoredAdvisory {
+            id: label.text.clone(),
+            reason,
+            until,
+            place: reader.place(label.span),
         };
         let is_same = |other: &IgnoredAdvisory| other.id.eq_ignore_ascii_case(&setting.id);
         match ignored.iter().find(|(other, _)| is_same(other)) {
@@ -48,26 +71,4 @@ pub(super) fn read(block: &Block, reader: &mut ProjectReader) -> Vec<IgnoredAdvi
         }
     }
     ignored.into_iter().map(|(setting, _)| setting).collect()
-}
-
-fn ignore(block: &Block, reader: &mut ProjectReader) -> Option<IgnoredAdvisory> {
-    reader.names(&block.body, &IGNORE);
-    let label = reader.label(block, "GO-2025-4152")?;
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-    let is_id =
-        (1..=MAX_ID_BYTES).contains(&label.text.len()) && label.text.bytes().all(is_allowed);
-    if !is_id {
-        let remark = "this is not the name of an advisory";
-        let help = "write a name as `lockctl audit` shows it, as in GO-2025-4152";
-        reader.invalid("Invalid advisory", label.span, remark, help);
-    }
-    let reason = reader.reason(block, "an advisory that is ignored needs a reason");
-    // An exception with an invalid end is dropped: without its end it would never expire.
-    let until = reader.until(&block.body)?;
-    is_id.then(|| IgnoredAdvisory {
-        id: label.text.clone(),
-        reason,
-        until,
-        place: reader.place(label.span),
-    })
 }

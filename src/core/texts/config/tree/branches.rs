@@ -110,10 +110,30 @@ impl Branches {
             };
             list[above.unwrap_or(0)].below.push(at);
         }
-        let state = add_state(&mut list, loaded, texts, state_wanted);
+        // A branch for the state, if it requires something or cannot be seen.
+        let mut state = empty(BranchKind::State, ModulePath::default());
+        for (provider, places) in &loaded.requirements.providers {
+            if let Some(place) = places
+                .iter()
+                .find(|place| place.origin == RequirementOrigin::State)
+            {
+                state.source = Some(texts.name(place.file).to_owned());
+                state.providers.insert(provider.clone(), Default::default());
+            }
+        }
+        if state_wanted && loaded.requirements.state == StateSeen::No {
+            state.unseen = Some("");
+        }
+        let mut state_at = None;
+        if !state.providers.is_empty() || state.unseen.is_some() {
+            let at = list.len();
+            list.push(state);
+            list[0].below.push(at);
+            state_at = Some(at);
+        }
         let required = required(loaded);
         for (at, branch) in list.iter_mut().enumerate() {
-            if Some(at) != state {
+            if Some(at) != state_at {
                 let own = required.get(&branch.path).cloned();
                 branch.providers = own.unwrap_or_default();
             }
@@ -303,35 +323,6 @@ fn add_tests(list: &mut Vec<Branch>, loaded: &Loaded) -> BTreeMap<String, usize>
         list.push(empty(BranchKind::Test, path));
     }
     indexes
-}
-
-/// Adds a branch for the state, if it requires something or cannot be seen; says where it is.
-fn add_state(
-    list: &mut Vec<Branch>,
-    loaded: &Loaded,
-    texts: &Texts,
-    wanted: bool,
-) -> Option<usize> {
-    let mut state = empty(BranchKind::State, ModulePath::default());
-    for (provider, places) in &loaded.requirements.providers {
-        if let Some(place) = places
-            .iter()
-            .find(|place| place.origin == RequirementOrigin::State)
-        {
-            state.source = Some(texts.name(place.file).to_owned());
-            state.providers.insert(provider.clone(), Default::default());
-        }
-    }
-    if wanted && loaded.requirements.state == StateSeen::No {
-        state.unseen = Some("");
-    }
-    if state.providers.is_empty() && state.unseen.is_none() {
-        return None;
-    }
-    let at = list.len();
-    list.push(state);
-    list[0].below.push(at);
-    Some(at)
 }
 
 /// Sorts by module what the configuration requires.

@@ -126,7 +126,19 @@ impl PatternTranslator<'_> {
         loop {
             match self.rest.next()? {
                 ']' => break,
-                '[' => self.named_class()?,
+                // `[:alpha:]` inside of a class.
+                '[' => {
+                    const NAMES: [&str; 14] = [
+                        "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower",
+                        "print", "punct", "space", "upper", "word", "xdigit",
+                    ];
+                    self.rest.next_if_eq(&':')?;
+                    let inside: String = self.rest.by_ref().take_while(|c| *c != ':').collect();
+                    self.rest.next_if_eq(&']')?;
+                    let name = inside.strip_prefix('^').unwrap_or(&inside);
+                    NAMES.contains(&name).then_some(())?;
+                    self.out.push_str(&format!("[:{inside}:]"));
+                }
                 '\\' => self.escape(true)?,
                 // Doubled, these combine classes in the `regex` crate.
                 sign @ ('&' | '-' | '~') if self.rest.peek() == Some(&sign) => return None,
@@ -134,21 +146,6 @@ impl PatternTranslator<'_> {
             }
         }
         self.out.push(']');
-        Some(())
-    }
-
-    /// Reads `[:alpha:]` inside of a class, from behind its first bracket.
-    fn named_class(&mut self) -> Option<()> {
-        const NAMES: [&str; 14] = [
-            "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print",
-            "punct", "space", "upper", "word", "xdigit",
-        ];
-        self.rest.next_if_eq(&':')?;
-        let inside: String = self.rest.by_ref().take_while(|c| *c != ':').collect();
-        self.rest.next_if_eq(&']')?;
-        let name = inside.strip_prefix('^').unwrap_or(&inside);
-        NAMES.contains(&name).then_some(())?;
-        self.out.push_str(&format!("[:{inside}:]"));
         Some(())
     }
 

@@ -173,9 +173,14 @@ impl Verb {
         let text = value.value.to_text();
         match letter {
             'v' => match text {
-                // Numbers from a million on get an exponent (rules 6.7).
-                Some(text) if matches!(value.value, Value::Number(_)) && has_exponent(&text) => {
-                    Err(THIS_VERB)
+                Some(text) if matches!(value.value, Value::Number(_)) => {
+                    // Numbers from a million on, and very small ones, get an exponent (rules 6.7).
+                    let unsigned = text.trim_start_matches('-');
+                    let whole = unsigned.split('.').next().unwrap_or(unsigned);
+                    if whole.len() > 6 || unsigned.starts_with("0.0000") {
+                        return Err(THIS_VERB);
+                    }
+                    Ok(text)
                 }
                 Some(text) => Ok(text),
                 None if value.value == Value::Null => Ok("null".to_owned()),
@@ -220,11 +225,4 @@ fn size(first: char, chars: &mut Peekable<Chars<'_>>) -> CallResult<usize> {
     let size = digits.parse::<usize>().ok();
     size.filter(|size| *size <= MAX_WIDTH)
         .ok_or(CallFault::Uncertain("this is very wide"))
-}
-
-/// Returns true if `%v` writes a number with an exponent: if it is very large or very small.
-fn has_exponent(text: &str) -> bool {
-    let unsigned = text.trim_start_matches('-');
-    let whole = unsigned.split('.').next().unwrap_or(unsigned);
-    whole.len() > 6 || unsigned.starts_with("0.0000")
 }
