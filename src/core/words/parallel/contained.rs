@@ -1,5 +1,6 @@
 //! Work that contains a panic: other work goes on.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Maximum length of the message of a panic that is kept, in characters: it may quote a whole file.
@@ -14,15 +15,19 @@ const MAX_MESSAGE_CHARS: usize = 300;
 pub fn contained<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     // What the work changed is not looked at again: callers report a failure instead of its result, and
     // the locks that threads share are used as they are after a panic.
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        let literal = panic.downcast_ref::<&str>().copied();
-        literal
-            .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("no message")
-            .chars()
-            .take(MAX_MESSAGE_CHARS)
-            .collect()
-    })
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_message(&*panic))
+}
+
+/// Returns the beginning of the message of a panic.
+#[must_use]
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let literal = panic.downcast_ref::<&str>().copied();
+    literal
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+        .chars()
+        .take(MAX_MESSAGE_CHARS)
+        .collect()
 }
 
 #[cfg(test)]

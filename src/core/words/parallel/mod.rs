@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-pub use contained::contained;
+pub use contained::{contained, panic_message};
 pub use memo::Memo;
 
 /// Calls `work` once for every item, on at most `jobs` threads, and returns the results in the
