@@ -216,13 +216,7 @@ impl Repository<'_> {
         let mut args = vec!["ls-files", "-z", "--full-name", "--"];
         args.extend(LOCK_FILES);
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;
-        Ok(output
-            .split(|byte| *byte == 0)
-            .filter(|path| !path.is_empty())
-            .map(path_of)
-            .filter(|path| path.iter().all(|part| part != ".terraform"))
-            .map(|path| top.join(path))
-            .collect())
+        Ok(own_paths(&output).map(|path| top.join(path)).collect())
     }
 
     /// Lists the directories of installed packages with files that git tracks, as seen from where the
@@ -281,14 +275,18 @@ impl Repository<'_> {
         ];
         args.extend(files);
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;
-        Ok(output
-            .split(|byte| *byte == 0)
-            .filter(|path| !path.is_empty())
-            .map(path_of)
-            // A directory of installed modules may hold lock files of their authors.
-            .filter(|path| path.iter().all(|part| part != ".terraform"))
-            .collect())
+        Ok(own_paths(&output).collect())
     }
+}
+
+/// Reads a list of paths. A directory of installed modules may hold lock files of their authors, so what is in one is
+/// left out.
+fn own_paths(output: &[u8]) -> impl Iterator<Item = PathBuf> {
+    output
+        .split(|byte| *byte == 0)
+        .filter(|path| !path.is_empty())
+        .map(path_of)
+        .filter(|path| path.iter().all(|part| part != ".terraform"))
 }
 
 impl Change {
