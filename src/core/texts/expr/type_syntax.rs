@@ -126,26 +126,15 @@ fn refused<T>(
 
 fn of_variable(file: FileId, expr: &Expr) -> Outcome<Type> {
     // At the top, but not inside of other types, these two are valid without the type of their items.
-    match keyword(expr) {
+    match expr.unquoted_word() {
         Some("list") => Ok(Type::List(Box::new(Type::Any))),
         Some("map") => Ok(Type::Map(Box::new(Type::Any))),
         _ => read(file, expr),
     }
 }
 
-/// Returns the keyword that an expression consists of.
-fn keyword(expr: &Expr) -> Option<&str> {
-    match &expr.kind {
-        ExprKind::Variable(name) => Some(name),
-        ExprKind::Null => Some("null"),
-        ExprKind::Bool(true) => Some("true"),
-        ExprKind::Bool(false) => Some("false"),
-        _ => None,
-    }
-}
-
 fn read(file: FileId, expr: &Expr) -> Outcome<Type> {
-    if let Some(word) = keyword(expr) {
+    if let Some(word) = expr.unquoted_word() {
         return match word {
             "bool" => Ok(Type::Bool),
             "string" => Ok(Type::String),
@@ -239,7 +228,7 @@ fn object(file: FileId, attributes: &Expr) -> Outcome<Type> {
     let attributes = items.iter().map(|item| {
         let name = match &item.key {
             ObjectKey::Name(word) => Some(word.text.as_str()),
-            ObjectKey::Expr(expr) => keyword(expr),
+            ObjectKey::Expr(expr) => expr.unquoted_word(),
         };
         // The programs compare names after normalisation (NFC).
         let Some(name) = name.map(|name| normalised(name.to_owned())) else {

@@ -240,6 +240,18 @@ pub struct TemplateFor {
 }
 
 impl Expr {
+    /// Returns the unquoted word that this is; the programs take keywords for names where they look for one.
+    #[must_use]
+    pub fn unquoted_word(&self) -> Option<&str> {
+        match &self.kind {
+            ExprKind::Variable(name) => Some(name),
+            ExprKind::Null => Some("null"),
+            ExprKind::Bool(true) => Some("true"),
+            ExprKind::Bool(false) => Some("false"),
+            _ => None,
+        }
+    }
+
     /// Lists the expressions that this one is directly made of, unless steps, a template or a `for` are around them.
     #[must_use]
     pub fn operands(&self) -> Vec<&Self> {

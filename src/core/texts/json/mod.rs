@@ -22,7 +22,7 @@ mod tokens;
 use std::fmt;
 use std::io::{self, BufRead};
 
-use crate::diag::Span;
+use crate::diag::{Diagnostic, FileId, Span, rules};
 
 pub(crate) use convert::{expr, templates};
 use grammar::JsonReader;
@@ -115,6 +115,14 @@ pub struct JsonFault {
     pub line: usize,
     /// The byte in that line, from 1.
     pub column: usize,
+}
+
+impl JsonFault {
+    /// Reports the fault in a file.
+    #[must_use]
+    pub fn diagnostic(&self, file: FileId) -> Diagnostic {
+        Diagnostic::error(rules::SYNTAX_ERROR, self.title).at(file, self.span, self.remark)
+    }
 }
 
 impl fmt::Display for JsonFault {

@@ -1,6 +1,6 @@
 //! Unit files in JSON syntax: strings are templates, `//` keys are comments (rules 2.1).
 
-use crate::diag::{Diagnostic, FileId, Span, rules};
+use crate::diag::{Diagnostic, FileId, Span};
 use crate::hcl::tree::{Attribute, Block, Body, Item, Word};
 use crate::json::{self, JsonValue, Member, ValueKind};
 
@@ -34,12 +34,11 @@ pub(super) fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     match json::parse(bytes) {
         Ok(value) => (body(&value, &BLOCKS), Vec::new()),
         Err(faults) => {
-            let error = |fault: &json::JsonFault| {
-                let error = Diagnostic::error(rules::SYNTAX_ERROR, fault.title);
-                error.at(file, fault.span, fault.remark)
-            };
             let items = Vec::new();
-            (Body { items, span }, faults.iter().map(error).collect())
+            (
+                Body { items, span },
+                faults.iter().map(|fault| fault.diagnostic(file)).collect(),
+            )
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::hcl;
 use crate::hcl::tree::{Block, Expr, ExprKind, Step};
 use crate::module_config::decode::contents::{Contents, ImportBlock, ImportTarget};
 use crate::module_config::faults::Faults;
-use crate::module_config::syntax::{self, names, references};
+use crate::module_config::syntax::{self, names};
 
 /// Decodes a block that says which resource it is about; any other requires nothing.
 pub(super) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults) {
@@ -61,7 +61,7 @@ fn names_of<'e>(value: &'e Expr, words: &mut Vec<&'e str>) -> bool {
     let (base, steps) = match &value.kind {
         ExprKind::Traversal(base, steps) => (&**base, &**steps),
         _ => {
-            let word = references::word(value);
+            let word = value.unquoted_word();
             words.extend(word);
             return word.is_some();
         }

@@ -10,7 +10,7 @@ use crate::module_config::decode::contents::{
 use crate::module_config::decode::sources;
 use crate::module_config::faults::Faults;
 use crate::module_config::file::ModuleFileRole;
-use crate::module_config::syntax::{self, names, references, words};
+use crate::module_config::syntax::{self, names, words};
 use crate::version::Constraints;
 
 pub(crate) fn required_providers(block: &Block, contents: &mut Contents, faults: &mut Faults) {
@@ -200,7 +200,7 @@ fn configuration_aliases(name: &Word, value: &Expr, faults: &mut Faults) {
             ExprKind::Traversal(base, _) => base,
             _ => &*alias,
         };
-        let Some(local_name) = references::word(root) else {
+        let Some(local_name) = root.unquoted_word() else {
             return faults.invalid("Invalid expression", alias.span, "");
         };
         // An alias belongs to the provider of its entry (config rules 4.2).

@@ -8,7 +8,7 @@ use crate::module_config::decode::contents::{Contents, Declaration};
 use crate::module_config::decode::{backends, bodies, providers};
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
-use crate::module_config::syntax::{self, references};
+use crate::module_config::syntax;
 use crate::requirement::CoreVersion;
 use crate::version::{CoreConstraints, Version};
 
@@ -31,7 +31,7 @@ pub(crate) fn terraform(body: &Body, contents: &mut Contents, faults: &mut Fault
         // OpenTofu ignores this argument and `experiments` (config rules 11.1).
         if let Some(argument) = body.attribute("language") {
             let value = syntax::as_reference(&argument.value, faults);
-            let word = references::word(&value);
+            let word = value.unquoted_word();
             if word != Some("TF2021") {
                 let title = if word.is_some() {
                     "Unsupported language edition"

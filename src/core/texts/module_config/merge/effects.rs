@@ -5,7 +5,6 @@ use crate::flavor::Flavor;
 use crate::hcl::tree::ExprKind;
 use crate::module_config::language::{self, Effect, Merging, Schema};
 use crate::module_config::merge::merged::MergedAttribute;
-use crate::module_config::syntax::references;
 
 /// Returns what may stand in a type of block; `None` for what no override file may change.
 pub(super) fn schema_of(kind: &str, flavor: Flavor) -> Option<&'static Schema> {
@@ -29,7 +28,7 @@ pub(super) fn counts(
             // In JSON a word is a string.
             let word = base.and_then(|base| match &base.written.value.kind {
                 ExprKind::String(text) => Some(text.as_str()),
-                _ => references::word(&base.written.value),
+                _ => base.written.value.unquoted_word(),
             });
             // `ignore_changes = all` stays, whatever an override lists (config rules 3.10), and so does
             // `true` in `enforced` of `encryption`.

@@ -48,13 +48,10 @@ pub(crate) fn values(file: FileId, bytes: &[u8], syntax: Syntax) -> (Body, Vec<D
     let span = Span::new(0, bytes.len());
     let (items, found) = match json::parse(bytes) {
         Ok(value) => (convert::arguments(&value), Vec::new()),
-        Err(faults) => {
-            let error = |fault: &json::JsonFault| {
-                let error = Diagnostic::error(rules::SYNTAX_ERROR, fault.title);
-                error.at(file, fault.span, fault.remark)
-            };
-            (Vec::new(), faults.iter().map(error).collect())
-        }
+        Err(faults) => (
+            Vec::new(),
+            faults.iter().map(|fault| fault.diagnostic(file)).collect(),
+        ),
     };
     (Body { items, span }, found)
 }

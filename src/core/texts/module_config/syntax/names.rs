@@ -7,8 +7,8 @@ use crate::hcl::tree::{Body, Expr, ExprKind, Step};
 use crate::module_config::faults::Faults;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::file::Syntax;
+use crate::module_config::syntax::text;
 use crate::module_config::syntax::words;
-use crate::module_config::syntax::{references, text};
 
 /// The local name in a reference to a provider configuration.
 #[derive(Clone, Debug)]
@@ -64,11 +64,11 @@ fn local_name(value: &Expr, faults: &mut Faults) -> Option<String> {
                 [Step::Attr(_), Step::Index(_)] => faults.flavor.is_opentofu(),
                 _ => false,
             };
-            references::word(base)
+            base.unquoted_word()
                 .filter(|_| is_configuration)
                 .map(str::to_owned)
         }
-        _ => references::word(value).map(str::to_owned),
+        _ => value.unquoted_word().map(str::to_owned),
     }
 }
 

@@ -1,20 +1,8 @@
-//! References of expressions: a whole expression as a word, and all references that are anywhere inside it.
+//! References that are anywhere inside of an expression.
 
 use crate::flavor::Flavor;
 pub(crate) use crate::hcl::references::{Reference, functions, inside};
-use crate::hcl::tree::{Expr, ExprKind, Step};
-
-/// Returns the unquoted word that an expression is; the programs take keywords for names where they look
-/// for one.
-pub(crate) fn word(value: &Expr) -> Option<&str> {
-    match &value.kind {
-        ExprKind::Variable(name) => Some(name),
-        ExprKind::Null => Some("null"),
-        ExprKind::Bool(true) => Some("true"),
-        ExprKind::Bool(false) => Some("false"),
-        _ => None,
-    }
-}
+use crate::hcl::tree::{Expr, Step};
 
 /// Returns the title under which a program refuses a reference that can mean nothing.
 pub(crate) fn fault(used: Reference<'_>, flavor: Flavor) -> Option<&'static str> {
