@@ -1,7 +1,5 @@
 //! The group *configuration*: the requirements against the locked versions.
 
-use std::collections::BTreeSet;
-
 use super::hosts;
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
@@ -44,7 +42,12 @@ pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
                 let mut diagnostic = Diagnostic::error(rules::PROVIDER_NOT_LOCKED, title)
                     .at(place.file, place.span, "required here")
                     .help(help);
-                for other in written(places).into_iter().skip(1).take(MAX_RELATED) {
+                for other in requirements
+                    .written(provider)
+                    .into_iter()
+                    .skip(1)
+                    .take(MAX_RELATED)
+                {
                     diagnostic = diagnostic.see(other.file, other.span, "and here");
                 }
                 findings.push(Finding::about(provider, diagnostic));
@@ -139,7 +142,7 @@ fn outside<'a>(
     requirements: &'a Requirements,
 ) -> impl Iterator<Item = Finding> + 'a {
     let version = &entry.version;
-    let places = written(&requirements.providers[provider]);
+    let places = requirements.written(provider);
     // An exact condition anywhere allows a pre-release everywhere, so each place is judged for its own terms,
     // and pre-releases once for all of them.
     let meets_own =
@@ -232,16 +235,6 @@ fn exclusion(clash: &[&Requirement]) -> Option<Help> {
             names.join(" and ")
         ))),
     }
-}
-
-/// Returns each written place once.
-fn written(places: &[Requirement]) -> Vec<&Requirement> {
-    // A module that is called twice requires twice at one place.
-    let mut seen = BTreeSet::new();
-    places
-        .iter()
-        .filter(|place| seen.insert((place.file, place.span)))
-        .collect()
 }
 
 fn stale(
