@@ -38,23 +38,6 @@ impl ComparedRoot<'_> {
         self.verdict.findings.extend(kept);
         self.verdict.turned_off.extend(turned_off);
     }
-
-    /// Returns true if a policy that asks for one version of a provider counts before the level of the rule.
-    fn wants_one_version(&self, provider: &ProviderAddr) -> bool {
-        let root = &self.root;
-        let wants = |project: &Project| {
-            project
-                .policy
-                .iter()
-                .flat_map(|policy| &policy.one_version)
-                .any(|entry| entry.names(provider, root.flavor))
-        };
-        let stated = root
-            .project
-            .rule(rules::VERSIONS_DIFFER, Some(provider), root.flavor);
-        root.shared.is_some_and(|(shared, _)| wants(shared))
-            || stated.is_none() && wants(root.project)
-    }
 }
 
 /// Reports entries that are older than the newest one of their provider in any root, in each root with the severity
@@ -97,7 +80,21 @@ pub fn compare_versions(roots: &mut [ComparedRoot<'_>]) {
     }
     for (index, provider, diagnostic) in older {
         let finding = Finding::about(provider, diagnostic);
-        if roots[index].wants_one_version(provider) {
+        let root = &roots[index].root;
+        let wants = |project: &Project| {
+            project
+                .policy
+                .iter()
+                .flat_map(|policy| &policy.one_version)
+                .any(|entry| entry.names(provider, root.flavor))
+        };
+        let stated = root
+            .project
+            .rule(rules::VERSIONS_DIFFER, Some(provider), root.flavor);
+        // A policy that asks for one version counts before the level of the rule.
+        let wants_one_version = root.shared.is_some_and(|(shared, _)| wants(shared))
+            || stated.is_none() && wants(root.project);
+        if wants_one_version {
             roots[index].verdict.findings.push(finding);
         } else {
             roots[index].report(vec![finding]);

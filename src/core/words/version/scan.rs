@@ -44,7 +44,20 @@ pub(super) fn version(text: &str) -> Result<Scanned<'_>, VersionFault> {
     let (prerelease, metadata, rest) = if ends_in_dot {
         ("", "", rest)
     } else {
-        suffixes(rest)
+        // Parts are not checked as in SemVer: `1.2.3-01` and `1.2.3-beta..1` are versions (rules 1.1).
+        let is_suffix = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'-';
+        let (prerelease, behind_prerelease) = match rest.strip_prefix('-') {
+            Some(behind) => split_while(behind, is_suffix),
+            None => ("", rest),
+        };
+        let is_cut_short = prerelease.is_empty() && rest.starts_with('-');
+        match behind_prerelease.strip_prefix('+') {
+            Some(behind) if !is_cut_short => {
+                let (metadata, rest) = split_while(behind, is_suffix);
+                (prerelease, metadata, rest)
+            }
+            _ => (prerelease, "", behind_prerelease),
+        }
     };
     let version = Version {
         major: numbers[0],
@@ -71,24 +84,6 @@ fn number(text: &str) -> Result<Option<(u64, &str)>, VersionFault> {
         Some(b'*' | b'x' | b'X') => Err(VersionFault::Wildcard),
         Some(b'v' | b'V') => Err(VersionFault::Prefix),
         _ => Ok(None),
-    }
-}
-
-/// Splits off pre-release and metadata, both without their sign.
-fn suffixes(text: &str) -> (&str, &str, &str) {
-    // Parts are not checked as in SemVer: `1.2.3-01` and `1.2.3-beta..1` are versions (rules 1.1).
-    let is_suffix = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'-';
-    let (prerelease, rest) = match text.strip_prefix('-') {
-        Some(behind) => split_while(behind, is_suffix),
-        None => ("", text),
-    };
-    let is_cut_short = prerelease.is_empty() && text.starts_with('-');
-    match rest.strip_prefix('+') {
-        Some(behind) if !is_cut_short => {
-            let (metadata, rest) = split_while(behind, is_suffix);
-            (prerelease, metadata, rest)
-        }
-        _ => (prerelease, "", rest),
     }
 }
 

@@ -257,10 +257,32 @@ fn providers(
         named.append(&mut legacy);
     }
     if !legacy.is_empty() {
+        // Required providers of the same type replace those in the state.
+        let flavor = reader.flavor;
+        let commands: Vec<String> = legacy
+            .iter()
+            .take(MAX_REPLACED)
+            .filter_map(|old| {
+                let name = old.type_name();
+                let new = required
+                    .keys()
+                    .find(|addr| addr.type_name() == name)
+                    .cloned()
+                    // The providers that had no namespace were those of hashicorp, which a type alone means.
+                    .or_else(|| ProviderAddr::parse(name, flavor).ok())?;
+                Some(format!(
+                    "`{}`",
+                    state_command(flavor, reader.root(), old, &new)
+                ))
+            })
+            .collect();
+        let help = format!(
+            "run {}, or ignore the state with --no-state",
+            commands.join(" and ")
+        );
         let remark = "it names a provider in the form of Terraform 0.12";
         let title = "Invalid legacy provider address";
-        let diagnostic = Diagnostic::error(rules::STATE_UNREADABLE, title)
-            .help(replacement(reader, &legacy, required));
+        let diagnostic = Diagnostic::error(rules::STATE_UNREADABLE, title).help(help);
         reader.report(path, diagnostic, remark);
         return None;
     }
@@ -310,36 +332,6 @@ fn named_providers(
         }
     }
     Some((named, legacy))
-}
-
-/// Names the commands that replace legacy addresses in the state, by those of the same type that are required.
-fn replacement(
-    reader: &Reader<'_>,
-    legacy: &BTreeSet<ProviderAddr>,
-    required: &Required,
-) -> String {
-    let flavor = reader.flavor;
-    let commands: Vec<String> = legacy
-        .iter()
-        .take(MAX_REPLACED)
-        .filter_map(|old| {
-            let name = old.type_name();
-            let new = required
-                .keys()
-                .find(|addr| addr.type_name() == name)
-                .cloned()
-                // The providers that had no namespace were those of hashicorp, which a type alone means.
-                .or_else(|| ProviderAddr::parse(name, flavor).ok())?;
-            Some(format!(
-                "`{}`",
-                state_command(flavor, reader.root(), old, &new)
-            ))
-        })
-        .collect();
-    format!(
-        "run {}, or ignore the state with --no-state",
-        commands.join(" and ")
-    )
 }
 
 /// Returns the command that changes a provider in the state of a root; it asks before it writes.

@@ -28,7 +28,7 @@ use std::cell::Cell;
 use super::convert::convert;
 use super::eval::Evaluator;
 use super::failure::{Misfit, NotConstant, Outcome};
-use super::scope::{ExtraCall, ExtraFault, ExtraFunctions, FunctionSet, Surroundings};
+use super::scope::{ExtraCall, ExtraFault, ExtraFunctions, FunctionSet};
 use super::typed::Typed;
 use super::types::Type;
 use super::value::{Marks, Value};
@@ -124,20 +124,6 @@ enum FunctionDialect {
     OnlyTerraform0_15,
 }
 
-impl FunctionDialect {
-    fn has_function(self, around: &Surroundings<'_>) -> bool {
-        let is_old = around.functions == FunctionSet::Terraform0_15;
-        match self {
-            Self::All => true,
-            Self::AfterTerraform0_15 => !is_old,
-            // Values that differ from run to run are known early with OpenTofu only.
-            Self::OnlyOpenTofu => !is_old && around.has_volatile,
-            Self::OnlyTerraform => !is_old && !around.has_volatile,
-            Self::OnlyTerraform0_15 => is_old,
-        }
-    }
-}
-
 /// Calls the function that an expression names.
 pub(super) fn call<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> Outcome {
     let name = call.name.text.as_str();
@@ -159,11 +145,19 @@ pub(super) fn call<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> 
         // Only a running provider knows the results of its functions.
         return Ok(Typed::unknown(Type::Any));
     }
+    let is_old = around.functions == FunctionSet::Terraform0_15;
     let function = FUNCTIONS
         .binary_search_by(|function| function.name.cmp(name))
         .ok()
         .map(|at| &FUNCTIONS[at])
-        .filter(|function| function.dialect.has_function(around));
+        .filter(|function| match function.dialect {
+            FunctionDialect::All => true,
+            FunctionDialect::AfterTerraform0_15 => !is_old,
+            // Values that differ from run to run are known early with OpenTofu only.
+            FunctionDialect::OnlyOpenTofu => !is_old && around.has_volatile,
+            FunctionDialect::OnlyTerraform => !is_old && !around.has_volatile,
+            FunctionDialect::OnlyTerraform0_15 => is_old,
+        });
     let Some(function) = function else {
         let title = "Call to unknown function";
         let note = format!("there is no function {name:?}");

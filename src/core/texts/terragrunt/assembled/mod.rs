@@ -260,6 +260,13 @@ impl<'f> Assembled<'f> {
                 .next()
                 .is_some_and(|line| line.trim_ascii_end().ends_with(SIGNATURE.as_bytes()))
         });
+        // Other files than these can do more than add requirements (rules 8.12): an override file changes those of others,
+        // a `.tofu` file may hide a `.tf` file, and values of variables may decide which modules are called.
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+        let adds_only = name
+            .strip_suffix(".tf")
+            .or_else(|| name.strip_suffix(".tf.json"))
+            .is_some_and(|stem| stem != "override" && !stem.ends_with("_override"));
         // A disabled block writes nothing, with any `if_exists` (rules 8.6). Where Terragrunt would stop, the file stays.
         match (file.disabled, file.if_exists) {
             (Some(IfDisabled::Skip), _) => {}
@@ -272,7 +279,7 @@ impl<'f> Assembled<'f> {
             (None, _) => {
                 let contents = match &file.contents {
                     Ok(contents) => Some(contents.clone()),
-                    Err(unknown) if !adds_only(&file.path) => return Err(unknown.clone()),
+                    Err(unknown) if !adds_only => return Err(unknown.clone()),
                     Err(unknown) => {
                         self.unknown_files.push(UnknownFile {
                             path: file.path.clone(),
@@ -311,15 +318,6 @@ impl<'f> Assembled<'f> {
         }
         false
     }
-}
-
-/// Returns true if a file of this name can only add requirements (rules 8.12). An override file changes those of others, a `.tofu`
-/// file may hide a `.tf` file, and values of variables may decide which modules are called.
-fn adds_only(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.strip_suffix(".tf")
-        .or_else(|| name.strip_suffix(".tf.json"))
-        .is_some_and(|stem| stem != "override" && !stem.ends_with("_override"))
 }
 
 /// Returns a path from a directory on, with slashes; `None` if it is not below, or no text.
