@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Number;
 use super::convert::to_bool;
-use super::failure::{EvalFailure, NotConstant, Outcome, joined};
+use super::failure::{EvalFailure, NotConstant, Outcome, joined, joined_all};
 use super::functions;
 use super::operators::{common, decided, unary};
 use super::scope::{Budget, EvalScope, NameValue};
@@ -251,15 +251,7 @@ impl<'e> Evaluator<'e> {
     }
 
     pub(super) fn all(&mut self, items: &'e [Expr], is_partial: bool) -> Outcome<Vec<Typed>> {
-        let mut values = Vec::new();
-        let mut problems = NotConstant::default();
-        for item in items {
-            match self.part(item, is_partial) {
-                Ok(value) => values.push(value),
-                Err(found) => problems.add(found),
-            }
-        }
-        problems.or_value(values)
+        joined_all(items.iter().map(|item| self.part(item, is_partial)))
     }
 
     fn object(&mut self, items: &'e [ObjectItem], is_partial: bool) -> Outcome {

@@ -79,6 +79,18 @@ impl IntoIterator for NotConstant {
     }
 }
 
+/// Collects the values of all results, or joins the problems of all.
+pub(super) fn joined_all<T>(results: impl Iterator<Item = Outcome<T>>) -> Outcome<Vec<T>> {
+    let (mut values, mut problems) = (Vec::new(), NotConstant::default());
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(found) => problems.add(found),
+        }
+    }
+    problems.or_value(values)
+}
+
 /// Pairs two results, or joins the problems of both.
 pub(super) fn joined<A, B>(a: Outcome<A>, b: Outcome<B>) -> Outcome<(A, B)> {
     match (a, b) {

@@ -99,7 +99,11 @@ impl ShortLine {
                     // reverses or joins the text around it.
                     let has_no_width = matches!(
                         c,
-                        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+                        '\u{61c}'
+                            | '\u{200b}'..='\u{200f}'
+                            | '\u{2028}'..='\u{202e}'
+                            | '\u{2060}'..='\u{206f}'
+                            | '\u{feff}'
                     );
                     let is_visible =
                         c == ' ' || !(c.is_control() || c.is_whitespace() || has_no_width);

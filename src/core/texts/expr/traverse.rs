@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::convert::to_number;
 use super::eval::{Evaluator, ResolvedName};
-use super::failure::{EvalFailure, NotConstant, Outcome, joined};
+use super::failure::{EvalFailure, Outcome, joined, joined_all};
 use super::typed::Typed;
 use super::types::Type;
 use super::value::{Marks, Value, normalised};
@@ -22,19 +22,11 @@ impl<'e> Evaluator<'e> {
             Ok((value, steps)) => (Ok(value), steps),
             Err(problems) => (Err(problems), steps),
         };
-        let mut indexes = Vec::new();
-        let mut problems = NotConstant::default();
-        for step in steps {
-            let index = match step {
-                Step::Index(index) => self.expr(index).map(Some),
-                _ => Ok(None),
-            };
-            match index {
-                Ok(index) => indexes.push((step, index)),
-                Err(found) => problems.add(found),
-            }
-        }
-        let (value, indexes) = joined(value, problems.or_value(indexes))?;
+        let indexes = joined_all(steps.iter().map(|step| match step {
+            Step::Index(index) => Ok((step, Some(self.expr(index)?))),
+            _ => Ok((step, None)),
+        }));
+        let (value, indexes) = joined(value, indexes)?;
         let part = ValuePart::new(&value.ty, &value.value, Marks::default());
         self.steps(part, &indexes, base.span)
     }

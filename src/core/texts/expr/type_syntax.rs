@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::convert::convert;
 use super::eval::constant;
-use super::failure::{Misfit, NotConstant, Outcome, joined};
+use super::failure::{Misfit, NotConstant, Outcome, joined, joined_all};
 use super::typed::Typed;
 use super::types::{AttributeType, Presence, Type};
 use super::value::normalised;
@@ -182,7 +182,7 @@ fn constructed(file: FileId, expr: &Expr, call: &Call) -> Outcome<Type> {
         }
         ("object", [attributes]) => object(file, attributes),
         ("tuple", [items]) => match &items.kind {
-            ExprKind::Tuple(items) => all(items.iter().map(|item| read(file, item))),
+            ExprKind::Tuple(items) => joined_all(items.iter().map(|item| read(file, item))),
             _ => refused(
                 file,
                 items.span,
@@ -208,17 +208,6 @@ fn constructed(file: FileId, expr: &Expr, call: &Call) -> Outcome<Type> {
     }
 }
 
-fn all<T>(items: impl Iterator<Item = Outcome<T>>) -> Outcome<Vec<T>> {
-    let (mut good, mut problems) = (Vec::new(), NotConstant::default());
-    for item in items {
-        match item {
-            Ok(item) => good.push(item),
-            Err(found) => problems.add(found),
-        }
-    }
-    problems.or_value(good)
-}
-
 fn object(file: FileId, attributes: &Expr) -> Outcome<Type> {
     let ExprKind::Object(items) = &attributes.kind else {
         let remark = "an object needs its attributes in braces";
@@ -241,7 +230,7 @@ fn object(file: FileId, attributes: &Expr) -> Outcome<Type> {
         }
         Ok((name, attribute(file, &item.value)?))
     });
-    let attributes = all(attributes)?;
+    let attributes = joined_all(attributes)?;
     Ok(Type::Object(Arc::new(attributes.into_iter().collect())))
 }
 
