@@ -78,7 +78,24 @@ pub(super) fn native(file: FileId, value: &Expr, meaning: StringMeaning) -> Stri
             StringMeaning::Expression if hcl::expression(file, text, value.span).is_ok() => {
                 text.to_owned()
             }
-            StringMeaning::Template if is_template(text) => template_value(file, text, value),
+            // A template that is a single interpolation becomes the expression in it.
+            StringMeaning::Template if is_template(text) => {
+                let parsed = hcl::template(file, text, value.span);
+                let inner = text
+                    .strip_prefix("${")
+                    .and_then(|text| text.strip_suffix('}'))
+                    .filter(|inner| {
+                        !inner.contains('\n') && !inner.starts_with('~') && !inner.ends_with('~')
+                    })
+                    // Two interpolations have the same ends as one.
+                    .filter(|inner| hcl::expression(file, inner, value.span).is_ok());
+                match (parsed, inner) {
+                    (Ok(_), Some(inner)) => inner.trim().to_owned(),
+                    (Ok(_), None) => template(text),
+                    // The program refuses it, too.
+                    (Err(_), _) => quoted(text),
+                }
+            }
             _ => quoted(text),
         },
         ExprKind::Tuple(items) => {
@@ -118,23 +135,6 @@ pub(super) fn native(file: FileId, value: &Expr, meaning: StringMeaning) -> Stri
 
 fn is_template(text: &str) -> bool {
     text.contains("${") || text.contains("%{")
-}
-
-/// Writes a template; one that is a single interpolation becomes the expression in it.
-fn template_value(file: FileId, text: &str, value: &Expr) -> String {
-    let parsed = hcl::template(file, text, value.span);
-    let inner = text
-        .strip_prefix("${")
-        .and_then(|text| text.strip_suffix('}'))
-        .filter(|inner| !inner.contains('\n') && !inner.starts_with('~') && !inner.ends_with('~'))
-        // Two interpolations have the same ends as one.
-        .filter(|inner| hcl::expression(file, inner, value.span).is_ok());
-    match (parsed, inner) {
-        (Ok(_), Some(inner)) => inner.trim().to_owned(),
-        (Ok(_), None) => template(text),
-        // The program refuses it, too.
-        (Err(_), _) => quoted(text),
-    }
 }
 
 /// Quotes the literal parts of a template, and leaves the sequences in it as they are.
