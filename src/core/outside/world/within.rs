@@ -90,6 +90,7 @@ impl<'a> Within<'a> {
 }
 
 /// Returns true for a link, also for one that leads nowhere.
+#[must_use]
 pub fn is_link(files: &dyn Files, path: &Path) -> bool {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
         return false;
