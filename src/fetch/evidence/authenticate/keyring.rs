@@ -279,7 +279,41 @@ impl<'a> Builder<'a> {
 
     fn build(mut self, parts: Vec<KeyPart>) -> Result<BoundKey, Spoiled> {
         for part in parts {
-            self.add(part)?;
+            match part {
+                KeyPart::User(id) => {
+                    // Of two users of the same name, the library keeps the later.
+                    self.key.users.retain(|user| user.id.id() != id.id());
+                    self.key.users.push(User {
+                        id,
+                        confirmation: None,
+                        revocations: Vec::new(),
+                    });
+                    self.about = SignatureSubject::User;
+                }
+                KeyPart::Subkey(key) => {
+                    self.key.subkeys.push(Subkey {
+                        key,
+                        binding: None,
+                        revocations: Vec::new(),
+                    });
+                    self.about = SignatureSubject::Subkey;
+                }
+                KeyPart::Signature(signature, info) => match self.about {
+                    // A revocation by another key makes the key unusable: it is unknown which keys may revoke it.
+                    SignatureSubject::Key if info.kind == SignatureType::KeyRevocation => {
+                        self.spend(&info)?;
+                        self.own_signatures
+                            .ensure(|| signature.verify_key(&self.key.primary))?;
+                        self.key.revocations.push(info);
+                    }
+                    SignatureSubject::Key => {}
+                    SignatureSubject::User => self.add_to_user(&signature, info)?,
+                    SignatureSubject::Subkey => self.add_to_subkey(&signature, info)?,
+                },
+                // Signatures about a picture are about nothing that matters.
+                KeyPart::Ignored => self.about = SignatureSubject::Key,
+                KeyPart::Broken | KeyPart::Primary(_) | KeyPart::Foreign => return Err(Spoiled),
+            }
         }
         self.key
             .users
@@ -290,45 +324,6 @@ impl<'a> Builder<'a> {
             return Err(Spoiled);
         }
         Ok(self.key)
-    }
-
-    fn add(&mut self, part: KeyPart) -> Result<(), Spoiled> {
-        match part {
-            KeyPart::User(id) => {
-                // Of two users of the same name, the library keeps the later.
-                self.key.users.retain(|user| user.id.id() != id.id());
-                self.key.users.push(User {
-                    id,
-                    confirmation: None,
-                    revocations: Vec::new(),
-                });
-                self.about = SignatureSubject::User;
-            }
-            KeyPart::Subkey(key) => {
-                self.key.subkeys.push(Subkey {
-                    key,
-                    binding: None,
-                    revocations: Vec::new(),
-                });
-                self.about = SignatureSubject::Subkey;
-            }
-            KeyPart::Signature(signature, info) => match self.about {
-                // A revocation by another key makes the key unusable: it is unknown which keys may revoke it.
-                SignatureSubject::Key if info.kind == SignatureType::KeyRevocation => {
-                    self.spend(&info)?;
-                    self.own_signatures
-                        .ensure(|| signature.verify_key(&self.key.primary))?;
-                    self.key.revocations.push(info);
-                }
-                SignatureSubject::Key => {}
-                SignatureSubject::User => self.add_to_user(&signature, info)?,
-                SignatureSubject::Subkey => self.add_to_subkey(&signature, info)?,
-            },
-            // Signatures about a picture are about nothing that matters.
-            KeyPart::Ignored => self.about = SignatureSubject::Key,
-            KeyPart::Broken | KeyPart::Primary(_) | KeyPart::Foreign => return Err(Spoiled),
-        }
-        Ok(())
     }
 
     fn add_to_user(&mut self, signature: &Signature, info: SignatureInfo) -> Result<(), Spoiled> {

@@ -87,24 +87,21 @@ impl<'t> Note<'t> {
     /// Returns the first of these keys that signed the note.
     #[must_use]
     pub fn signer<'k>(&self, keys: impl IntoIterator<Item = &'k FactKey>) -> Option<&'k FactKey> {
-        keys.into_iter().find(|key| self.is_signed_by(key))
-    }
-
-    fn is_signed_by(&self, key: &FactKey) -> bool {
-        let id = key.id();
-        self.signatures
-            .lines()
-            .filter_map(|line| line.strip_prefix(SIGNED)?.split_once(' '))
-            .take(MAX_SIGNATURES)
-            .filter(|(name, _)| *name == key.name())
-            .filter_map(|(_, signature)| bytes_of_base64(signature))
-            .any(|bytes| {
-                let Some(signature) = bytes.strip_prefix(&id) else {
-                    return false;
-                };
-                let public = UnparsedPublicKey::new(&ED25519, key.public());
-                public.verify(self.text.as_bytes(), signature).is_ok()
-            })
+        keys.into_iter().find(|key| {
+            let id = key.id();
+            let public = UnparsedPublicKey::new(&ED25519, key.public());
+            self.signatures
+                .lines()
+                .filter_map(|line| line.strip_prefix(SIGNED)?.split_once(' '))
+                .take(MAX_SIGNATURES)
+                .filter(|(name, _)| *name == key.name())
+                .filter_map(|(_, signature)| bytes_of_base64(signature))
+                .any(|bytes| {
+                    bytes.strip_prefix(&id).is_some_and(|signature| {
+                        public.verify(self.text.as_bytes(), signature).is_ok()
+                    })
+                })
+        })
     }
 }
 

@@ -136,7 +136,16 @@ impl<'a> Detached<'a> {
         if let Some(name) = involved.iter().find_map(|info| info.condition.clone()) {
             return Err(AuthError::UnknownCondition { key_id, name });
         }
-        if signer.is_revoked(self.now) {
+        // A stolen key is revoked for ever, any other revocation has its time as every signature.
+        let of_user = signer.key.primary_user().map(|user| &user.revocations);
+        let of_subkey = signer.subkey.map(|subkey| &subkey.revocations);
+        let is_revoked = [Some(&signer.key.revocations), of_subkey, of_user]
+            .into_iter()
+            .flatten()
+            .flatten()
+            // Who stole the key chooses the dates of its signatures, so no date is believed then.
+            .any(|info| info.compromised || time_of_signature(info, self.now).is_none());
+        if is_revoked {
             return Err(AuthError::Revoked { key_id });
         }
         Ok(Verified {
@@ -145,7 +154,12 @@ impl<'a> Detached<'a> {
                 subkey: signer.subkey.map(|subkey| spell_fingerprint(&subkey.key)),
             },
             made: moment(info.created),
-            expires: signer.end_of_key().map(moment),
+            expires: signer
+                .lives()
+                .filter(|(_, lifetime)| *lifetime > 0)
+                .map(|(created, lifetime)| created + lifetime)
+                .min()
+                .map(moment),
             key: signer.time_of_key(self.now),
             signature: involved
                 .iter()
@@ -183,27 +197,6 @@ impl<'a> SignerCandidate<'a> {
             Some(subkey) => subkey.key.algorithm(),
             None => self.key.primary.algorithm(),
         }
-    }
-
-    /// Returns true if the primary key, the subkey or the main user is revoked. A stolen key is revoked for ever,
-    /// any other revocation has its time as every signature.
-    fn is_revoked(&self, now: u64) -> bool {
-        let of_user = self.key.primary_user().map(|user| &user.revocations);
-        let of_subkey = self.subkey.map(|subkey| &subkey.revocations);
-        [Some(&self.key.revocations), of_subkey, of_user]
-            .into_iter()
-            .flatten()
-            .flatten()
-            // Who stole the key chooses the dates of its signatures, so no date is believed then.
-            .any(|info| info.compromised || time_of_signature(info, now).is_none())
-    }
-
-    /// Returns the time when the primary key expires, or the subkey before it.
-    fn end_of_key(&self) -> Option<u64> {
-        self.lives()
-            .filter(|(_, lifetime)| *lifetime > 0)
-            .map(|(created, lifetime)| created + lifetime)
-            .min()
     }
 
     fn time_of_key(&self, now: u64) -> Option<KeyRemark> {

@@ -125,7 +125,25 @@ impl AttestationRoots {
         if !statement.matches_sha256(&digest) {
             return Err(AttestationError::OtherFiles);
         }
-        let result = self.checked(&bundle, digest)?;
+        let mut failure = None;
+        let mut verified = None;
+        for (verifier, policy) in &self.verifiers {
+            match verifier.verify(digest, &bundle, policy) {
+                Ok(result) => {
+                    verified = Some(result);
+                    break;
+                }
+                // The reason of the roots that know the certificate is the one to show.
+                Err(Error::Certificate(
+                    CertificateError::ChainInvalid(_) | CertificateError::NoValidAuthority { .. },
+                )) if failure.is_some() => {}
+                Err(error) => failure = Some(invalid(&error)),
+            }
+        }
+        let Some(result) = verified else {
+            return Err(failure
+                .unwrap_or_else(|| AttestationError::Invalid("there are no roots".to_owned())));
+        };
         // Read above, before the signature was checked: nothing of it counts until now.
         if statement.type_ != Statement::TYPE_V1 || statement.predicate_type != PREDICATE {
             return Err(AttestationError::OtherStatement(statement.predicate_type));
@@ -141,26 +159,6 @@ impl AttestationRoots {
                 .map(|digest| zh_of_digest(digest.as_bytes()))
                 .collect(),
         })
-    }
-
-    /// Checks a bundle by the roots that its certificate leads to.
-    fn checked(
-        &self,
-        bundle: &Bundle,
-        digest: Sha256Hash,
-    ) -> Result<VerificationResult, AttestationError> {
-        let mut failure = None;
-        for (verifier, policy) in &self.verifiers {
-            match verifier.verify(digest, bundle, policy) {
-                Ok(result) => return Ok(result),
-                // The reason of the roots that know the certificate is the one to show.
-                Err(Error::Certificate(
-                    CertificateError::ChainInvalid(_) | CertificateError::NoValidAuthority { .. },
-                )) if failure.is_some() => {}
-                Err(error) => failure = Some(invalid(&error)),
-            }
-        }
-        Err(failure.unwrap_or_else(|| AttestationError::Invalid("there are no roots".to_owned())))
     }
 }
 
