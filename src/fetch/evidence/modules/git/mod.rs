@@ -184,7 +184,19 @@ impl<'a> GitSession<'a> {
             RefChoice::Id(id) => Ok(resolved(Some(id), None)),
             RefChoice::Named { name, id } => Ok(resolved(Some(id), Some(name))),
             RefChoice::Abbreviated(digits) => {
-                let commit = self.find_in_history(&digits, refs.id_digits())?;
+                let repository = self
+                    // Commits are enough to find an id by its first digits; trees and files are fetched for the
+                    // one that is found.
+                    .try_fetch(
+                        &self.address,
+                        refs.id_digits(),
+                        &["--filter=tree:0"],
+                        &EVERYTHING,
+                    )?
+                    .map_err(|ended| unreachable(&self.address, &ended))?;
+                let commit = self
+                    .revision(&repository, &digits)?
+                    .ok_or_else(|| self.no_ref())?;
                 Ok(resolved(Some(commit), None))
             }
             RefChoice::Unknown => self.name_of_file(&refs, text),
@@ -239,17 +251,6 @@ impl<'a> GitSession<'a> {
             text: self.address.reference.clone().unwrap_or_default(),
             is_shallow: self.address.is_shallow,
         }
-    }
-
-    /// Finds a commit by the beginning of its id: that takes the commits of all branches and tags.
-    fn find_in_history(&self, text: &str, digits: usize) -> Result<String, GitFailure> {
-        let repository = self
-            // Commits are enough to find an id by its first digits; trees and files are fetched for the one
-            // that is found.
-            .try_fetch(&self.address, digits, &["--filter=tree:0"], &EVERYTHING)?
-            .map_err(|ended| unreachable(&self.address, &ended))?;
-        self.revision(&repository, text)?
-            .ok_or_else(|| self.no_ref())
     }
 
     /// Takes a ref for the name of a file of the default branch, where the program does (rules 6.7).

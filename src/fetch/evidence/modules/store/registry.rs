@@ -178,10 +178,11 @@ impl ModuleStore<'_> {
         request: &ModuleRequest<'_>,
     ) -> Result<ModulePackage, ModuleFailure> {
         let flavor = request.flavor;
+        let address = address_of(location);
         // What may be secret is left out of it, and is not what the package depends on.
         let place = RemoteModule {
             sub: "".into(),
-            ..address_of(location)
+            ..address.clone()
         };
         let kept_as = format!(
             "{} {}",
@@ -189,7 +190,27 @@ impl ModuleStore<'_> {
             place.shown()
         );
         let fetch = || {
-            let package = self.at_location(module, location, &place, flavor)?;
+            let package = match location {
+                ModuleLocation::Direct { url, token } => {
+                    self.direct(module, url, *token, flavor)?
+                }
+                ModuleLocation::Source(_) => {
+                    // The registry's own URL may be plain http, by a `host` block; only for a plain location that
+                    // matters, and is looked up.
+                    let is_plain = scheme_of(address.forced_kind().1) == "http";
+                    let network = self.network(flavor).ok().filter(|_| is_plain);
+                    let is_encrypted =
+                        network.is_none_or(|network| network.registries.is_encrypted(module));
+                    let origin = if is_encrypted {
+                        AddressOrigin::Server
+                    } else {
+                        AddressOrigin::PlainServer
+                    };
+                    // The directory that is named with it must be in the package as well.
+                    permit(&address, origin)?;
+                    self.package(&place, AddressOrigin::PlainServer, flavor)?
+                }
+            };
             self.keep(&kept_as, &package);
             Ok(package)
         };
@@ -198,33 +219,6 @@ impl ModuleStore<'_> {
             return self.packages.get(&(flavor, kept_as.as_str().into()), fetch);
         }
         self.kept(&kept_as).map_or_else(fetch, Ok)
-    }
-
-    /// Fetches the package at a location; `place` is its address without a directory.
-    fn at_location(
-        &self,
-        module: &RegistryModule,
-        location: &ModuleLocation,
-        place: &RemoteModule,
-        flavor: Flavor,
-    ) -> Result<ModulePackage, ModuleFailure> {
-        if let ModuleLocation::Direct { url, token } = location {
-            return self.direct(module, url, *token, flavor);
-        }
-        let address = address_of(location);
-        // The registry's own URL may be plain http, by a `host` block; only for a plain location that matters, and is
-        // looked up.
-        let is_plain = scheme_of(address.forced_kind().1) == "http";
-        let network = self.network(flavor).ok().filter(|_| is_plain);
-        let is_encrypted = network.is_none_or(|network| network.registries.is_encrypted(module));
-        let origin = if is_encrypted {
-            AddressOrigin::Server
-        } else {
-            AddressOrigin::PlainServer
-        };
-        // The directory that is named with it must be in the package as well.
-        permit(&address, origin)?;
-        self.package(place, AddressOrigin::PlainServer, flavor)
     }
 
     /// Fetches a package by one request, whose kind its content shows.
