@@ -109,34 +109,30 @@ impl Http for RealHttp<'_> {
 
 impl RealHttp<'_> {
     fn stack(&self) -> Result<&HttpStack, HttpError> {
-        let stack = self
-            .net
-            .get_or_init(|| HttpStack::set_up(self.env, self.authorities));
+        let stack = self.net.get_or_init(|| {
+            let runtime = Builder::new_multi_thread()
+                .worker_threads(IO_THREADS)
+                .enable_all()
+                .build()
+                .map_err(|error| setup(format!("no threads for the network: {error}")))?;
+            // A second installation fails, and then the first one serves as well.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+            let proxies = Proxies::of(self.env);
+            let roots = certificates::roots(self.env, self.authorities)
+                .map_err(|reason| HttpError::Environment { reason })?;
+            Ok(HttpStack {
+                runtime: Some(runtime),
+                documents: client(&proxies, &roots, Compression::Accepted)?,
+                packages: client(&proxies, &roots, Compression::Refused)?,
+                proxies,
+                limits: Mutex::default(),
+            })
+        });
         stack.as_ref().map_err(Clone::clone)
     }
 }
 
 impl HttpStack {
-    fn set_up(env: &dyn Env, authorities: Authorities) -> Result<Self, HttpError> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(IO_THREADS)
-            .enable_all()
-            .build()
-            .map_err(|error| setup(format!("no threads for the network: {error}")))?;
-        // A second installation fails, and then the first one serves as well.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let proxies = Proxies::of(env);
-        let roots = certificates::roots(env, authorities)
-            .map_err(|reason| HttpError::Environment { reason })?;
-        Ok(Self {
-            runtime: Some(runtime),
-            documents: client(&proxies, &roots, Compression::Accepted)?,
-            packages: client(&proxies, &roots, Compression::Refused)?,
-            proxies,
-            limits: Mutex::default(),
-        })
-    }
-
     fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
         let origin = request.url.origin();
         // `client` sets the library up, where an error could not be returned.
@@ -306,11 +302,6 @@ impl Deadline {
         };
         HttpError::Timeout { limit }
     }
-
-    /// Lifts the limit for the first byte of the body.
-    fn begun(&mut self) {
-        self.first = None;
-    }
 }
 
 /// A body whose parts are read as they arrive.
@@ -334,7 +325,8 @@ impl Read for StreamedBody {
                 Ok(Ok(None)) => return Ok(0),
                 Ok(Ok(Some(chunk))) => self.chunk = chunk,
             }
-            self.deadline.begun();
+            // The limit for the first byte of the body ends with it.
+            self.deadline.first = None;
         }
         let length = self.chunk.len().min(buffer.len());
         buffer[..length].copy_from_slice(&self.chunk.split_to(length));
@@ -461,13 +453,13 @@ mod tests {
             (149, 120),
             "the head came just in time"
         );
-        deadline.begun();
+        deadline.first = None;
         assert_eq!(after(&deadline, 119), (149, 30));
 
         // A document has a limit for everything.
         let mut deadline = Deadline::of(&request(Some(seconds(10))), start);
         assert_eq!(after(&deadline, 0), (10, 10));
-        deadline.begun();
+        deadline.first = None;
         assert_eq!(after(&deadline, 9), (10, 10));
     }
 

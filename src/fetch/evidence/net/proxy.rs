@@ -95,8 +95,16 @@ impl Exception {
                 bits,
                 port,
             } => {
-                port.is_none_or(|port| port == target)
-                    && address.is_some_and(|address| in_network(address, *network, *bits))
+                let (address, network, width) = match (address, network) {
+                    (Some(IpAddr::V4(a)), IpAddr::V4(n)) => {
+                        (u128::from(a.to_bits()), u128::from(n.to_bits()), 32)
+                    }
+                    (Some(IpAddr::V6(a)), IpAddr::V6(n)) => (a.to_bits(), n.to_bits(), 128),
+                    _ => return false,
+                };
+                let free = width - u32::from(*bits).min(width);
+                let is_inside = free >= u128::BITS || (address >> free) == (network >> free);
+                is_inside && port.is_none_or(|port| port == target)
             }
             Self::Domain {
                 name,
@@ -177,16 +185,6 @@ fn exception(text: &str) -> Option<Exception> {
         below_only: domain.is_some(),
         port,
     })
-}
-
-fn in_network(address: IpAddr, network: IpAddr, bits: u8) -> bool {
-    let (address, network, width) = match (address, network) {
-        (IpAddr::V4(a), IpAddr::V4(n)) => (u128::from(a.to_bits()), u128::from(n.to_bits()), 32),
-        (IpAddr::V6(a), IpAddr::V6(n)) => (a.to_bits(), n.to_bits(), 128),
-        _ => return false,
-    };
-    let free = width - u32::from(bits).min(width);
-    free >= u128::BITS || (address >> free) == (network >> free)
 }
 
 #[cfg(test)]
