@@ -199,7 +199,20 @@ impl ReleaseDocuments<'_> {
     ) {
         let host = provider.hostname().ascii();
         if host == Flavor::newest(Program::Terraform).default_host() {
-            self.terraform(provider, versions);
+            let path = ["providers", provider.namespace(), provider.type_name()];
+            let query = "include=provider-versions";
+            let known: Result<JsonApi, String> = self
+                .registry_document(TERRAFORM_DOCUMENTS, &path, query)
+                .and_then(|known| {
+                    known.ok_or_else(|| "the registry documents no such provider".to_owned())
+                });
+            for (version, contents) in &mut *versions {
+                let known = known.as_ref().map_err(Clone::clone);
+                let read = known.and_then(|known| self.terraform(known, version, contents));
+                if let Err(error) = read {
+                    contents.unread.push(error);
+                }
+            }
         } else if host == Flavor::newest(Program::OpenTofu).default_host() {
             for (version, contents) in &mut *versions {
                 if let Err(error) = self.opentofu(provider, version, contents) {
@@ -220,48 +233,13 @@ impl ReleaseDocuments<'_> {
         }
     }
 
-    fn terraform(
-        &self,
-        provider: &ProviderAddr,
-        versions: &mut BTreeMap<Version, ReleaseContents>,
-    ) {
-        let path = ["providers", provider.namespace(), provider.type_name()];
-        let query = "include=provider-versions";
-        let known: Result<JsonApi, String> = self
-            .registry_document(TERRAFORM_DOCUMENTS, &path, query)
-            .and_then(|known| {
-                known.ok_or_else(|| "the registry documents no such provider".to_owned())
-            });
-        for (version, contents) in versions {
-            let pages = known
-                .as_ref()
-                .map_err(Clone::clone)
-                .and_then(|known| self.terraform_pages(known, version, contents));
-            match pages {
-                Err(error) => contents.unread.push(error),
-                Ok(pages) => {
-                    let names = contents.names.get_or_insert_default();
-                    for page in pages.iter().filter(|page| page.kind == "provider-docs") {
-                        let text = |name: &str| page.attributes[name].as_str().unwrap_or_default();
-                        // Pages for other languages are generated of those in HCL.
-                        if matches!(text("language"), "" | "hcl") {
-                            let name = (text("category"), text("slug"));
-                            let stated = [text("title"), text("subcategory")];
-                            add(names, &mut contents.deprecated, name, stated);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
     /// Reads the repository of a provider, and asks for the pages of one of its versions.
-    fn terraform_pages(
+    fn terraform(
         &self,
         known: &JsonApi,
         version: &Version,
         contents: &mut ReleaseContents,
-    ) -> Result<Vec<IncludedItem>, String> {
+    ) -> Result<(), String> {
         contents.repository = known.data["attributes"]["source"]
             .as_str()
             .and_then(github_name);
@@ -274,7 +252,18 @@ impl ReleaseDocuments<'_> {
         let path = ["provider-versions", &*listed.id];
         let pages: Option<JsonApi> =
             self.registry_document(TERRAFORM_DOCUMENTS, &path, "include=provider-docs")?;
-        Ok(pages.map(|pages| pages.included).unwrap_or_default())
+        let pages = pages.map(|pages| pages.included).unwrap_or_default();
+        let names = contents.names.get_or_insert_default();
+        for page in pages.iter().filter(|page| page.kind == "provider-docs") {
+            let text = |name: &str| page.attributes[name].as_str().unwrap_or_default();
+            // Pages for other languages are generated of those in HCL.
+            if matches!(text("language"), "" | "hcl") {
+                let name = (text("category"), text("slug"));
+                let stated = [text("title"), text("subcategory")];
+                add(names, &mut contents.deprecated, name, stated);
+            }
+        }
+        Ok(())
     }
 
     fn opentofu(
