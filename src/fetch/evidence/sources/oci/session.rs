@@ -104,9 +104,30 @@ impl<'a> OciRegistries<'a> {
         others: PackageCredentials<'a>,
     ) -> PackageCredentials<'a> {
         let registries = Arc::clone(self);
-        Arc::new(move |url| match registries.owner(url) {
-            Some((repository, session)) => registries.current(&repository, &session),
-            None => others(url),
+        Arc::new(move |url| {
+            let owner = locked(&registries.sessions)
+                .iter()
+                .find(|(repository, _)| {
+                    let registry = repository.registry();
+                    let blobs = format!("{}{}/blobs/", registry.path(), repository.name());
+                    // The credentials of one repository must not go to another one of the same registry.
+                    registry.origin() == url.origin() && url.path().starts_with(&blobs)
+                })
+                .map(|(repository, session)| (repository.clone(), Arc::clone(session)));
+            let Some((repository, session)) = owner else {
+                return others(url);
+            };
+            let mut state = locked(&session);
+            let login = state.login.clone()?;
+            let now = registries.net.clock.now();
+            // An expired token is renewed.
+            if let Some((challenge, until)) = &login.token
+                && *until <= now
+                && let Ok(Some(renewed)) = registries.answer(&mut state, &repository, challenge)
+            {
+                state.login = Some(renewed);
+            }
+            state.login.as_ref().map(|login| login.credentials.clone())
         })
     }
 
@@ -114,7 +135,22 @@ impl<'a> OciRegistries<'a> {
     pub(super) fn document(&self, request: DocumentRequest<'_>) -> Shared<Answer> {
         let repository = request.repository;
         let registry = repository.registry();
-        let challenge = self.ping(&registry, repository)?;
+        // The registry says whether it is one and what it asks for, which is the same for all repositories.
+        let challenge = self.pings.get(&registry.secret_text().to_owned(), || {
+            let ping = DocumentRequest {
+                repository,
+                url: &registry,
+                accept: "application/json",
+                limit: MAX_PING_BYTES,
+            };
+            // Without credentials: the answer says which ones the registry accepts.
+            let answer = self.ask(ping, None)?;
+            match answer.status {
+                200 => Ok(None),
+                401 => challenge_of(&answer, &registry).map(Some),
+                _ => Err(Arc::new(answer.refusal().into())),
+            }
+        })?;
         let session = self.session(repository);
         let mut sent = {
             let mut state = locked(&session);
@@ -144,26 +180,6 @@ impl<'a> OciRegistries<'a> {
         Err(refused(repository, answer, sent, why_none))
     }
 
-    /// Asks a registry whether it is one, and what it asks for; the answer is the same for all
-    /// repositories.
-    fn ping(&self, registry: &Url, repository: &RepositoryAddr) -> Shared<Option<Challenge>> {
-        self.pings.get(&registry.secret_text().to_owned(), || {
-            let request = DocumentRequest {
-                repository,
-                url: registry,
-                accept: "application/json",
-                limit: MAX_PING_BYTES,
-            };
-            // Without credentials: the answer says which ones the registry accepts.
-            let answer = self.ask(request, None)?;
-            match answer.status {
-                200 => Ok(None),
-                401 => challenge_of(&answer, registry).map(Some),
-                _ => Err(Arc::new(answer.refusal().into())),
-            }
-        })
-    }
-
     fn ask(
         &self,
         request: DocumentRequest<'_>,
@@ -189,20 +205,6 @@ impl<'a> OciRegistries<'a> {
         Arc::clone(sessions.entry(repository.clone()).or_default())
     }
 
-    /// Finds the repository that a zip is in.
-    fn owner(&self, url: &Url) -> Option<(RepositoryAddr, Arc<Mutex<SessionState>>)> {
-        let sessions = locked(&self.sessions);
-        sessions
-            .iter()
-            .find(|(repository, _)| {
-                let registry = repository.registry();
-                let blobs = format!("{}{}/blobs/", registry.path(), repository.name());
-                // The credentials of one repository must not go to another one of the same registry.
-                registry.origin() == url.origin() && url.path().starts_with(&blobs)
-            })
-            .map(|(repository, session)| (repository.clone(), Arc::clone(session)))
-    }
-
     /// Returns the credentials to send in the place of those that a registry has just rejected; `None` if there
     /// are no others.
     fn renewed(
@@ -221,24 +223,6 @@ impl<'a> OciRegistries<'a> {
         }
         let login = state.login.as_ref().map(|login| login.credentials.clone());
         Ok(login.filter(|login| Some(login) != rejected))
-    }
-
-    /// Returns the credentials for the download of a zip; an expired token is renewed.
-    fn current(
-        &self,
-        repository: &RepositoryAddr,
-        session: &Mutex<SessionState>,
-    ) -> Option<Credentials> {
-        let mut state = locked(session);
-        let login = state.login.clone()?;
-        let now = self.net.clock.now();
-        if let Some((challenge, until)) = &login.token
-            && *until <= now
-            && let Ok(Some(renewed)) = self.answer(&mut state, repository, challenge)
-        {
-            state.login = Some(renewed);
-        }
-        state.login.as_ref().map(|login| login.credentials.clone())
     }
 
     /// Answers a challenge; `None` if there is nothing to answer with.
@@ -270,8 +254,19 @@ impl<'a> OciRegistries<'a> {
                 Ok(Some(as_it_is(login)))
             }
             (Challenge::Bearer { realm, service }, login) => {
-                let place = realm_url(realm, &repository.registry())?;
-                let may_be_sent = belongs(&place, &repository.registry());
+                let registry = repository.registry();
+                let fault = |reason: &str| bad_challenge(&registry, reason);
+                let place: Url = realm
+                    .parse()
+                    .map_err(|_| fault("its place for tokens is no URL"))?;
+                // The request holds the password.
+                if !place.origin().encrypted {
+                    return Err(fault("its place for tokens does not use https"));
+                }
+                if place.has_user() {
+                    return Err(fault("its place for tokens has a user in its URL"));
+                }
+                let may_be_sent = belongs(&place, &registry);
                 // A registry may name any token service: without this check it could collect the passwords
                 // of others (rules 14.10).
                 state.is_withheld = login.is_some() && !may_be_sent;
@@ -362,22 +357,6 @@ fn challenge_of(answer: &Answer, registry: &Url) -> Shared<Challenge> {
         Err("a redirect led to another server".to_owned())
     };
     challenge.map_err(|reason| bad_challenge(&answer.url, &reason))
-}
-
-/// Parses the URL of a token service, which must use https.
-fn realm_url(realm: &str, registry: &Url) -> Shared<Url> {
-    let fault = |reason: &str| bad_challenge(registry, reason);
-    let url: Url = realm
-        .parse()
-        .map_err(|_| fault("its place for tokens is no URL"))?;
-    // The request holds the password.
-    if !url.origin().encrypted {
-        return Err(fault("its place for tokens does not use https"));
-    }
-    if url.has_user() {
-        return Err(fault("its place for tokens has a user in its URL"));
-    }
-    Ok(url)
 }
 
 /// Returns true if a token service belongs to a registry, so that its passwords may be sent there: it has the same
