@@ -176,47 +176,40 @@ impl<'a> Discovery<'a> {
         // One document per host and run serves both services (rules 1.1, 12.3), also if it could not be
         // fetched.
         let document = self.documents.get(host, || {
-            let document = match self.hosts.services.get(host) {
-                // A `host` block of the CLI configuration replaces the document, so its relative URLs count
-                // from the usual place of the document (rules 1.9).
-                Some(services) => DiscoveryDocument {
-                    url: discovery_url(host)?,
-                    services: services
-                        .iter()
-                        .map(|(name, url)| (name.clone(), Some(url.reveal().to_owned())))
-                        .collect(),
-                },
-                None => self.discover(host)?,
+            let url = discovery_url(host)?;
+            // A `host` block of the CLI configuration replaces the document, so its relative URLs count
+            // from the usual place of the document (rules 1.9).
+            if let Some(services) = self.hosts.services.get(host) {
+                let services = services
+                    .iter()
+                    .map(|(name, url)| (name.clone(), Some(url.reveal().to_owned())))
+                    .collect();
+                return Ok(Arc::new(DiscoveryDocument { url, services }));
+            }
+            let credentials = (self.hosts.credentials)(host).unwrap_or_default();
+            let ask = Ask {
+                url: &url,
+                headers: &[("accept", "application/json")],
+                credentials: credentials.as_ref(),
+                hops: self.net.policy.discovery_hops,
+                limit: MAX_DISCOVERY_BYTES,
+                timeout: self.net.policy.discovery_timeout,
+                // This document decides which registry gets the token of the host, so anyone who could change
+                // it on the way would get the token.
+                redirects: Redirects::Encrypted,
             };
-            Ok(Arc::new(document))
+            let answer = self.net.document(&ask, self.net.policy.discovery())?;
+            match answer.status {
+                200 => DiscoveryDocument::parse(answer).map(Arc::new),
+                // Only this status says that the host has no services at all (rules 1.2).
+                404 => Err(DiscoveryError::NoRegistry(format!(
+                    "{} answered 404: the host has no services",
+                    answer.url
+                ))),
+                _ => Err(DiscoveryError::Fetch(answer.refusal())),
+            }
         })?;
         document.registry(service)
-    }
-
-    fn discover(&self, host: &Hostname) -> Result<DiscoveryDocument, DiscoveryError> {
-        let url = discovery_url(host)?;
-        let credentials = (self.hosts.credentials)(host).unwrap_or_default();
-        let ask = Ask {
-            url: &url,
-            headers: &[("accept", "application/json")],
-            credentials: credentials.as_ref(),
-            hops: self.net.policy.discovery_hops,
-            limit: MAX_DISCOVERY_BYTES,
-            timeout: self.net.policy.discovery_timeout,
-            // This document decides which registry gets the token of the host, so anyone who could change
-            // it on the way would get the token.
-            redirects: Redirects::Encrypted,
-        };
-        let answer = self.net.document(&ask, self.net.policy.discovery())?;
-        match answer.status {
-            200 => DiscoveryDocument::parse(answer),
-            // Only this status says that the host has no services at all (rules 1.2).
-            404 => Err(DiscoveryError::NoRegistry(format!(
-                "{} answered 404: the host has no services",
-                answer.url
-            ))),
-            _ => Err(DiscoveryError::Fetch(answer.refusal())),
-        }
     }
 }
 

@@ -152,7 +152,12 @@ impl fmt::Display for FetchError {
                 wait,
                 stated,
             } => {
-                write!(f, "{url} answered {}{times}", said(*status))?;
+                let reason = http::StatusCode::from_u16(*status)
+                    .ok()
+                    .and_then(|status| status.canonical_reason())
+                    .map(|reason| format!(" {reason}"))
+                    .unwrap_or_default();
+                write!(f, "{url} answered {status}{reason}{times}")?;
                 if let Some(wait) = wait {
                     write!(f, ", and asks to wait {} s", wait.as_secs())?;
                 }
@@ -194,17 +199,6 @@ impl std::error::Error for FetchError {
             FetchFault::GivenUp(first) => Some(first),
             _ => None,
         }
-    }
-}
-
-/// Spells a status with its usual words.
-fn said(status: u16) -> String {
-    let reason = http::StatusCode::from_u16(status)
-        .ok()
-        .and_then(|status| status.canonical_reason());
-    match reason {
-        Some(reason) => format!("{status} {reason}"),
-        None => status.to_string(),
     }
 }
 

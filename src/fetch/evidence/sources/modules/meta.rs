@@ -17,7 +17,17 @@ pub(super) fn terraform_get(bytes: &[u8]) -> Result<Option<String>, OtherCharset
         if let Some(comment) = rest.strip_prefix("!--") {
             rest = behind(comment, "-->");
         } else if let Some(instruction) = rest.strip_prefix('?') {
-            if !declares_utf8(instruction.split("?>").next().unwrap_or_default()) {
+            // The declaration of XML may state a charset.
+            let declaration = instruction
+                .split("?>")
+                .next()
+                .and_then(|text| text.strip_prefix("xml"));
+            let (stated, _) = attributes(declaration.unwrap_or_default());
+            let charset = value(&stated, "encoding").unwrap_or("utf-8");
+            if !["utf-8", "ascii"]
+                .iter()
+                .any(|known| charset.eq_ignore_ascii_case(known))
+            {
                 return Err(OtherCharset);
             }
             rest = behind(instruction, "?>");
@@ -46,18 +56,6 @@ pub(super) fn terraform_get(bytes: &[u8]) -> Result<Option<String>, OtherCharset
         }
     }
     Ok(None)
-}
-
-/// Returns whether an instruction, if it is the declaration of XML, declares a charset that is read.
-fn declares_utf8(instruction: &str) -> bool {
-    let Some(declaration) = instruction.strip_prefix("xml") else {
-        return true;
-    };
-    let (attributes, _) = attributes(declaration);
-    let charset = value(&attributes, "encoding").unwrap_or("utf-8");
-    ["utf-8", "ascii"]
-        .iter()
-        .any(|known| charset.eq_ignore_ascii_case(known))
 }
 
 fn name_of(text: &str) -> &str {

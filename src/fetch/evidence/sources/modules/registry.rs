@@ -263,24 +263,20 @@ fn location(
         let url = answer.url.clone();
         return Err(ModuleRegistryError::NoLocation { url });
     };
-    source(asked, &text)
-        .map(ModuleLocation::Source)
-        .map_err(bad)
-}
-
-/// Reads a location as a source that may be a reference as well; it never is a path of this machine.
-fn source(asked: &Url, text: &str) -> Result<RemoteModule, String> {
+    // It may be a reference as well, but never is a path of this machine.
     let is_reference = ["/", "./", "../"]
         .iter()
         .any(|start| text.starts_with(start));
     // A bare word, such as `p.zip`, is no reference but an address without a scheme (rules 12.6, 12.7).
     let parsed = if is_reference {
-        let url = asked.join(text).map_err(|error| error.to_string())?;
+        let url = asked.join(&text).map_err(|error| bad(error.to_string()))?;
         RemoteModule::parse(url.secret_text())
     } else {
-        RemoteModule::parse(text)
+        RemoteModule::parse(&text)
     };
-    parsed.map_err(|error| error.to_string())
+    parsed
+        .map(ModuleLocation::Source)
+        .map_err(|error| bad(error.to_string()))
 }
 
 #[cfg(test)]

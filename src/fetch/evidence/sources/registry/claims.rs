@@ -47,38 +47,33 @@ pub(super) fn claims(field: Option<Value>, by: &str) -> Result<Option<Claims>, S
         let platform: Platform = name
             .parse()
             .map_err(|_| format!("packages holds {:?}, which is no platform", cut(&name)))?;
-        packages.insert(platform, claimed(stated.unwrap_or_default())?);
+        let stated = stated.unwrap_or_default();
+        let texts = stated.hashes.unwrap_or_default();
+        if texts.len() > MAX_HASHES {
+            let count = texts.len();
+            return Err(format!("packages holds {count} hashes of one platform"));
+        }
+        let mut hashes = Hashes::default();
+        for text in texts {
+            let text = text.unwrap_or_default();
+            let hash: Hash = text
+                .parse()
+                .map_err(|_| format!("packages holds {:?}, which is no hash", cut(&text)))?;
+            // OpenTofu compares and records known schemes only (rules 3.8).
+            if hash.scheme() != Scheme::Other {
+                hashes.insert(hash);
+            }
+        }
+        let size = stated
+            .package_size
+            .and_then(|size| u64::try_from(size).ok())
+            .filter(|size| *size > 0);
+        packages.insert(platform, ClaimedPackage { hashes, size });
     }
     Ok((!packages.is_empty()).then(|| Claims {
         by: by.to_owned(),
         packages,
     }))
-}
-
-fn claimed(stated: StatedPackage) -> Result<ClaimedPackage, String> {
-    let texts = stated.hashes.unwrap_or_default();
-    if texts.len() > MAX_HASHES {
-        let count = texts.len();
-        return Err(format!("packages holds {count} hashes of one platform"));
-    }
-    let mut hashes = Hashes::default();
-    for text in texts {
-        let text = text.unwrap_or_default();
-        let hash: Hash = text
-            .parse()
-            .map_err(|_| format!("packages holds {:?}, which is no hash", cut(&text)))?;
-        // OpenTofu compares and records known schemes only (rules 3.8).
-        if hash.scheme() != Scheme::Other {
-            hashes.insert(hash);
-        }
-    }
-    let size = stated
-        .package_size
-        .and_then(|size| u64::try_from(size).ok());
-    Ok(ClaimedPackage {
-        hashes,
-        size: size.filter(|size| *size > 0),
-    })
 }
 
 #[cfg(test)]

@@ -190,7 +190,30 @@ impl<'a> Registry<'a> {
         // The checks have the order of the programs, so that of several faults the same one is reported
         // (rules 3.2 to 3.5).
         let document: PackageDocument = read(&answer)?;
-        self.check_protocols(id, &document, &answer.url)?;
+        let spoken = document.protocols.clone().unwrap_or_default();
+        let is_supported = supported(&spoken).map_err(|text| {
+            let reason = format!("protocols holds {:?}, which is no version", cut(text));
+            SourceFault::bad_document(&answer.url, reason)
+        })?;
+        // Both programs accept a package that states no protocol.
+        if !spoken.is_empty() && !is_supported {
+            // The programs ask for the list again to name a version that would do; here the answer is kept.
+            let listing = self.listing(provider)?;
+            let newest = listing
+                .versions
+                .iter()
+                .rev()
+                .filter(|(version, _)| **version != id.version)
+                .find(|(_, listed)| supported(&listed.protocols).unwrap_or(false));
+            return Err(Arc::new(SourceFault::Protocol {
+                newest: newest.map(|(version, _)| version.clone()),
+                spoken: spoken
+                    .iter()
+                    .take(MAX_PROTOCOLS)
+                    .map(|text| cut(text))
+                    .collect(),
+            }));
+        }
         if document.os.as_deref() != Some(os) || document.arch.as_deref() != Some(arch) {
             let stated = format!("{}_{}", text(&document.os), text(&document.arch));
             let fault = format!("answers for {}, not for {}", cut(&stated), id.platform);
@@ -272,35 +295,6 @@ impl<'a> Registry<'a> {
             }
         }
         Ok(Some(Arc::new(claims)))
-    }
-
-    /// Refuses a package that no current program supports.
-    fn check_protocols(&self, id: &PackageId, document: &PackageDocument, url: &Url) -> Shared<()> {
-        let spoken = document.protocols.clone().unwrap_or_default();
-        let is_supported = supported(&spoken).map_err(|text| {
-            let reason = format!("protocols holds {:?}, which is no version", cut(text));
-            SourceFault::bad_document(url, reason)
-        })?;
-        // Both programs accept a package that states no protocol.
-        if spoken.is_empty() || is_supported {
-            return Ok(());
-        }
-        // The programs ask for the list again to name a version that would do; here the answer is kept.
-        let listing = self.listing(&id.provider)?;
-        let newest = listing
-            .versions
-            .iter()
-            .rev()
-            .filter(|(version, _)| **version != id.version)
-            .find(|(_, listed)| supported(&listed.protocols).unwrap_or(false));
-        Err(Arc::new(SourceFault::Protocol {
-            newest: newest.map(|(version, _)| version.clone()),
-            spoken: spoken
-                .iter()
-                .take(MAX_PROTOCOLS)
-                .map(|text| cut(text))
-                .collect(),
-        }))
     }
 
     /// Fetches the checksum document and its signature side by side, without credentials.
