@@ -204,33 +204,41 @@ pub fn name_of_import(from: &str) -> String {
 pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredFact, FactError> {
     let object = unsealed(bytes, HEADER)?;
     let mut fact = parse_line(object.subject).ok_or(FactError::Form)?;
-    add_rest(&mut fact, object.rest).ok_or(FactError::Form)?;
-    Ok(StoredFact {
-        fact,
-        origin: object.origin,
-        since: object.since,
-    })
-}
-
-/// Adds the platforms of the release and the files of the package; a fact may lack both.
-fn add_rest(fact: &mut Fact, rest: &str) -> Option<()> {
-    let mut lines = rest.lines().peekable();
+    // A fact may lack both the platforms of the release and the files of the package.
+    let mut lines = object.rest.lines().peekable();
     if let Some(offered) = lines.next_if(|line| line.starts_with("offered ")) {
         fact.offered = offered
             .split(' ')
             .skip(1)
             .map(parsed)
             .collect::<Option<Vec<Platform>>>()
-            .filter(|platforms| platforms.len() <= MAX_PLATFORMS)?;
+            .filter(|platforms| platforms.len() <= MAX_PLATFORMS)
+            .ok_or(FactError::Form)?;
     }
-    fact.files = lines.map(parse_file).collect::<Option<_>>()?;
+    fact.files = lines
+        .map(|line| {
+            let (digest, name) = line.strip_prefix("file ")?.split_once(' ')?;
+            Some(PackedFile {
+                name: name.to_owned(),
+                digest: digest_of_hex(digest)?,
+            })
+        })
+        .collect::<Option<_>>()
+        .ok_or(FactError::Form)?;
     let digests = fact
         .files
         .iter()
         .map(|file| (file.name.as_bytes(), file.digest));
     // The files must have the recorded `h1:`, so that `verify` may name the ones that differ (rules 2.1).
     let has_h1 = fact.files.is_empty() || h1_of_digests(digests).as_ref() == Ok(&fact.h1);
-    (has_h1 && fact.files.len() <= MAX_FILES).then_some(())
+    if !has_h1 || fact.files.len() > MAX_FILES {
+        return Err(FactError::Form);
+    }
+    Ok(StoredFact {
+        fact,
+        origin: object.origin,
+        since: object.since,
+    })
 }
 
 fn parse_origin(text: &str) -> Option<(FactOrigin, u64)> {
@@ -244,14 +252,6 @@ fn parse_origin(text: &str) -> Option<(FactOrigin, u64)> {
     // The name of an import may have spaces, so it comes last.
     let (since, from) = text.strip_prefix("imported ")?.split_once(' ')?;
     Some((FactOrigin::Imported(from.to_owned()), parsed(since)?))
-}
-
-fn parse_file(text: &str) -> Option<PackedFile> {
-    let (digest, name) = text.strip_prefix("file ")?.split_once(' ')?;
-    Some(PackedFile {
-        name: name.to_owned(),
-        digest: digest_of_hex(digest)?,
-    })
 }
 
 /// Returns the last line of an object with this text before it.
