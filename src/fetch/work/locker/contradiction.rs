@@ -6,7 +6,7 @@
 
 use super::claims;
 use super::lists::UnitedList;
-use super::stages::{HashedPackage, ReleaseWork, Selected};
+use super::stages::{HashedPackage, ReleaseWork};
 use super::{
     Contradicted, ContradictedBy, ContradictedHash, KnownContent, LockError, Remedy, RootRequest,
     TrustedFacts, UnattributedH1,
@@ -42,13 +42,94 @@ pub(super) fn compare(
     let mut unvouched = list.map_or_else(Unvouched::default, |list| {
         Unvouched::find(hashed, list, recorded, new, request.trusted, facts)
     });
-    let zips = recorded_zips(recorded, hashed, request.source.flavor);
+    let flavor = request.source.flavor;
+    let mut errors = contradicted_packages(recorded, hashed, &unvouched, flavor, contradicted);
+    if is_signed {
+        // A mirror may have a zip that the list does not have. Its `zh:` would be recorded again, so that no repair
+        // helps, and the next run would refuse what this one wrote.
+        for package in &hashed.packages {
+            let is_of_package = |zh: &&Hash| package.content.hashes.zh() == Some(*zh);
+            if let Some(zh) = unvouched.unlisted.iter().find(is_of_package).cloned() {
+                unvouched.unlisted.retain(|other| *other != zh);
+                errors.push(LockError::Unlisted {
+                    id: Box::new(hashed.selected.package(&package.platform)),
+                    place: package.location().unwrap_or_default(),
+                    zh,
+                });
+            }
+        }
+    }
+    // A list without a signature shows that something is wrong, but not what.
+    let is_repair = is_signed && contradicted == Contradicted::Replaced;
+    let mut replaced = Vec::new();
+    if is_repair {
+        replaced = unvouched.replace();
+    }
+    let not_compared = if list.is_none() && hashed.metas.is_empty() {
+        // No source was asked. Where nothing is known of the release, each `h1:` would be unexplained.
+        let selected = &hashed.selected;
+        let (provider, version) = (&selected.provider, &selected.version);
+        let attribution = request
+            .trusted
+            .attribute(facts, provider, version, recorded);
+        if attribution.is_empty() {
+            Vec::new()
+        } else {
+            attribution.unexplained().into_iter().cloned().collect()
+        }
+    } else {
+        unvouched.unattributed.recorded.clone()
+    };
+    errors.extend(unvouched.error(hashed, recorded, list));
+    Compared {
+        errors,
+        replaced,
+        not_compared,
+    }
+}
+
+/// Reports packages whose zip the recorded hashes contradict, unless a repair replaces these hashes.
+///
+/// The recorded `zh:` are the whole list of the release if there are more of them than `h1:`. Terraform records nothing
+/// but whole lists. OpenTofu records single ones as well, from OCI and network mirrors, and then the count says
+/// nothing. For a mirror, which states no list, as many as platforms that it offers count as well.
+fn contradicted_packages(
+    recorded: &Hashes,
+    hashed: &ReleaseWork,
+    unvouched: &Unvouched,
+    flavor: Flavor,
+    contradicted: Contradicted,
+) -> Vec<LockError> {
+    let list = hashed.lists.any();
+    let is_signed = hashed.lists.signed().is_some();
+    let count = recorded.of(Scheme::Zh).count();
+    let offered = hashed.platforms.offered.len();
+    let counts_as_list = if is_signed {
+        count >= 2 && !flavor.records_hashes_of_mirrors()
+    } else {
+        offered >= 2 && count >= offered
+    };
+    let is_whole = counts_as_list || recorded.lists_release();
     let mut errors = Vec::new();
     for package in &hashed.packages {
         let Some(zh) = package.content.hashes.zh() else {
             continue;
         };
-        if !is_contradicted(recorded, package, zh, zips, list) {
+        let has_h1 = recorded.contains(&package.content.hashes.h1);
+        let is_contradicted = if list.is_some_and(|list| !list.is_signed()) {
+            // Without a signature that covers the zip, an `h1:` alone is no reason to accept it: an attacker who
+            // alters the statements of the registry may have added the `h1:` before, and withholds the key now
+            // (`sources` rules 9.5).
+            count > 0 && !recorded.contains(zh) && (is_whole || has_h1)
+        } else {
+            // The lock file as it is makes the next `init` from there fail. With the new hash it would pass, so
+            // nothing is written: a difference from `providers lock`, which checks nothing (rules 2.4). A signature
+            // does not change that: a list that was signed anew may hold the old hashes and others beside them.
+            // Any other mismatch may be just another platform's package.
+            let matched = hash::matches(recorded, &package.content.hashes.to_install());
+            is_whole && !has_h1 && matched == Match::Mismatch
+        };
+        if !is_contradicted {
             continue;
         }
         // Where the list has every recorded hash, none of them is wrong, and a package that was added to
@@ -68,103 +149,7 @@ pub(super) fn compare(
             });
         }
     }
-    if is_signed {
-        errors.extend(unvouched.take_mirrored(hashed));
-    }
-    // A list without a signature shows that something is wrong, but not what.
-    let is_repair = is_signed && contradicted == Contradicted::Replaced;
-    let mut replaced = Vec::new();
-    if is_repair {
-        replaced = unvouched.replace();
-    }
-    let not_compared = if list.is_none() && hashed.metas.is_empty() {
-        not_compared_offline(recorded, hashed, request, facts)
-    } else {
-        unvouched.unattributed.recorded.clone()
-    };
-    errors.extend(unvouched.error(hashed, recorded, list));
-    Compared {
-        errors,
-        replaced,
-        not_compared,
-    }
-}
-
-/// Returns the recorded `h1:` that no fact explains, if no source was asked; none where nothing is known of the release,
-/// since then each of them would be counted.
-fn not_compared_offline(
-    recorded: &Hashes,
-    hashed: &ReleaseWork,
-    request: &RootRequest<'_>,
-    facts: &dyn Facts,
-) -> Vec<Hash> {
-    let Selected {
-        provider, version, ..
-    } = &hashed.selected;
-    let attribution = request
-        .trusted
-        .attribute(facts, provider, version, recorded);
-    if attribution.is_empty() {
-        return Vec::new();
-    }
-    attribution.unexplained().into_iter().cloned().collect()
-}
-
-/// The extent of the recorded `zh:`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum RecordedZips {
-    /// Those of all packages of the release.
-    WholeList,
-    /// Those of some packages, or none.
-    Some,
-}
-
-/// Determines if the recorded `zh:` are the signed list of the release, so that every platform's zip
-/// is among them.
-///
-/// They are if there are more of them than `h1:`. Terraform records nothing but whole lists. OpenTofu
-/// records single ones as well, from OCI and network mirrors, and then the count says nothing. For a
-/// mirror, which states no list, as many as platforms that it offers count as well.
-fn recorded_zips(recorded: &Hashes, hashed: &ReleaseWork, flavor: Flavor) -> RecordedZips {
-    let count = recorded.of(Scheme::Zh).count();
-    let offered = hashed.platforms.offered.len();
-    let is_whole = if hashed.lists.signed().is_some() {
-        count >= 2 && !flavor.records_hashes_of_mirrors()
-    } else {
-        // A mirror states no list; as many hashes as platforms that it offers count as one.
-        offered >= 2 && count >= offered
-    };
-    if is_whole || recorded.lists_release() {
-        RecordedZips::WholeList
-    } else {
-        RecordedZips::Some
-    }
-}
-
-/// Returns true if the recorded hashes contradict a zip, given the checksum list that comes with it.
-fn is_contradicted(
-    recorded: &Hashes,
-    package: &HashedPackage,
-    zh: &Hash,
-    zips: RecordedZips,
-    list: Option<&UnitedList>,
-) -> bool {
-    let is_whole = zips == RecordedZips::WholeList;
-    let has_h1 = recorded.contains(&package.content.hashes.h1);
-    if list.is_some_and(|list| !list.is_signed()) {
-        // Without a signature that covers the zip, an `h1:` alone is no reason to accept it: an attacker who
-        // alters the statements of the registry may have added the `h1:` before, and withholds the key now
-        // (`sources` rules 9.5).
-        let has_zips = recorded.of(Scheme::Zh).next().is_some();
-        has_zips && !recorded.contains(zh) && (is_whole || has_h1)
-    } else {
-        // The lock file as it is makes the next `init` from there fail. With the new hash it would pass, so
-        // nothing is written: a difference from `providers lock`, which checks nothing (rules 2.4). A signature
-        // does not change that: a list that was signed anew may hold the old hashes and others beside them.
-        // Any other mismatch may be just another platform's package.
-        let matched = hash::matches(recorded, &package.content.hashes.to_install());
-        is_whole && !has_h1 && matched == Match::Mismatch
-    }
+    errors
 }
 
 /// Recorded hashes that contradict the checksum list of the release.
@@ -246,24 +231,6 @@ impl Unvouched {
                 packages_left,
             },
         }
-    }
-
-    /// Takes out the `zh:` of packages that were hashed. A mirror may have one that the list does not have: it would
-    /// be recorded again, so that no repair helps, and the next run would refuse what this one wrote.
-    fn take_mirrored(&mut self, hashed: &ReleaseWork) -> Vec<LockError> {
-        let mut errors = Vec::new();
-        for package in &hashed.packages {
-            let is_of_package = |zh: &&Hash| package.content.hashes.zh() == Some(*zh);
-            if let Some(zh) = self.unlisted.iter().find(is_of_package).cloned() {
-                self.unlisted.retain(|other| *other != zh);
-                errors.push(LockError::Unlisted {
-                    id: Box::new(hashed.selected.package(&package.platform)),
-                    place: package.location().unwrap_or_default(),
-                    zh,
-                });
-            }
-        }
-        errors
     }
 
     /// Removes the hashes that are shown to be wrong. Hashes stay if some of them are wrong and it is unknown
