@@ -15,7 +15,7 @@ use crate::hash::{self, Digest, Hash};
 use crate::package::{Blob, Local, Location, PackageMeta};
 use crate::parallel::{self, Gate};
 use crate::sources::FetchError;
-use crate::sources::download::{Check, Downloaded, PackageRequest, download};
+use crate::sources::download::{Check, PackageRequest, download};
 use crate::store::Facts;
 use crate::world::Disk;
 
@@ -313,40 +313,20 @@ impl Fetcher<'_> {
             retries: remote.retries,
             ..PackageRequest::of_provider(&remote.url, remote.check)
         };
-        let package = self.downloaded(source, request, remote.size)?;
-        self.hash_download(wanted, meta, package)
-    }
-
-    fn downloaded(
-        &self,
-        source: &FlavorSource<'_>,
-        request: PackageRequest<'_>,
-        size: Option<u64>,
-    ) -> Result<Downloaded, ContentError> {
         let package = download(source.net, &|| self.disk.scratch(), request)
             .map_err(ContentError::Download)?;
         // In the order of OpenTofu, which compares the size before anything else (`authenticate` rules 4.4).
-        if let Some(stated) = size.filter(|stated| *stated != package.bytes) {
+        if let Some(stated) = remote.size.filter(|stated| *stated != package.bytes) {
             let found = package.bytes;
             return Err(ContentError::Size { stated, found });
         }
-        match request.check {
-            Check::Digest(expected) if expected != package.digest => {
-                let found = hash::zh_of_digest(&package.digest);
-                Err(ContentError::Checksum { expected, found })
-            }
-            Check::Digest(_) | Check::Stated | Check::Server | Check::Address => Ok(package),
-        }
-    }
-
-    /// Hashes the members of a downloaded zip, and keeps facts about it.
-    fn hash_download(
-        &self,
-        wanted: &WantedPackage,
-        meta: &PackageMeta,
-        package: Downloaded,
-    ) -> Result<PackageContent, ContentError> {
         let zh = hash::zh_of_digest(&package.digest);
+        if let Check::Digest(expected) = remote.check
+            && expected != package.digest
+        {
+            let found = zh;
+            return Err(ContentError::Checksum { expected, found });
+        }
         let zip = self.hasher.zip(zh, package.file, &wanted.type_name)?;
         // Only a signature ties the zip to the provider and version that a fact names.
         if wanted.trusted.is_some() {
