@@ -27,7 +27,25 @@ impl<'a> MirrorDirectory<'a> {
         settings: &'a MirrorSettings<'a>,
     ) -> Result<Self, MirroringError> {
         // Checked before either is made, so that a refused run leaves no empty directory.
-        apart(disk, settings)?;
+        if let Some(layout) = settings.oci_layout {
+            // The directories may not exist yet, but a directory above may be a link into the other one.
+            let resolved = |path: &Path| {
+                path.ancestors()
+                    .find_map(|above| {
+                        let rest = path.strip_prefix(above).ok()?;
+                        Some(disk.resolve(above).ok()?.join(rest))
+                    })
+                    .unwrap_or_else(|| path.to_owned())
+            };
+            let (of_layout, of_mirror) = (resolved(&clean(layout)), resolved(&clean(settings.dir)));
+            // Both have an `index.json` for each provider.
+            if of_layout.starts_with(&of_mirror) || of_mirror.starts_with(&of_layout) {
+                return Err(MirroringError::LayoutInMirror {
+                    layout: layout.to_owned(),
+                    mirror: settings.dir.to_owned(),
+                });
+            }
+        }
         if settings.extent == MirrorExtent::Place {
             disk.make_directory(dir)
                 .map_err(|cause| MirroringError::io(disk, dir, "written", cause))?;
@@ -113,28 +131,4 @@ impl<'a> MirrorDirectory<'a> {
     ) -> MirroringError {
         MirroringError::io(self.disk, path, action, cause)
     }
-}
-
-/// Refuses an OCI layout in the mirror and a mirror in the layout: both have an `index.json` for each provider.
-fn apart(disk: &dyn Disk, settings: &MirrorSettings<'_>) -> Result<(), MirroringError> {
-    let Some(layout) = settings.oci_layout else {
-        return Ok(());
-    };
-    // The directories may not exist yet, but a directory above may be a link into the other one.
-    let resolved = |path: &Path| {
-        path.ancestors()
-            .find_map(|above| {
-                let rest = path.strip_prefix(above).ok()?;
-                Some(disk.resolve(above).ok()?.join(rest))
-            })
-            .unwrap_or_else(|| path.to_owned())
-    };
-    let (of_layout, of_mirror) = (resolved(&clean(layout)), resolved(&clean(settings.dir)));
-    if of_layout.starts_with(&of_mirror) || of_mirror.starts_with(&of_layout) {
-        return Err(MirroringError::LayoutInMirror {
-            layout: layout.to_owned(),
-            mirror: settings.dir.to_owned(),
-        });
-    }
-    Ok(())
 }

@@ -33,17 +33,6 @@ impl Target {
             None => self.directories.contains(&package.h1),
         }
     }
-
-    /// Describes a zip that is not accepted by its `zh:`, with the hash that was expected.
-    fn difference(&self, zh: &Hash) -> String {
-        match &self.known_zip {
-            Some(expected) => format!("it has {zh}, expected {expected}"),
-            None => format!(
-                "it has {zh}, which is none of the {} of the lock file",
-                counted_as(self.zips.len(), "zh: hash", "zh: hashes")
-            ),
-        }
-    }
 }
 
 /// A package that is missing in some form.
@@ -138,7 +127,13 @@ fn zip_state(zip: Present, target: &Target) -> Result<MirroredHashes, Option<Str
         Present::Damaged(zh, reason) if target.zips.contains(&zh) => Err(Some(reason)),
         // A wrong zip is replaced: `init` would refuse it or, without a lock file, install it.
         Present::Hashed(MirroredHashes { zh: Some(zh), .. }) | Present::Damaged(zh, _) => {
-            Err(Some(target.difference(&zh)))
+            Err(Some(match &target.known_zip {
+                Some(expected) => format!("it has {zh}, expected {expected}"),
+                None => format!(
+                    "it has {zh}, which is none of the {} of the lock file",
+                    counted_as(target.zips.len(), "zh: hash", "zh: hashes")
+                ),
+            }))
         }
         Present::Unreadable(reason) => Err(Some(reason)),
         Present::Hashed(_) | Present::Unhashed | Present::None => Err(None),

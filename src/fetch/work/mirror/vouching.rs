@@ -116,13 +116,20 @@ impl<'a> ReleaseRun<'a> {
                 None => Vouching::LockFiles("the registry does not offer the version".to_owned()),
             }),
             // If the registry cannot be reached, the lock file is the evidence; any other error stops the release.
-            Some(Err(errors)) => match errors.iter().find_map(unanswered) {
-                Some(reason) => Ok(Vouching::LockFiles(reason)),
-                None => Err(errors
-                    .into_iter()
-                    .map(|error| Box::new(error).into())
-                    .collect()),
-            },
+            // A wrong list is one: if it were ignored, an attacker could cause a downgrade.
+            Some(Err(errors)) => {
+                let unanswered = errors.iter().find_map(|error| match error {
+                    LockError::Asking { cause } | LockError::Source(cause) => Some(cause),
+                    _ => None,
+                });
+                match unanswered {
+                    Some(cause) => Ok(Vouching::LockFiles(cause.to_string())),
+                    None => Err(errors
+                        .into_iter()
+                        .map(|error| Box::new(error).into())
+                        .collect()),
+                }
+            }
             None => Ok(Vouching::NotNeeded),
         }
     }
@@ -256,15 +263,5 @@ impl<'a> ReleaseRun<'a> {
             })
             .cloned();
         of_facts.chain(recorded).collect()
-    }
-}
-
-/// Returns the reason why a source did not answer; `None` if its answer is wrong.
-fn unanswered(error: &LockError) -> Option<String> {
-    match error {
-        // The lock file vouches only if the registry cannot be reached. A wrong list is an error: if it were ignored,
-        // an attacker could cause a downgrade.
-        LockError::Asking { cause } | LockError::Source(cause) => Some(cause.to_string()),
-        _ => None,
     }
 }

@@ -108,7 +108,25 @@ pub(super) fn next<'a, R: Read + Seek>(
         }
         match (entry.header().entry_type(), &stated) {
             (EntryType::Regular, _) => return Ok(Some((stated.unwrap_or(name), entry))),
-            (EntryType::XHeader, None) => stated = Some(stated_name(&mut entry)?),
+            (EntryType::XHeader, None) => {
+                if entry.size() > MAX_NAME_BYTES {
+                    return Err(NAME_TOO_LONG);
+                }
+                let mut records = Vec::new();
+                entry.read_to_end(&mut records)?;
+                let mut records = PaxExtensions::new(&records);
+                // With a size or a map of a sparse file, readers may disagree on the content of the file.
+                let name = match (records.next(), records.next()) {
+                    (Some(Ok(record)), None) if record.key() == Ok(PATH_KEY) => record
+                        .value()
+                        .map_err(|_| BundleError::NotTar("a name is not UTF-8"))?,
+                    _ => {
+                        let fault = "an extended header states something else than a name";
+                        return Err(BundleError::NotTar(fault));
+                    }
+                };
+                stated = Some(name.to_owned());
+            }
             _ => {
                 let fault = "is not a regular file, and a bundle has nothing else";
                 return Err(BundleError::Member { name, fault });
@@ -141,24 +159,4 @@ pub(super) fn check_end(tar: &mut (impl Read + Seek), last: u64) -> Result<(), B
         ));
     }
     Ok(())
-}
-
-/// Reads the name from pax records, which may state nothing else.
-fn stated_name(entry: &mut Entry<'_, impl Read>) -> Result<String, BundleError> {
-    if entry.size() > MAX_NAME_BYTES {
-        return Err(NAME_TOO_LONG);
-    }
-    let mut records = Vec::new();
-    entry.read_to_end(&mut records)?;
-    let mut records = PaxExtensions::new(&records);
-    // With a size or a map of a sparse file, readers may disagree on the content of the file.
-    match (records.next(), records.next()) {
-        (Some(Ok(record)), None) if record.key() == Ok(PATH_KEY) => record
-            .value()
-            .map(str::to_owned)
-            .map_err(|_| BundleError::NotTar("a name is not UTF-8")),
-        _ => Err(BundleError::NotTar(
-            "an extended header states something else than a name",
-        )),
-    }
 }
