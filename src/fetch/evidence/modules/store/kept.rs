@@ -1,8 +1,9 @@
 //! Encodes answers for the cache.
 
 use super::ModulePackage;
+use crate::addr::module::RemoteModule;
 use crate::modules::package::PackageTree;
-use crate::sources::modules::ModuleVersions;
+use crate::sources::modules::{DirectToken, ModuleLocation, ModuleVersions};
 
 /// Writes a package: a line with the id of the commit, which may be empty, and the tree.
 pub(super) fn package(package: &ModulePackage) -> Vec<u8> {
@@ -42,4 +43,34 @@ pub(super) fn read_versions(bytes: &[u8]) -> Option<ModuleVersions> {
         .unreadable
         .extend(bad.iter().map(|line| line[1..].to_owned()));
     Some(versions)
+}
+
+/// Writes a location, unless it may hold a secret: such URLs end soon as well.
+pub(super) fn location(location: &ModuleLocation) -> Option<String> {
+    let address = location.address();
+    let word = match location {
+        ModuleLocation::Source(_) => "source",
+        ModuleLocation::Direct { token, .. } => match token {
+            DirectToken::Sent => "direct-with-token",
+            DirectToken::Withheld => "direct",
+        },
+    };
+    (address.shown() == address.to_string()).then(|| format!("{word} {address}"))
+}
+
+/// Reads a location.
+pub(super) fn read_location(bytes: &[u8]) -> Option<ModuleLocation> {
+    let (word, address) = std::str::from_utf8(bytes).ok()?.split_once(' ')?;
+    let token = match word {
+        "source" => {
+            return RemoteModule::parse(address)
+                .ok()
+                .map(ModuleLocation::Source);
+        }
+        "direct-with-token" => DirectToken::Sent,
+        "direct" => DirectToken::Withheld,
+        _ => return None,
+    };
+    let url = address.parse().ok()?;
+    Some(ModuleLocation::Direct { url, token })
 }

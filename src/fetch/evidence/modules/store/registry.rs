@@ -12,7 +12,7 @@ use crate::modules::archive::{ArchiveKind, MAX_ARCHIVE_BYTES, read_archive};
 use crate::modules::git::AddressOrigin;
 use crate::modules::package::SubdirectoryPattern;
 use crate::remote_module::{FoundModule, ModuleFailure, ModulePin, ModuleRequest, PinRequest};
-use crate::sources::modules::{DirectToken, ModuleLocation, ModuleVersions};
+use crate::sources::modules::{DirectToken, ModuleLocation};
 use crate::store::answers::AnswerKind;
 use crate::version::{CoreConstraints, Version};
 
@@ -31,26 +31,13 @@ impl ModuleStore<'_> {
         request: &ModuleRequest<'_>,
     ) -> Result<FoundModule, ModuleFailure> {
         let flavor = request.flavor;
-        let mut unreadable = Vec::new();
-        let version = match request.pin {
-            PinRequest::Kept(ModulePin {
-                version: Some(version),
-                ..
-            }) => version.clone(),
-            _ => {
-                let versions = self.versions_for(module, wanted, flavor)?;
-                unreadable.clone_from(&versions.unreadable);
-                versions
-                    .select(wanted, flavor)
-                    .map_err(|error| failure::selection(&error))?
-                    .clone()
-            }
-        };
-        let cached = if self.pins_anew(request) {
-            None
-        } else {
-            self.cached_location(module, &version, flavor)
-        };
+        let (version, unreadable) = self.select_version(module, wanted, request)?;
+        let question = version_question(module, &version, flavor);
+        let cached = self
+            .cache
+            .filter(|_| !self.pins_anew(request))
+            .and_then(|cache| cache.find(AnswerKind::Locations, &question))
+            .and_then(|cached| kept::read_location(&cached.answer));
         let is_cached = cached.is_some();
         let mut location = match cached {
             Some(location) => Arc::new(location),
@@ -65,7 +52,7 @@ impl ModuleStore<'_> {
             package = self.located(module, &version, &location, request);
         }
         let mut package = package?;
-        let address = address_of(&location);
+        let address = location.address();
         // The directory in the location comes first (rules 2.3).
         let sub = match (&*address.sub, &*module.sub) {
             ("", sub) | (sub, "") => sub.to_owned(),
@@ -98,49 +85,48 @@ impl ModuleStore<'_> {
         })
     }
 
-    /// Returns the versions of a module: a list of an earlier run if that settles the matter, or if nothing
-    /// may be asked (rules 8.2).
-    fn versions_for(
+    /// Selects the version of a module; returns the texts in the list that are no versions as well.
+    fn select_version(
         &self,
         module: &RegistryModule,
         wanted: Option<&CoreConstraints>,
-        flavor: Flavor,
-    ) -> Result<Arc<ModuleVersions>, ModuleFailure> {
+        request: &ModuleRequest<'_>,
+    ) -> Result<(Version, Vec<String>), ModuleFailure> {
+        if let PinRequest::Kept(ModulePin {
+            version: Some(version),
+            ..
+        }) = request.pin
+        {
+            return Ok((version.clone(), Vec::new()));
+        }
+        let flavor = request.flavor;
         let question = question(module);
         let cached = self
             .cache
             .and_then(|cache| cache.find(AnswerKind::Versions, &question))
             .and_then(|cached| kept::read_versions(&cached.answer))
             // A kept list may lack newer versions, so it is used only if it settles the choice, or if nothing
-            // else may be read.
+            // else may be read (rules 8.2).
             .filter(|versions| self.access == ModuleAccess::Cached || versions.settles(wanted));
-        if let Some(versions) = cached {
-            return Ok(Arc::new(versions));
-        }
-        self.versions.get(&(flavor, name_of(module)), || {
-            let versions = self
-                .network(flavor)?
-                .registries
-                .versions(module)
-                .map_err(|error| failure::registry(&error, flavor))?;
-            if let Some(cache) = self.cache {
-                let text = kept::versions(&versions);
-                cache.keep(AnswerKind::Versions, &question, text.as_bytes());
-            }
-            Ok(Arc::new(versions))
-        })
-    }
-
-    /// Returns the location of a version's package that an earlier run kept.
-    fn cached_location(
-        &self,
-        module: &RegistryModule,
-        version: &Version,
-        flavor: Flavor,
-    ) -> Option<ModuleLocation> {
-        let question = version_question(module, version, flavor);
-        let cached = self.cache?.find(AnswerKind::Locations, &question)?;
-        read_location(std::str::from_utf8(&cached.answer).ok()?)
+        let versions = match cached {
+            Some(versions) => Arc::new(versions),
+            None => self.versions.get(&(flavor, name_of(module)), || {
+                let versions = self
+                    .network(flavor)?
+                    .registries
+                    .versions(module)
+                    .map_err(|error| failure::registry(&error, flavor))?;
+                if let Some(cache) = self.cache {
+                    let text = kept::versions(&versions);
+                    cache.keep(AnswerKind::Versions, &question, text.as_bytes());
+                }
+                Ok(Arc::new(versions))
+            })?,
+        };
+        let version = versions
+            .select(wanted, flavor)
+            .map_err(|error| failure::selection(&error))?;
+        Ok((version.clone(), versions.unreadable.clone()))
     }
 
     fn ask_location(
@@ -156,7 +142,7 @@ impl ModuleStore<'_> {
                 .registries
                 .location(module, version)
                 .map_err(|error| failure::registry(&error, flavor))?;
-            if let (Some(cache), Some(text)) = (self.cache, location_text(&location)) {
+            if let (Some(cache), Some(text)) = (self.cache, kept::location(&location)) {
                 let question = version_question(module, version, flavor);
                 cache.keep(AnswerKind::Locations, &question, text.as_bytes());
             }
@@ -178,7 +164,7 @@ impl ModuleStore<'_> {
         request: &ModuleRequest<'_>,
     ) -> Result<ModulePackage, ModuleFailure> {
         let flavor = request.flavor;
-        let address = address_of(location);
+        let address = location.address();
         // What may be secret is left out of it, and is not what the package depends on.
         let place = RemoteModule {
             sub: "".into(),
@@ -244,17 +230,6 @@ impl ModuleStore<'_> {
     }
 }
 
-/// Returns the address of a location.
-fn address_of(location: &ModuleLocation) -> RemoteModule {
-    match location {
-        ModuleLocation::Source(source) => source.clone(),
-        ModuleLocation::Direct { url, .. } => RemoteModule {
-            package: url.secret_text().into(),
-            sub: "".into(),
-        },
-    }
-}
-
 fn question(module: &RegistryModule) -> String {
     let RegistryModule {
         host,
@@ -270,33 +245,4 @@ fn question(module: &RegistryModule) -> String {
 fn version_question(module: &RegistryModule, version: &Version, flavor: Flavor) -> String {
     let program = flavor.command();
     format!("{program} {} {version}", question(module))
-}
-
-/// Writes a location for the cache, unless it may hold a secret: such URLs end soon as well.
-fn location_text(location: &ModuleLocation) -> Option<String> {
-    let address = address_of(location);
-    let word = match location {
-        ModuleLocation::Source(_) => "source",
-        ModuleLocation::Direct { token, .. } => match token {
-            DirectToken::Sent => "direct-with-token",
-            DirectToken::Withheld => "direct",
-        },
-    };
-    (address.shown() == address.to_string()).then(|| format!("{word} {address}"))
-}
-
-fn read_location(text: &str) -> Option<ModuleLocation> {
-    let (word, address) = text.split_once(' ')?;
-    let token = match word {
-        "source" => {
-            return RemoteModule::parse(address)
-                .ok()
-                .map(ModuleLocation::Source);
-        }
-        "direct-with-token" => DirectToken::Sent,
-        "direct" => DirectToken::Withheld,
-        _ => return None,
-    };
-    let url = address.parse().ok()?;
-    Some(ModuleLocation::Direct { url, token })
 }

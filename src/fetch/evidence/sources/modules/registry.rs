@@ -41,6 +41,19 @@ pub enum ModuleLocation {
     Direct { url: Url, token: DirectToken },
 }
 
+impl ModuleLocation {
+    /// Returns the address of the package, which may hold secrets.
+    pub(crate) fn address(&self) -> RemoteModule {
+        match self {
+            Self::Source(source) => source.clone(),
+            Self::Direct { url, .. } => RemoteModule {
+                package: url.secret_text().into(),
+                sub: "".into(),
+            },
+        }
+    }
+}
+
 /// The treatment of a host's token in the request for a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectToken {
