@@ -176,7 +176,9 @@ impl<'a> Discovery<'a> {
         // One document per host and run serves both services (rules 1.1, 12.3), also if it could not be
         // fetched.
         let document = self.documents.get(host, || {
-            let url = discovery_url(host)?;
+            // The name of a host may fit into no URL.
+            let url = Url::discovery(host)
+                .map_err(|cause| DiscoveryError::NoRegistry(cause.to_string()))?;
             // A `host` block of the CLI configuration replaces the document, so its relative URLs count
             // from the usual place of the document (rules 1.9).
             if let Some(services) = self.hosts.services.get(host) {
@@ -270,11 +272,6 @@ impl DiscoveryDocument {
         }
         Ok(url)
     }
-}
-
-/// Returns the usual place of the discovery document; the name of a host may fit into no URL.
-fn discovery_url(host: &Hostname) -> Result<Url, DiscoveryError> {
-    Url::discovery(host).map_err(|cause| DiscoveryError::NoRegistry(cause.to_string()))
 }
 
 #[cfg(test)]
