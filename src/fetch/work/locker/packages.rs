@@ -94,10 +94,7 @@ pub(super) fn find<'a>(
     for root in &mut roots {
         let (source, request) = (root.source, root.request);
         for planned in &mut root.providers {
-            planned.count_claims(source, request, settings, &answers);
-            if request.platforms.of(&planned.selected.provider).all {
-                planned.add_unlisted(source, &answers);
-            }
+            planned.take_first_answers(source, request, settings, &answers);
             let metas = planned.metas(source, &answers);
             listed::retain_listed(&mut planned.known, &planned.selected, &metas);
             questions.extend(planned.questions(source));
@@ -275,8 +272,9 @@ impl Planned {
             .collect()
     }
 
-    /// Takes the statements that count, and finds the packages whose download they replace.
-    fn count_claims(
+    /// Takes the statements that count, and finds the packages whose download they replace. Where all platforms are
+    /// wanted, adds those that the release may have beside those that its registry lists.
+    fn take_first_answers(
         &mut self,
         source: usize,
         request: &RootRequest<'_>,
@@ -305,34 +303,30 @@ impl Planned {
         for platform in trust.to_prove(&self.claims) {
             self.want(platform, PlatformNeed::Named);
         }
+        if request.platforms.of(&provider).all {
+            let version = &self.selected.version;
+            // The programs never read the platforms of a list of versions, so some registries leave them out, or
+            // state only some. The checksum list of the release names the zips of all platforms; without one the
+            // usual platforms are requested.
+            let mut platforms = BTreeSet::new();
+            for (platform, _) in &self.wanted {
+                if let Some(Ok(meta)) = answers.get(&self.question(source, platform))
+                    && let Some(evidence) = &meta.evidence
+                {
+                    platforms.extend(listed_platforms(&evidence.sums, &provider, version));
+                }
+            }
+            // Some registries have a checksum list for each platform, which names no other.
+            if self.offered.is_empty() && platforms.len() < 2 {
+                platforms.extend(Platform::released());
+            }
+            for platform in platforms {
+                self.want(platform, PlatformNeed::Probe);
+            }
+        }
         self.wanted.sort();
         // From here on, every platform is requested that has neither a fact nor a claim.
         self.first = None;
-    }
-
-    /// Adds the platforms that a release may have beside those that its registry lists, where all are
-    /// wanted.
-    fn add_unlisted(&mut self, source: usize, answers: &PackageAnswers) {
-        let (provider, version) = (&self.selected.provider, &self.selected.version);
-        // The programs never read the platforms of a list of versions, so some registries leave them out, or
-        // state only some. The checksum list of the release names the zips of all platforms; without one the
-        // usual platforms are requested.
-        let mut platforms = BTreeSet::new();
-        for (platform, _) in &self.wanted {
-            if let Some(Ok(meta)) = answers.get(&self.question(source, platform))
-                && let Some(evidence) = &meta.evidence
-            {
-                platforms.extend(listed_platforms(&evidence.sums, provider, version));
-            }
-        }
-        // Some registries have a checksum list for each platform, which names no other.
-        if self.offered.is_empty() && platforms.len() < 2 {
-            platforms.extend(Platform::released());
-        }
-        for platform in platforms {
-            self.want(platform, PlatformNeed::Probe);
-        }
-        self.wanted.sort();
     }
 
     fn want(&mut self, platform: Platform, need: PlatformNeed) {
