@@ -14,7 +14,6 @@ use super::work::{self, RootWork};
 use super::{LockError, LockSettings, Locked, RootRequest};
 use crate::coverage::Attribution;
 use crate::hash::Hashes;
-use crate::package::WantedSet;
 use crate::platform::Platform;
 use crate::resolve::{Goal, ProviderQuery};
 use crate::store::Facts;
@@ -59,12 +58,60 @@ fn complete_provider(
     recorded: &Hashes,
 ) -> Result<ReleaseWork, LockError> {
     query.check()?;
-    let version = version_without_source(&query)?;
+    let is_goal = |locked: &&Version| match &query.goal {
+        Goal::Keep => true,
+        Goal::Exactly(wanted) => wanted == *locked,
+        // Only a source knows if there is a newer version.
+        Goal::Newest(_) => false,
+    };
+    let Some(version) = query.locked.as_ref().filter(is_goal) else {
+        return Err(LockError::VersionsNotAsked {
+            provider: Box::new(query.provider.clone()),
+            is_locked: query.locked.is_some(),
+        });
+    };
     let attribution = request
         .trusted
-        .attribute(facts, &query.provider, &version, recorded);
+        .attribute(facts, &query.provider, version, recorded);
+    let (platforms, packages) = known_packages(facts, request, &query, version, &attribution)?;
+    Ok(ReleaseWork {
+        selected: Selected {
+            version: version.clone(),
+            provider: query.provider,
+            constraints: query.constraints,
+            locked: query.locked,
+            newest: None,
+            warnings: Vec::new(),
+            age: None,
+        },
+        platforms,
+        claims: CountedClaims::default(),
+        metas: Vec::new(),
+        known: BTreeMap::new(),
+        claimed: BTreeMap::new(),
+        lists: ReleaseLists::default(),
+        packages,
+    })
+}
+
+/// Finds the packages that are known by facts; each wanted one must be, or may be that of a recorded `h1:`.
+fn known_packages(
+    facts: &dyn Facts,
+    request: &RootRequest<'_>,
+    query: &ProviderQuery,
+    version: &Version,
+    attribution: &Attribution,
+) -> Result<(ReleasePlatforms, Vec<HashedPackage>), LockError> {
     let chosen = request.platforms.of(&query.provider);
-    let wanted = wanted_platforms(&attribution, chosen);
+    let mut wanted = BTreeSet::from_iter(chosen.known());
+    if chosen.all {
+        wanted.extend(attribution.offered().iter().cloned());
+        // Without facts nothing says which packages the release has: nothing in a lock file does (`coverage`
+        // rules 1.1).
+        if attribution.offered().is_empty() {
+            wanted.extend(Platform::common());
+        }
+    }
     let (skipped, unknown): (Vec<Platform>, Vec<Platform>) = wanted
         .iter()
         .filter(|platform| attribution.package(platform).is_none())
@@ -78,8 +125,8 @@ fn complete_provider(
     let unexplained = attribution.possible_packages();
     if unknown.len() > unexplained {
         return Err(LockError::PackagesNotAsked {
-            provider: Box::new(query.provider),
-            version,
+            provider: Box::new(query.provider.clone()),
+            version: version.clone(),
             platforms: unknown,
             unexplained,
         });
@@ -90,57 +137,11 @@ fn complete_provider(
         .filter_map(|fact| Some((&fact.id.platform, facts.find(&fact.zh)?)))
         .map(|(platform, stored)| HashedPackage::by_fact(platform.clone(), stored))
         .collect();
-    Ok(ReleaseWork {
-        selected: Selected {
-            provider: query.provider,
-            version,
-            constraints: query.constraints,
-            locked: query.locked,
-            newest: None,
-            warnings: Vec::new(),
-            age: None,
-        },
-        platforms: ReleasePlatforms {
-            offered: attribution.offered().iter().cloned().collect(),
-            skipped,
-            lacked_by_mirror: false,
-            unknown,
-        },
-        claims: CountedClaims::default(),
-        metas: Vec::new(),
-        known: BTreeMap::new(),
-        claimed: BTreeMap::new(),
-        lists: ReleaseLists::default(),
-        packages,
-    })
-}
-
-/// Returns the locked version, if the goal leads to no other one.
-fn version_without_source(query: &ProviderQuery) -> Result<Version, LockError> {
-    let is_goal = |locked: &&Version| match &query.goal {
-        Goal::Keep => true,
-        Goal::Exactly(wanted) => wanted == *locked,
-        // Only a source knows if there is a newer version.
-        Goal::Newest(_) => false,
+    let platforms = ReleasePlatforms {
+        offered: attribution.offered().iter().cloned().collect(),
+        skipped,
+        lacked_by_mirror: false,
+        unknown,
     };
-    match query.locked.as_ref().filter(is_goal) {
-        Some(locked) => Ok(locked.clone()),
-        None => Err(LockError::VersionsNotAsked {
-            provider: Box::new(query.provider.clone()),
-            is_locked: query.locked.is_some(),
-        }),
-    }
-}
-
-fn wanted_platforms(attribution: &Attribution, chosen: &WantedSet) -> BTreeSet<Platform> {
-    let mut platforms = BTreeSet::from_iter(chosen.known());
-    if chosen.all {
-        platforms.extend(attribution.offered().iter().cloned());
-        // Without facts nothing says which packages the release has: nothing in a lock file does (`coverage`
-        // rules 1.1).
-        if attribution.offered().is_empty() {
-            platforms.extend(Platform::common());
-        }
-    }
-    platforms
+    Ok((platforms, packages))
 }
