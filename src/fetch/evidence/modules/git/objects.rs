@@ -158,22 +158,7 @@ impl CommitFiles {
         files: GitFiles,
     ) -> Result<Contents, GitFailure> {
         let mut sizes = self.sizes(place, repository, address)?;
-        let lacking: BTreeSet<&str> = self
-            .rows
-            .iter()
-            .filter(|row| {
-                row.kind == RowKind::File
-                    && CONFIGURATION_ENDINGS
-                        .iter()
-                        .any(|ending| row.path.ends_with(ending.as_bytes()))
-            })
-            .map(|row| &*row.object)
-            .filter(|object| !sizes.contains_key(*object))
-            .take(MAX_LARGE_FILES)
-            .collect();
-        if !lacking.is_empty() {
-            let lines: String = lacking.iter().map(|object| format!("{object}\n")).collect();
-            fetch_objects(place, repository, address, &lines)?;
+        if self.fetch_configuration(place, repository, address, &sizes)? {
             sizes = self.sizes(place, repository, address)?;
         }
         let mut contents = Contents::new();
@@ -222,6 +207,49 @@ impl CommitFiles {
             }
         }
         Ok(contents)
+    }
+
+    /// Fetches large files of configuration that are not here yet; returns false if there are none. What the server
+    /// does not give stays away.
+    fn fetch_configuration(
+        &self,
+        place: &GitPlace<'_>,
+        repository: &Path,
+        address: &GitAddress,
+        sizes: &BTreeMap<Box<str>, u64>,
+    ) -> Result<bool, GitFailure> {
+        let lacking: BTreeSet<&str> = self
+            .rows
+            .iter()
+            .filter(|row| {
+                row.kind == RowKind::File
+                    && CONFIGURATION_ENDINGS
+                        .iter()
+                        .any(|ending| row.path.ends_with(ending.as_bytes()))
+            })
+            .map(|row| &*row.object)
+            .filter(|object| !sizes.contains_key(*object))
+            .take(MAX_LARGE_FILES)
+            .collect();
+        if lacking.is_empty() {
+            return Ok(false);
+        }
+        let lines: String = lacking.iter().map(|object| format!("{object}\n")).collect();
+        let args = [
+            "-c",
+            // There is nothing to negotiate: the objects are named one by one.
+            "fetch.negotiationAlgorithm=noop",
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--filter=blob:none",
+            "--stdin",
+            "--",
+            address.secret_url(),
+        ];
+        place.ask(address, Some(repository), &args, lines.as_bytes())?;
+        place.forget_remotes(repository, lines.find('\n').unwrap_or_default())?;
+        Ok(true)
     }
 
     /// Returns the sizes of the files and links in bytes, by the names of their objects; without those that
@@ -291,29 +319,6 @@ impl TreeRow {
             path: path.into(),
         })
     }
-}
-
-/// Fetches objects by their names; what the server does not give stays away.
-fn fetch_objects(
-    place: &GitPlace<'_>,
-    repository: &Path,
-    address: &GitAddress,
-    lines: &str,
-) -> Result<(), GitFailure> {
-    let args = [
-        "-c",
-        // There is nothing to negotiate: the objects are named one by one.
-        "fetch.negotiationAlgorithm=noop",
-        "fetch",
-        "--quiet",
-        "--no-tags",
-        "--filter=blob:none",
-        "--stdin",
-        "--",
-        address.secret_url(),
-    ];
-    place.ask(address, Some(repository), &args, lines.as_bytes())?;
-    place.forget_remotes(repository, lines.find('\n').unwrap_or_default())
 }
 
 /// Cuts a list of objects with their lengths into parts that are read at once.
