@@ -114,7 +114,18 @@ impl ModuleStore<'_> {
                         Ok(None) => Ok(()),
                         Err(error) => return Err(unreadable(&place, &error)),
                     },
-                    FileKind::File => builder.file(&name, self.content(&place, &name)),
+                    FileKind::File => {
+                        let content = match self.world.disk.read(&place, MAX_READ_BYTES) {
+                            Ok(bytes) if is_kept(&name, bytes.len() as u64) => {
+                                FileContent::Kept(bytes.into())
+                            }
+                            Ok(bytes) => FileContent::of_passed(&bytes),
+                            // A file that no configuration refers to must not fail the module; to read it is an
+                            // error then.
+                            Err(_) => FileContent::Passed(MAX_READ_BYTES, None),
+                        };
+                        builder.file(&name, content)
+                    }
                     // Nothing reads a FIFO or a device.
                     FileKind::Other => Ok(()),
                 };
@@ -122,16 +133,6 @@ impl ModuleStore<'_> {
             }
         }
         Ok(builder.finish())
-    }
-
-    /// Reads a file as far as a package keeps it; one that cannot be read is there without its content.
-    fn content(&self, place: &Path, name: &[u8]) -> FileContent {
-        match self.world.disk.read(place, MAX_READ_BYTES) {
-            Ok(bytes) if is_kept(name, bytes.len() as u64) => FileContent::Kept(bytes.into()),
-            Ok(bytes) => FileContent::of_passed(&bytes),
-            // A file that no configuration refers to must not fail the module; to read it is an error then.
-            Err(_) => FileContent::Passed(MAX_READ_BYTES, None),
-        }
     }
 }
 
