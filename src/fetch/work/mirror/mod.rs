@@ -45,7 +45,6 @@ pub use self::usage::{MirrorUse, cli_config};
 use self::directory::MirrorDirectory;
 use self::layout::{INDEX, ReleaseDirs};
 use self::release::ReleaseRun;
-use self::union::WantedRelease;
 use crate::addr::ProviderAddr;
 use crate::parallel::{self, Gate};
 use crate::store::Facts;
@@ -69,7 +68,11 @@ pub fn run(
             .collect(),
         ..MirrorOutcome::default()
     };
-    let new_dirs = missing_directories(disk, settings.dir);
+    let is_missing = |path: &&Path| {
+        let kind = disk.kind(path);
+        kind.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
+    let new_dirs: Vec<&Path> = settings.dir.ancestors().take_while(is_missing).collect();
     let opened = MirrorDirectory::open(disk, settings.dir, settings);
     let Some(mirror) = outcome.sound(opened) else {
         return outcome;
@@ -83,20 +86,42 @@ pub fn run(
         jobs: &Gate::new(settings.jobs),
     };
     if mirror.writes() {
-        sweep(&mirror, &wanted);
+        // Temporary files of killed runs, even if no package is missing.
+        for wanted in &wanted {
+            let dirs = ReleaseDirs::of(&mirror.path, &wanted.release);
+            mirror.disk.sweep(&dirs.provider.join(INDEX));
+            mirror.disk.sweep(&dirs.version.join(INDEX));
+        }
     }
     outcome.releases = parallel::map(settings.downloads, &wanted, |wanted| run.mirror(wanted));
     fold_write_errors(&mut outcome.releases);
     if mirror.writes() {
-        remove_empty(&mirror, &wanted);
+        // Directories of releases that hold nothing, as those of a failed download.
+        for wanted in &wanted {
+            let version = ReleaseDirs::of(&mirror.path, &wanted.release).version;
+            for path in version.ancestors().take_while(|path| *path != mirror.path) {
+                // One that holds something, or that another run writes to, stays.
+                drop(mirror.disk.remove_empty(path));
+            }
+        }
         for made in new_dirs {
             drop(disk.remove_empty(made));
         }
     }
     // Documents list only zips; the documents of another layout are not changed.
-    if !settings.layout.has_zips() {
-        return outcome;
+    if settings.layout.has_zips() {
+        write_documents(disk, facts, &mirror, &mut outcome);
     }
+    outcome
+}
+
+/// Writes the documents of the mirror and its OCI image layouts, provider by provider.
+fn write_documents(
+    disk: &dyn Disk,
+    facts: &dyn Facts,
+    mirror: &MirrorDirectory<'_>,
+    outcome: &mut MirrorOutcome,
+) {
     let releases = std::mem::take(&mut outcome.releases);
     let mut by_provider: BTreeMap<&ProviderAddr, Vec<&MirroredRelease>> = BTreeMap::new();
     for release in &releases {
@@ -104,11 +129,11 @@ pub fn run(
         by_provider.entry(provider).or_default().push(release);
     }
     for (provider, releases) in &by_provider {
-        let written = documents::write(&mirror, facts, provider, releases);
+        let written = documents::write(mirror, facts, provider, releases);
         let differing = outcome.sound(written);
         outcome.documents.extend(differing.into_iter().flatten());
     }
-    if let Some(Some(layouts)) = outcome.sound(oci::layouts(disk, &mirror)) {
+    if let Some(Some(layouts)) = outcome.sound(oci::layouts(disk, mirror)) {
         for (provider, releases) in &by_provider {
             // Layouts are independent of each other, so the error of one does not stop the others.
             let differing = outcome.sound(layouts.write(provider, releases));
@@ -116,7 +141,6 @@ pub fn run(
         }
     }
     outcome.releases = releases;
-    outcome
 }
 
 /// Removes the packages that no lock file of a run needs, and adds them to its outcome.
@@ -158,26 +182,6 @@ pub fn prune(
     }
 }
 
-/// Returns the directories that have to be made for a path, the innermost first.
-fn missing_directories<'p>(disk: &dyn Disk, path: &'p Path) -> Vec<&'p Path> {
-    let is_missing = |path: &&Path| {
-        let kind = disk.kind(path);
-        kind.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-    };
-    path.ancestors().take_while(is_missing).collect()
-}
-
-/// Removes the directories of releases that hold nothing, as those of a failed download.
-fn remove_empty(mirror: &MirrorDirectory<'_>, wanted: &[WantedRelease<'_>]) {
-    for wanted in wanted {
-        let version = ReleaseDirs::of(&mirror.path, &wanted.release).version;
-        for path in version.ancestors().take_while(|path| *path != mirror.path) {
-            // One that holds something, or that another run writes to, stays.
-            drop(mirror.disk.remove_empty(path));
-        }
-    }
-}
-
 /// Gives I/O errors with the same cause the same path, so that a full disk is reported once.
 fn fold_write_errors(releases: &mut [MirroredRelease]) {
     let mut first_paths: BTreeMap<(&str, String), PathBuf> = BTreeMap::new();
@@ -209,14 +213,5 @@ fn fold_write_errors(releases: &mut [MirroredRelease]) {
         for error in std::mem::take(&mut release.errors) {
             release.add_error(error);
         }
-    }
-}
-
-/// Removes temporary files of killed runs from the directories of releases, even if no package is missing.
-fn sweep(mirror: &MirrorDirectory<'_>, wanted: &[WantedRelease<'_>]) {
-    for wanted in wanted {
-        let dirs = ReleaseDirs::of(&mirror.path, &wanted.release);
-        mirror.disk.sweep(&dirs.provider.join(INDEX));
-        mirror.disk.sweep(&dirs.version.join(INDEX));
     }
 }
