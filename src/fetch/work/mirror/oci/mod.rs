@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use self::documents::{
-    BlobName, Descriptors, LayoutDocument, MARKER, blob, configuration, package_entry,
-    package_manifest, references, version_index,
+    BlobName, LayoutDocument, MARKER, blob, configuration, package_entry, package_manifest,
+    references, version_index,
 };
 use super::copy::{self, FileCopyError};
 use super::directory::MirrorDirectory;
@@ -79,7 +79,12 @@ impl OciLayouts<'_> {
             return Ok(differing);
         }
         let dir = provider_dir(&self.out.path, provider);
-        self.refuse_other_use(&dir)?;
+        let is_there = |name: &str| self.out.disk.kind(&dir.join(name)).is_ok();
+        // The marker is written first, so an index without a marker belongs to something else.
+        // A network mirror has a file of this name, too.
+        if is_there(INDEX) && !is_there(MARKER_NAME) {
+            return Err(MirroringError::NoLayout { path: dir });
+        }
         let blobs = blobs_dir(&dir);
         let (disk, settings) = (self.out.disk, self.out.settings);
         if self.out.writes() {
@@ -108,15 +113,9 @@ impl OciLayouts<'_> {
         let mut tags = documents::tags(&self.out.read(&dir.join(INDEX))?.unwrap_or_default());
         // Tags of versions that this run does not name stay unchecked: another run has placed them.
         for version in BTreeSet::from_iter(packages.iter().map(|package| package.version)) {
-            let mut entries = self.intact_entries(&blobs, tags.keyed.get(version));
-            for package in packages.iter().filter(|package| package.version == version) {
-                let manifest = package_manifest(&package.zip, &package.file_name);
-                differing.extend(self.place_document(&blobs, &manifest)?);
-                let entry = package_entry(&manifest, package.platform);
-                entries.keyed.insert(package.platform.clone(), entry);
-            }
-            let index = version_index(&entries.all());
-            differing.extend(self.place_document(&blobs, &index)?);
+            let of_version = packages.iter().filter(|package| package.version == version);
+            let tag = tags.keyed.get(version);
+            let index = self.place_version(&blobs, tag, of_version, &mut differing)?;
             tags.set(version, &index);
         }
         for (name, text) in [(MARKER_NAME, MARKER), (INDEX, &tags.text())] {
@@ -124,19 +123,6 @@ impl OciLayouts<'_> {
             differing.extend(self.out.replace(held.as_ref(), path, text)?);
         }
         Ok(differing)
-    }
-
-    /// Refuses a directory with an `index.json` that is not that of a layout.
-    fn refuse_other_use(&self, dir: &Path) -> Result<(), MirroringError> {
-        let is_there = |name: &str| self.out.disk.kind(&dir.join(name)).is_ok();
-        // The marker is written first, so an index without a marker belongs to something else.
-        // A network mirror has a file of this name, too.
-        if is_there(INDEX) && !is_there(MARKER_NAME) {
-            return Err(MirroringError::NoLayout {
-                path: dir.to_owned(),
-            });
-        }
-        Ok(())
     }
 
     /// Reads a document that is kept as a blob; `None` unless it has the hash that names it.
@@ -147,8 +133,15 @@ impl OciLayouts<'_> {
         (found == name.name).then_some(text)
     }
 
-    /// Returns the entries of the index that a tag leads to, without packages that have a wrong blob.
-    fn intact_entries(&self, blobs: &Path, tag: Option<&Value>) -> Descriptors<Platform> {
+    /// Writes the manifests of a version's packages and the index that lists them, and returns this. Other entries of
+    /// the index that a tag leads to stay, without packages that have a wrong blob.
+    fn place_version<'p>(
+        &self,
+        blobs: &Path,
+        tag: Option<&Value>,
+        packages: impl Iterator<Item = &'p LayoutPackage<'p>>,
+        differing: &mut BTreeSet<PathBuf>,
+    ) -> Result<LayoutDocument, MirroringError> {
         // A wrong index is ignored: otherwise its packages would be pushed under the right tag.
         let index = tag
             .and_then(blob)
@@ -165,7 +158,15 @@ impl OciLayouts<'_> {
                     .iter()
                     .all(|name| self.has(blobs, name, self.out.settings.existing))
         });
-        entries
+        for package in packages {
+            let manifest = package_manifest(&package.zip, &package.file_name);
+            differing.extend(self.place_document(blobs, &manifest)?);
+            let entry = package_entry(&manifest, package.platform);
+            entries.keyed.insert(package.platform.clone(), entry);
+        }
+        let index = version_index(&entries.all());
+        differing.extend(self.place_document(blobs, &index)?);
+        Ok(index)
     }
 
     /// Returns true if a blob exists and passes the check.
