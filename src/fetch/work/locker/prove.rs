@@ -20,48 +20,10 @@ pub(super) fn prove<'a>(
     settings: &LockSettings,
     roots: Vec<RootWork<'a, ReleaseWork>>,
 ) -> Vec<RootWork<'a, ReleaseWork>> {
-    let attestations = check_releases(sources, settings, &roots);
-    let mut united: BTreeMap<_, (ReleaseLists, Vec<LockError>)> = BTreeMap::new();
-    let mut proven_roots = Vec::new();
-    for root in roots {
-        let (source, demands) = (root.source, root.request.demands);
-        proven_roots.push(root.advance(|offered, errors| {
-            let about = offered.selected.release();
-            let release = Question { source, about };
-            let platforms: Vec<Platform> = offered
-                .metas
-                .iter()
-                .map(|meta| meta.id.platform.clone())
-                .collect();
-            // Roots that need the same platforms share the united lists.
-            let (lists, faults) = united
-                .entry((release, platforms))
-                .or_insert_with_key(|(release, _)| unite(&offered.metas, &attestations[release]));
-            errors.extend(faults.iter().cloned());
-            let lists = lists.clone();
-            for meta in &offered.metas {
-                // A package whose stated hashes all have unknown schemes is refused (`sources` rules 8.4)
-                // before its download.
-                if let Err(cause) = authenticate::checkable(&meta.stated) {
-                    errors.push(LockError::unproven(meta, cause));
-                }
-            }
-            errors.extend(unmet_demands(demands, &offered, &lists));
-            Some(ReleaseWork { lists, ..offered })
-        }));
-    }
-    proven_roots
-}
-
-fn check_releases(
-    sources: &[&FlavorSource<'_>],
-    settings: &LockSettings,
-    roots: &[RootWork<'_, ReleaseWork>],
-) -> BTreeMap<Question<Release>, Attestations> {
     // Roots may need different platforms of one release.
     let mut releases: BTreeMap<Question<Release>, BTreeMap<&Platform, &PackageMeta>> =
         BTreeMap::new();
-    for root in roots {
+    for root in &roots {
         for offered in &root.providers {
             let release = Question {
                 source: root.source,
@@ -83,14 +45,35 @@ fn check_releases(
         let rules = settings.rules(sources[release.source].flavor);
         check(&rules, metas.values().copied(), nows[release.source])
     });
-    releases
-        .into_iter()
-        .map(|(release, _)| release)
-        .zip(attestations)
-        .collect()
+    let releases = releases.into_iter().map(|(release, _)| release);
+    let attestations: BTreeMap<_, Attestations> = releases.zip(attestations).collect();
+    let mut united: BTreeMap<_, (ReleaseLists, Vec<LockError>)> = BTreeMap::new();
+    let mut proven_roots = Vec::new();
+    for root in roots {
+        let (source, demands) = (root.source, root.request.demands);
+        proven_roots.push(root.advance(|offered, errors| {
+            let about = offered.selected.release();
+            let release = Question { source, about };
+            let platforms: Vec<Platform> = offered
+                .metas
+                .iter()
+                .map(|meta| meta.id.platform.clone())
+                .collect();
+            // Roots that need the same platforms share the united lists.
+            let (lists, faults) = united
+                .entry((release, platforms))
+                .or_insert_with_key(|(release, _)| unite(&offered.metas, &attestations[release]));
+            errors.extend(faults.iter().cloned());
+            let lists = lists.clone();
+            errors.extend(unmet_demands(demands, &offered, &lists));
+            Some(ReleaseWork { lists, ..offered })
+        }));
+    }
+    proven_roots
 }
 
-/// Reports the packages and lists that are not signed as the root demands (rules 3.4).
+/// Reports the packages that cannot be compared with what is stated of them, and the packages and lists that are not
+/// signed as the root demands (rules 3.4).
 ///
 /// A package of a mirror comes without a signature, even if its registry signs.
 fn unmet_demands(
@@ -98,12 +81,18 @@ fn unmet_demands(
     offered: &ReleaseWork,
     lists: &ReleaseLists,
 ) -> Vec<LockError> {
+    let mut errors = Vec::new();
+    for meta in &offered.metas {
+        // A package whose stated hashes all have unknown schemes is refused (`sources` rules 8.4) before its download.
+        if let Err(cause) = authenticate::checkable(&meta.stated) {
+            errors.push(LockError::unproven(meta, cause));
+        }
+    }
     let selected = &offered.selected;
     let pinned: Option<&KeyId> = demands.keys.get(&selected.provider);
     if !demands.required && pinned.is_none() {
-        return Vec::new();
+        return errors;
     }
-    let mut errors = Vec::new();
     for meta in &offered.metas {
         // A program accepts either: the list of a registry without keys, and the package of a mirror (rules 3.4).
         if lists.is_unsigned() || meta.evidence.is_none() {
