@@ -80,25 +80,17 @@ pub fn write_bundle(
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     let mut draft = disk.draft(dir).map_err(unwritable)?;
-    let mut out = BufWriter::new(&mut draft);
-    let size = text.len() as u64;
-    let header = member::header(MANIFEST_NAME, size).map_err(unusable)?;
-    for part in [&header, &text, member::padding(size)] {
-        out.write_all(part).map_err(unwritable)?;
-    }
-    for package in &manifest.packages {
-        let header = member::header(&package.name(), package.bytes).map_err(unusable)?;
-        out.write_all(&header).map_err(unwritable)?;
-        copy_package(&mirror, package, &mut out, unwritable)?;
-        out.write_all(member::padding(package.bytes))
-            .map_err(unwritable)?;
-    }
-    // Flushed here, because a `BufWriter` that is dropped hides the error of its last bytes.
-    out.write_all(&member::END)
-        .and_then(|()| out.flush())
-        .map_err(unwritable)?;
-    drop(out);
-    let is_changed = !has_same_bytes(disk, path, &mut draft).map_err(unwritable)?;
+    let packages = &manifest.packages;
+    write_members(&mirror, &text, packages, &mut draft, unusable, unwritable)?;
+    let is_changed = match disk.open(path) {
+        Ok(old) => {
+            draft.rewind().map_err(unwritable)?;
+            let new = hash::zh(&mut draft).map_err(unwritable)?;
+            // A file that cannot be read is replaced.
+            !hash::zh(old).is_ok_and(|old| old == new)
+        }
+        Err(_) => true,
+    };
     let bytes = draft.seek(SeekFrom::End(0)).map_err(unwritable)?;
     if is_changed {
         draft.place(name).map_err(unwritable)?;
@@ -112,43 +104,49 @@ pub fn write_bundle(
     })
 }
 
-/// Copies a package out of the mirror.
-fn copy_package(
+/// Writes the text of the manifest, then packages, which are copied out of the mirror.
+fn write_members(
     mirror: &MirrorDirectory<'_>,
-    package: &BundledPackage,
-    out: &mut impl Write,
-    unwritable: impl Fn(io::Error) -> MirroringError,
+    text: &[u8],
+    packages: &[BundledPackage],
+    draft: impl Write,
+    unusable: impl Fn(BundleError) -> MirroringError,
+    unwritable: impl Fn(io::Error) -> MirroringError + Copy,
 ) -> Result<(), MirroringError> {
-    let PackageId {
-        provider,
-        version,
-        platform,
-    } = &package.id;
-    let zip = provider_dir(&mirror.path, provider).join(zip_name(provider, version, platform));
-    let unreadable = |cause| mirror.failure(&zip, "read", cause);
-    let reader = mirror.disk.open(&zip).map_err(unreadable)?;
-    // Reading a file that keeps growing would never end.
-    let copied = copy_into(reader.take(package.bytes + 1), out);
-    let (digest, bytes) = copied.map_err(|error| match error {
-        FileCopyError::Read(cause) => unreadable(cause),
-        FileCopyError::Write(cause) => unwritable(cause),
-    })?;
-    // Hashed again during the copy: another process may have replaced the file since it was hashed.
-    if bytes != package.bytes || hash::zh_of_digest(&digest) != package.zh {
-        return Err(MirroringError::Changed { path: zip });
+    let mut out = BufWriter::new(draft);
+    let size = text.len() as u64;
+    let header = member::header(MANIFEST_NAME, size).map_err(&unusable)?;
+    for part in [&header, text, member::padding(size)] {
+        out.write_all(part).map_err(unwritable)?;
     }
-    Ok(())
-}
-
-/// Returns true if a file is there already with the bytes of a draft.
-fn has_same_bytes(disk: &dyn Disk, path: &Path, mut draft: impl Read + Seek) -> io::Result<bool> {
-    let Ok(old) = disk.open(path) else {
-        return Ok(false);
-    };
-    draft.rewind()?;
-    let new = hash::zh(draft)?;
-    // A file that cannot be read is replaced.
-    Ok(hash::zh(old).is_ok_and(|old| old == new))
+    for package in packages {
+        let header = member::header(&package.name(), package.bytes).map_err(&unusable)?;
+        out.write_all(&header).map_err(unwritable)?;
+        let PackageId {
+            provider,
+            version,
+            platform,
+        } = &package.id;
+        let zip = provider_dir(&mirror.path, provider).join(zip_name(provider, version, platform));
+        let unreadable = |cause| mirror.failure(&zip, "read", cause);
+        let reader = mirror.disk.open(&zip).map_err(unreadable)?;
+        // Reading a file that keeps growing would never end.
+        let copied = copy_into(reader.take(package.bytes + 1), &mut out);
+        let (digest, bytes) = copied.map_err(|error| match error {
+            FileCopyError::Read(cause) => unreadable(cause),
+            FileCopyError::Write(cause) => unwritable(cause),
+        })?;
+        // Hashed again during the copy: another process may have replaced the file since it was hashed.
+        if bytes != package.bytes || hash::zh_of_digest(&digest) != package.zh {
+            return Err(MirroringError::Changed { path: zip });
+        }
+        out.write_all(member::padding(package.bytes))
+            .map_err(unwritable)?;
+    }
+    // Flushed here, because a `BufWriter` that is dropped hides the error of its last bytes.
+    out.write_all(&member::END)
+        .and_then(|()| out.flush())
+        .map_err(unwritable)
 }
 
 /// Returns the packages of an outcome, in the order of a bundle.
