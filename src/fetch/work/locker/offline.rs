@@ -73,7 +73,7 @@ fn complete_provider(
     let attribution = request
         .trusted
         .attribute(facts, &query.provider, version, recorded);
-    let (platforms, packages) = known_packages(facts, request, &query, version, &attribution)?;
+    let (platforms, packages) = packages_by_facts(facts, request, &query, version, &attribution)?;
     Ok(ReleaseWork {
         selected: Selected {
             version: version.clone(),
@@ -95,7 +95,7 @@ fn complete_provider(
 }
 
 /// Finds the packages that are known by facts; each wanted one must be, or may be that of a recorded `h1:`.
-fn known_packages(
+fn packages_by_facts(
     facts: &dyn Facts,
     request: &RootRequest<'_>,
     query: &ProviderQuery,
