@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::documents::{self, BlobName, blob, references, version_index};
+use super::documents::{self, BlobName, Descriptors, blob, references, version_index};
 use super::{MARKER_NAME, OciLayouts, blobs_dir};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
@@ -87,38 +87,26 @@ impl OciLayouts<'_> {
         let held = self.out.held(dir)?;
         let mut tags = documents::tags(&self.out.read(&dir.join(INDEX))?.unwrap_or_default());
         let before = tags.text();
-        let mut kept = BTreeSet::new();
-        for (version, tag) in std::mem::take(&mut tags.keyed) {
-            let Some(wanted) = wanted.get(&version) else {
-                continue;
-            };
-            let index = blob(&tag).and_then(|name| self.document(&blobs, &name));
-            let mut entries = documents::packages(&index.unwrap_or_default());
-            let all = entries.keyed.len();
-            entries
-                .keyed
-                .retain(|platform, _| wanted.all || wanted.has(platform));
-            if entries.keyed.len() == all {
-                tags.keyed.insert(version, tag);
-                continue;
-            }
-            let index = version_index(&entries.all());
-            self.place_document(&blobs, &index)?;
-            // In a run that writes nothing, the new index does not exist as a blob, so it cannot be followed.
-            kept.insert(index.blob());
-            for entry in entries.all() {
-                self.follow(&blobs, &entry, &mut kept);
-            }
-            tags.set(&version, &index);
-        }
-        let descriptors = tags.all();
-        for descriptor in &descriptors {
-            self.follow(&blobs, descriptor, &mut kept);
-        }
+        let kept = self.retain_wanted(&blobs, wanted, &mut tags)?;
         // The right to write is released first, since it belongs to the directory, which is removed.
-        if descriptors.is_empty() {
+        if tags.all().is_empty() {
             drop(held);
-            return self.remove_layout(dir);
+            let mut removed = Vec::new();
+            // The index is removed first, so it never names a missing blob.
+            for name in [INDEX, "blobs", MARKER_NAME] {
+                let path = dir.join(name);
+                if self.out.disk.kind(&path).is_ok() {
+                    removed.push(self.out.delete(path)?);
+                }
+            }
+            // The directory of all layouts was named by the user, and stays even if it is empty.
+            for path in dir.ancestors().take_while(|path| *path != self.out.path) {
+                let entries = self.out.disk.list(path);
+                if entries.is_ok_and(|entries| entries.is_empty()) {
+                    self.out.delete(path.to_owned())?;
+                }
+            }
+            return Ok(removed);
         }
         if before != tags.text() {
             let index = dir.join(INDEX);
@@ -140,6 +128,44 @@ impl OciLayouts<'_> {
         Ok(removed)
     }
 
+    /// Takes unwanted versions out of the tags and unwanted platforms out of their indexes; returns the blobs that the
+    /// tags lead to then.
+    fn retain_wanted(
+        &self,
+        blobs: &Path,
+        wanted: &BTreeMap<&Version, &WantedSet>,
+        tags: &mut Descriptors<Version>,
+    ) -> Result<BTreeSet<BlobName>, MirroringError> {
+        let mut kept = BTreeSet::new();
+        for (version, tag) in std::mem::take(&mut tags.keyed) {
+            let Some(wanted) = wanted.get(&version) else {
+                continue;
+            };
+            let index = blob(&tag).and_then(|name| self.document(blobs, &name));
+            let mut entries = documents::packages(&index.unwrap_or_default());
+            let all = entries.keyed.len();
+            entries
+                .keyed
+                .retain(|platform, _| wanted.all || wanted.has(platform));
+            if entries.keyed.len() == all {
+                tags.keyed.insert(version, tag);
+                continue;
+            }
+            let index = version_index(&entries.all());
+            self.place_document(blobs, &index)?;
+            // In a run that writes nothing, the new index does not exist as a blob, so it cannot be followed.
+            kept.insert(index.blob());
+            for entry in entries.all() {
+                self.follow(blobs, &entry, &mut kept);
+            }
+            tags.set(&version, &index);
+        }
+        for descriptor in tags.all() {
+            self.follow(blobs, &descriptor, &mut kept);
+        }
+        Ok(kept)
+    }
+
     /// Adds the blob that a descriptor refers to, and all that its document refers to.
     fn follow(&self, blobs: &Path, descriptor: &Value, kept: &mut BTreeSet<BlobName>) {
         let mut left = references(descriptor);
@@ -154,25 +180,5 @@ impl OciLayouts<'_> {
                 left.extend(references(&document));
             }
         }
-    }
-
-    /// Removes the files of a layout, and directories above that become empty.
-    fn remove_layout(&self, dir: &Path) -> Result<Vec<PathBuf>, MirroringError> {
-        let mut removed = Vec::new();
-        // The index is removed first, so it never names a missing blob.
-        for name in [INDEX, "blobs", MARKER_NAME] {
-            let path = dir.join(name);
-            if self.out.disk.kind(&path).is_ok() {
-                removed.push(self.out.delete(path)?);
-            }
-        }
-        // The directory of all layouts was named by the user, and stays even if it is empty.
-        for path in dir.ancestors().take_while(|path| *path != self.out.path) {
-            let entries = self.out.disk.list(path);
-            if entries.is_ok_and(|entries| entries.is_empty()) {
-                self.out.delete(path.to_owned())?;
-            }
-        }
-        Ok(removed)
     }
 }
