@@ -14,7 +14,6 @@ use crate::package::{AgePolicy, ReleaseDates};
 use crate::project::Policy;
 use crate::requirement::Requirements;
 use crate::resolve::{self, Goal, Goals, Outlook, ProviderQuery, Reach, SelectError};
-use crate::sources::Offer;
 use crate::version::{Constraints, Version};
 
 /// One root whose locked versions are compared with those that are offered.
@@ -127,9 +126,18 @@ pub fn outdated(
         let required = &root.request.requirements.providers;
         for query in std::mem::take(&mut root.queries) {
             let offer = &offers[&versions_of(&root, &query)];
+            // Where a policy demands an age, another version may have to be selected.
             if let Ok(offer) = offer
-                && let Some((age, choice)) = aged_choice(root.request, &query, offer)
+                && let Some(policy) = root.request.policy
+                && let Some(age) = policy.age(&query.provider, root.request.source.flavor)
+                && let Ok(candidates) = resolve::candidates(&query, &offer.versions)
             {
+                let choice = Choice {
+                    candidates: candidates.into_iter().cloned().collect(),
+                    newest: None,
+                    warnings: Vec::new(),
+                    query: query.clone(),
+                };
                 choices.push((roots.len(), age, choice));
             }
             let standing = match offer {
@@ -140,14 +148,10 @@ pub fn outdated(
                 Ok(offer) => VersionComparison::Unseen(Outlook::of(&query, &offer.versions)),
                 Err(cause) => VersionComparison::Failed(cause.clone().into()),
             };
-            root.compared.push(ComparedVersions {
-                provider: query.provider,
-                locked: query.locked,
-                constraints: query.constraints,
-                standing,
-                newer_dates: BTreeMap::new(),
-                old_enough: None,
-            });
+            let provider = query.provider;
+            let versions =
+                ComparedVersions::new(provider, query.locked, query.constraints, standing);
+            root.compared.push(versions);
         }
         root.compared.sort_by(|a, b| a.provider.cmp(&b.provider));
         roots.push((root.source, root.compared));
@@ -155,25 +159,6 @@ pub fn outdated(
     add_dates(&sources, rules, &mut roots);
     add_old_enough(&sources, rules, &choices, &mut roots);
     roots.into_iter().map(|(_, compared)| compared).collect()
-}
-
-/// Returns the versions that may be selected, where a policy demands an age of them.
-fn aged_choice(
-    request: &OutdatedRequest<'_>,
-    query: &ProviderQuery,
-    offer: &Offer,
-) -> Option<(AgePolicy, Choice)> {
-    let age = request
-        .policy?
-        .age(&query.provider, request.source.flavor)?;
-    let candidates = resolve::candidates(query, &offer.versions).ok()?;
-    let choice = Choice {
-        candidates: candidates.into_iter().cloned().collect(),
-        newest: None,
-        warnings: Vec::new(),
-        query: query.clone(),
-    };
-    Some((age, choice))
 }
 
 /// Adds the dates of the versions that are newer than the locked ones; each root comes with the index of its
@@ -257,6 +242,22 @@ fn add_old_enough(
 }
 
 impl ComparedVersions {
+    fn new(
+        provider: ProviderAddr,
+        locked: Option<Version>,
+        constraints: Constraints,
+        standing: VersionComparison,
+    ) -> Self {
+        Self {
+            provider,
+            locked,
+            constraints,
+            standing,
+            newer_dates: BTreeMap::new(),
+            old_enough: None,
+        }
+    }
+
     /// Returns the newest version and the newest allowed one, where they are newer than the locked one.
     fn newer_releases(&self, source: usize) -> Vec<Question<Release>> {
         let (VersionComparison::Offered { outlook, .. } | VersionComparison::Unseen(outlook)) =
@@ -295,16 +296,13 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, source: usize) -> Comparing<'a> {
             .collect(),
     };
     let (mut queries, refused) = resolve::to_query(requirements, &lock, flavor, &goals);
-    let without_offer = |provider: &ProviderAddr, standing| ComparedVersions {
-        provider: provider.clone(),
-        locked: lock
+    let without_offer = |provider: &ProviderAddr, standing| {
+        let locked = lock
             .providers
             .get(provider)
-            .map(|entry| entry.version.clone()),
-        constraints: requirements.constraints(provider),
-        standing,
-        newer_dates: BTreeMap::new(),
-        old_enough: None,
+            .map(|entry| entry.version.clone());
+        let constraints = requirements.constraints(provider);
+        ComparedVersions::new(provider.clone(), locked, constraints, standing)
     };
     let mut compared: Vec<ComparedVersions> = requirements
         .providers
