@@ -45,8 +45,11 @@ pub(super) fn prove<'a>(
         let rules = settings.rules(sources[release.source].flavor);
         check(&rules, metas.values().copied(), nows[release.source])
     });
-    let releases = releases.into_iter().map(|(release, _)| release);
-    let attestations: BTreeMap<_, Attestations> = releases.zip(attestations).collect();
+    let attestations: BTreeMap<Question<Release>, Attestations> = releases
+        .into_iter()
+        .map(|(release, _)| release)
+        .zip(attestations)
+        .collect();
     let mut united: BTreeMap<_, (ReleaseLists, Vec<LockError>)> = BTreeMap::new();
     let mut proven_roots = Vec::new();
     for root in roots {

@@ -58,7 +58,7 @@ pub(super) fn location(location: &ModuleLocation) -> Option<String> {
     (address.shown() == address.to_string()).then(|| format!("{word} {address}"))
 }
 
-/// Reads a location.
+/// Reads a location; `None` for any other text.
 pub(super) fn read_location(bytes: &[u8]) -> Option<ModuleLocation> {
     let (word, address) = std::str::from_utf8(bytes).ok()?.split_once(' ')?;
     let token = match word {
