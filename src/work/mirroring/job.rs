@@ -1,6 +1,6 @@
 //! The job that mirrors packages: what it needs of each root, and the mirror of all.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -28,6 +28,7 @@ use crate::run::facts;
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::root::Root;
 use crate::run::session::Session;
+use crate::run::typed_addr::NamedForRun;
 use crate::run::user::enforcement;
 use crate::run::user::sources::Sources;
 use crate::sources::filesystem_mirror::FilesystemMirror;
@@ -40,8 +41,8 @@ pub(super) struct MirrorJob<'r, 'a> {
     args: &'r MirrorArgs,
     /// The sources that were typed, in query order.
     typed: Vec<PackageSource>,
-    /// The numbers of the named providers that some lock file has.
-    locked: BTreeSet<usize>,
+    /// The providers that are mirrored, if some are named.
+    named: NamedForRun,
     session: Rc<Session<'a>>,
     platforms: PlatformChoice,
     packages: PackageMemo<'a>,
@@ -78,12 +79,17 @@ impl<'r, 'a> MirrorJob<'r, 'a> {
         args: &'r MirrorArgs,
         planned: Option<PlannedBundle>,
     ) -> Self {
-        let typed = args.sources();
+        let net_mirror = args.net_mirror.clone().map(PackageSource::NetworkMirror);
+        let oci_mirror = args.oci_mirror.clone().map(PackageSource::OciMirror);
+        let typed: Vec<PackageSource> = [net_mirror, oci_mirror, args.installation.clone()]
+            .into_iter()
+            .flatten()
+            .collect();
         let of_typed = typed.iter().cloned().map(Some);
         let sources = |choice| Sources::new(Rc::clone(&session), choice);
         Self {
             args,
-            locked: BTreeSet::new(),
+            named: NamedForRun::new(args.providers.clone()),
             platforms: platforms::typed(&args.platforms.platforms),
             packages: PackageMemo::new(session.world.disk, parallel::cores()),
             sources: of_typed.chain([None]).map(sources).collect(),
@@ -177,26 +183,6 @@ impl<'r, 'a> MirrorJob<'r, 'a> {
         Ok(number.map(Some))
     }
 
-    /// Returns the lock file of a root, without the entries of providers that are not mirrored.
-    ///
-    /// # Errors
-    /// If a named provider is no address by the rules of the root.
-    fn entries(&mut self, root: &Root) -> Result<LockFile, Failure> {
-        let mut lock = root.document().lock.clone();
-        let mut named = BTreeSet::new();
-        for (number, typed) in self.args.providers.iter().enumerate() {
-            let addr = typed.among(lock.providers.keys(), root.flavor)?;
-            if lock.providers.contains_key(&addr) {
-                self.locked.insert(number);
-                named.insert(addr);
-            }
-        }
-        if !self.args.providers.is_empty() {
-            lock.providers.retain(|addr, _| named.contains(addr));
-        }
-        Ok(lock)
-    }
-
     /// Scans the directories, and opens the bundles, that packages may be copied from.
     fn scan(&mut self, flavor: Flavor) -> Result<(), Failure> {
         let disk = self.session.world.disk;
@@ -288,7 +274,11 @@ impl Job for MirrorJob<'_, '_> {
         if root.sound_lock_of(&self.args.roots, result)?.is_none() {
             return Ok(OpenResult::Finished);
         }
-        let lock = self.entries(&root)?;
+        let mut lock = root.document().lock.clone();
+        let named = self.named.of_root(lock.providers.keys(), root.flavor)?;
+        if !self.named.is_empty() {
+            lock.providers.retain(|addr, _| named.contains(addr));
+        }
         let versions = lock
             .providers
             .iter()
@@ -334,12 +324,9 @@ impl Job for MirrorJob<'_, '_> {
         } else {
             "; with -r, lock files below are read, too"
         };
-        self.args
-            .providers
-            .iter()
-            .enumerate()
-            .filter(|(number, _)| !self.locked.contains(number))
-            .map(|(_, typed)| {
+        self.named
+            .unmatched()
+            .map(|typed| {
                 Failure::new(format!(
                     "{typed} cannot be mirrored: no lock file has an entry for it"
                 ))

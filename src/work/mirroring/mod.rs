@@ -204,17 +204,6 @@ impl MirrorArgs {
         }
     }
 
-    /// Returns the sources that packages may come from, in query order.
-    fn sources(&self) -> Vec<PackageSource> {
-        let net_mirror = self.net_mirror.clone().map(PackageSource::NetworkMirror);
-        let oci_mirror = self.oci_mirror.clone().map(PackageSource::OciMirror);
-        let installation = self.installation.clone();
-        [net_mirror, oci_mirror, installation]
-            .into_iter()
-            .flatten()
-            .collect()
-    }
-
     fn layout(&self) -> MirrorLayout {
         match self.unpacked {
             None => MirrorLayout::Packed,

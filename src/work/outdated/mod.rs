@@ -28,7 +28,7 @@ use crate::run::options::{Configuration, RootArgs, SourceArgs, examples, is_path
 use crate::run::provider::naming;
 use crate::run::root::{self, Root};
 use crate::run::session::Session;
-use crate::run::typed_addr::TypedAddr;
+use crate::run::typed_addr::NamedForRun;
 use crate::run::unseen::{CallNames, UnseenParts};
 use crate::run::user::enforcement;
 use crate::run::user::modules::{AutoModules, UserModules};
@@ -42,9 +42,7 @@ struct OutdatedRun<'s, 'a> {
     args: &'s OutdatedArgs,
     sources: Sources<'a>,
     /// The providers that are compared; all of them if none is named.
-    named: Vec<TypedAddr>,
-    /// The numbers of the named providers that some root has.
-    found: BTreeSet<usize>,
+    named: NamedForRun,
     /// The commands for all roots.
     commands: Advice,
     /// The keys behind locked releases that expire, each with the number of its roots.
@@ -103,13 +101,29 @@ impl Command for OutdatedArgs {
     fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         // Nothing is downloaded by `outdated`, modules included; it only asks for versions.
         let modules = UserModules::new(session, &self.configuration, AutoModules::Cached);
-        let (named, roots) = self.targets(session);
+        // An argument that is no directory, and can be an address, is a provider.
+        let provider = |path: &Path| {
+            let text = path.to_str().filter(|text| !is_path(text))?;
+            let is_there = session
+                .world
+                .disk
+                .kind(&session.options.below(path))
+                .is_ok();
+            // The name of a directory may be a valid address, too; the directory wins.
+            text.parse().ok().filter(|_| !is_there)
+        };
+        let mut roots = self.roots.clone();
+        let named = roots
+            .roots
+            .iter()
+            .filter_map(|path| provider(path))
+            .collect();
+        roots.roots.retain(|path| provider(path).is_none());
         let mut job = OutdatedRun {
             session,
             args: self,
             sources: Sources::new(Rc::clone(session), self.source.choice(session.options)),
-            named,
-            found: BTreeSet::new(),
+            named: NamedForRun::new(named),
             commands: commands::of_all(session.options, &roots),
             expiring_keys: BTreeMap::new(),
         };
@@ -149,29 +163,7 @@ impl Command for OutdatedArgs {
     }
 }
 
-impl OutdatedArgs {
-    /// Separates providers from roots: an argument that is no directory, and can be an address, is a provider.
-    fn targets(&self, session: &Session<'_>) -> (Vec<TypedAddr>, RootArgs) {
-        let provider = |path: &Path| {
-            let text = path.to_str().filter(|text| !is_path(text))?;
-            let is_there = session
-                .world
-                .disk
-                .kind(&session.options.below(path))
-                .is_ok();
-            // The name of a directory may be a valid address, too; the directory wins.
-            text.parse().ok().filter(|_| !is_there)
-        };
-        let mut roots = self.roots.clone();
-        let named = roots
-            .roots
-            .iter()
-            .filter_map(|path| provider(path))
-            .collect();
-        roots.roots.retain(|path| provider(path).is_none());
-        (named, roots)
-    }
-}
+impl OutdatedArgs {}
 
 /// Adds to each row the advisories about its locked version that the cache has, and returns all of them.
 fn mark_known_advisories(session: &Session<'_>, result: &mut CommandResult) -> KnownAdvisories {
@@ -222,17 +214,8 @@ impl Job for OutdatedRun<'_, '_> {
             return Ok(OpenResult::Finished);
         }
         let entries = &root.document().lock.providers;
-        let mut named = BTreeSet::new();
-        for (number, typed) in self.named.iter().enumerate() {
-            let addr = typed.among(
-                loaded.requirements.providers.keys().chain(entries.keys()),
-                root.flavor,
-            )?;
-            if loaded.requirements.providers.contains_key(&addr) || entries.contains_key(&addr) {
-                self.found.insert(number);
-                named.insert(addr);
-            }
-        }
+        let known = loaded.requirements.providers.keys().chain(entries.keys());
+        let named = self.named.of_root(known, root.flavor)?;
         if named.is_empty() && !self.named.is_empty() {
             let path = root.dir.display();
             result.verdict = Some(Sentence::good(format!(
@@ -260,10 +243,8 @@ impl Job for OutdatedRun<'_, '_> {
 
     fn obstacles(&self) -> Vec<Failure> {
         self.named
-            .iter()
-            .enumerate()
-            .filter(|(number, _)| !self.found.contains(number))
-            .map(|(_, typed)| {
+            .unmatched()
+            .map(|typed| {
                 Failure::new(format!("{typed} cannot be compared: nothing requires it"))
                     .because("there is no directory of that name either")
                     .help(format!(

@@ -76,3 +76,52 @@ impl TypedAddr {
         }
     }
 }
+
+/// The providers that are named for all roots of a run, as far as some root has them.
+pub(crate) struct NamedForRun {
+    typed: Vec<TypedAddr>,
+    /// The numbers of those that some root has.
+    matched: BTreeSet<usize>,
+}
+
+impl NamedForRun {
+    pub(crate) fn new(typed: Vec<TypedAddr>) -> Self {
+        Self {
+            typed,
+            matched: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.typed.is_empty()
+    }
+
+    /// Returns those of the providers of a root that are named.
+    ///
+    /// # Errors
+    /// If a named provider is no address by the rules of the root.
+    pub(crate) fn of_root<'p>(
+        &mut self,
+        providers: impl Iterator<Item = &'p ProviderAddr> + Clone,
+        flavor: Flavor,
+    ) -> Result<BTreeSet<ProviderAddr>, Failure> {
+        let mut named = BTreeSet::new();
+        for (number, typed) in self.typed.iter().enumerate() {
+            let addr = typed.among(providers.clone(), flavor)?;
+            if providers.clone().any(|provider| *provider == addr) {
+                self.matched.insert(number);
+                named.insert(addr);
+            }
+        }
+        Ok(named)
+    }
+
+    /// Lists the named providers that no root has.
+    pub(crate) fn unmatched(&self) -> impl Iterator<Item = &TypedAddr> {
+        self.typed
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| !self.matched.contains(number))
+            .map(|(_, typed)| typed)
+    }
+}

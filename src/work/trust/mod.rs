@@ -3,7 +3,7 @@
 mod memory;
 mod text;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -16,7 +16,6 @@ use crate::advice::required::Required;
 use crate::diag::Texts;
 use crate::driver;
 use crate::flavor::Flavor;
-use crate::lockfile::LockFile;
 use crate::package::calendar::day;
 use crate::report::json::{MemoryState, Provider, RootStatus, TrustedProvider};
 use crate::report::{CommandResult, Failure, Look, RootResult, TextBlock};
@@ -25,7 +24,7 @@ use crate::run::command::Command;
 use crate::run::options::{Options, RootArgs, examples};
 use crate::run::root::{LockText, Root};
 use crate::run::session::Session;
-use crate::run::typed_addr::TypedAddr;
+use crate::run::typed_addr::{NamedForRun, TypedAddr};
 use crate::upstream::{self, Answers, CheckError, Registries};
 use crate::world::Replaced;
 
@@ -89,8 +88,7 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
     let mut registries: BTreeMap<Flavor, Registries<'_>> = BTreeMap::new();
     let mut memories: BTreeMap<PathBuf, ProjectMemory> = BTreeMap::new();
     let mut places: BTreeMap<String, PathBuf> = BTreeMap::new();
-    // The addresses of --update that no root has locked so far.
-    let mut unmatched: Vec<&TypedAddr> = args.update.iter().collect();
+    let mut updated = NamedForRun::new(args.update.clone());
     let mut all = driver::each(session, &args.roots, |root, texts, result| {
         let Some(text) = root.sound_lock_of(&args.roots, result)? else {
             return Ok(Replaced::Done);
@@ -107,7 +105,7 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
         places.insert(result.path.clone(), path.clone());
         // Roots that share a project file add to one memory, which is written once.
         let memory = memories.entry(path).or_default();
-        let accepted = accepted(args, root, lock, &mut unmatched)?;
+        let accepted = updated.of_root(lock.providers.keys(), root.flavor)?;
         let builds = session.facts.builds(root, lock);
         let is_signed = |(provider, _): &(&ProviderAddr, _)| !provider.is_builtin(root.flavor);
         for (provider, entry) in lock.providers.iter().filter(is_signed) {
@@ -140,17 +138,13 @@ fn run(session: &Rc<Session<'_>>, args: &TrustArgs) -> CommandResult {
     });
     report(session, args, &memories, &mut all.results, &places);
     if let Some(first) = all.results.first_mut() {
-        for typed in unmatched {
-            first.fail(not_locked(typed));
+        for typed in updated.unmatched() {
+            let title = format!("no lock file of this run has an entry for {typed}");
+            let help = "write the address as the lock file does, as in example.com/acme/tool";
+            first.fail(Failure::new(title).help(help));
         }
     }
     all.into_result("trust")
-}
-
-/// Refuses an address of --update that no root has locked.
-fn not_locked(typed: &TypedAddr) -> Failure {
-    Failure::new(format!("no lock file of this run has an entry for {typed}"))
-        .help("write the address as the lock file does, as in example.com/acme/tool")
 }
 
 /// Asks registries about the locked releases of a root, and reports what could not be asked.
@@ -179,24 +173,6 @@ fn answers<'a>(
         result.fail(failure);
     }
     answers
-}
-
-/// Returns the providers of a root whose changes are accepted, and takes them out of `unmatched`.
-fn accepted(
-    args: &TrustArgs,
-    root: &Root,
-    lock: &LockFile,
-    unmatched: &mut Vec<&TypedAddr>,
-) -> Result<BTreeSet<ProviderAddr>, Failure> {
-    let mut accepted = BTreeSet::new();
-    for typed in &args.update {
-        let provider = typed.among(lock.providers.keys(), root.flavor)?;
-        if lock.providers.contains_key(&provider) {
-            unmatched.retain(|other| *other != typed);
-            accepted.insert(provider);
-        }
-    }
-    Ok(accepted)
 }
 
 /// Writes the project files, and adds the rows of each root; `places` has the project file by the path of the root.
