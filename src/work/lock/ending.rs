@@ -1,13 +1,13 @@
 //! The last sentence about a root, and the comparison of its lock file before and after.
 
-use super::rows;
-use crate::diag::{FileId, counted};
+use super::{LockOptions, rows};
+use crate::diag::{FileId, counted, counted_as};
 use crate::locker::{Locked, ProviderOutcome};
 use crate::lockfile::{self, Places};
 use crate::report::{RootResult, Sentence, Tone};
 use crate::resolve::Goals;
 use crate::review::{FileComparison, LockSide};
-use crate::run::root::{LockText, Root};
+use crate::run::root::Root;
 use crate::run::unseen::{CallNames, UnseenParts};
 
 /// The state of the lock file at the end.
@@ -16,6 +16,35 @@ pub(super) enum LockEnding {
     UpToDate,
     Written,
     WouldWrite,
+}
+
+impl LockEnding {
+    /// Returns the state after a run whose text differs from that of the lock file, or not.
+    pub(super) fn after(is_changed: bool, options: &LockOptions) -> Self {
+        if !is_changed {
+            Self::UpToDate
+        } else if options.writes() {
+            Self::Written
+        } else {
+            Self::WouldWrite
+        }
+    }
+
+    /// The word for entries or hashes that the text lacks: some options keep a run from writing.
+    pub(super) fn removed(self) -> &'static str {
+        match self {
+            Self::UpToDate | Self::Written => "removed",
+            Self::WouldWrite => "to remove",
+        }
+    }
+
+    /// Counts hashes that the lock file lacked.
+    pub(super) fn hashes_added(self, count: usize) -> String {
+        match self {
+            Self::UpToDate | Self::Written => counted_as(count, "hash added", "hashes added"),
+            Self::WouldWrite => counted_as(count, "hash to add", "hashes to add"),
+        }
+    }
 }
 
 /// Reports how it ended: of the file by its name, and in words that many roots share.
@@ -81,37 +110,29 @@ fn changes(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root, text
         return String::new();
     }
     if !locked.removed.is_empty() {
-        let removed = match ending {
-            LockEnding::WouldWrite => "to remove",
-            LockEnding::UpToDate | LockEnding::Written => "removed",
-        };
-        return format!("; {} {removed}", counted(locked.removed.len(), "provider"));
+        let count = counted(locked.removed.len(), "provider");
+        return format!("; {count} {}", ending.removed());
     }
-    let stale = outcomes().filter(|outcome| {
+    let is_stale = |outcome: &&ProviderOutcome| {
         let new = &locked.lock.providers[&outcome.provider];
         let old = old.providers.get(&outcome.provider);
         old.is_some_and(|old| old.constraints != new.constraints)
-    });
-    match stale.count() {
-        0 => format!("; {}", layout(before, text)),
-        stale => format!("; the constraints of {}", counted(stale, "provider")),
+    };
+    let stale = outcomes().filter(is_stale).count();
+    if stale > 0 {
+        return format!("; the constraints of {}", counted(stale, "provider"));
     }
-}
-
-/// Says how the text differs that locks the same.
-fn layout(before: &LockText, text: &str) -> String {
+    // The text locks the same, and only its layout differs.
     if lockfile::has_crlf_only(&before.bytes, text) {
-        return "line ends only (CRLF)".to_owned();
+        return "; line ends only (CRLF)".to_owned();
     }
     let places = || before.document.places.values();
     let is_in_order = |places: &Places| places.listed.is_sorted_by(|(a, _), (b, _)| a < b);
+    let are_in_order = places().is_sorted_by_key(|places| places.header.start);
     let header = lockfile::header_of(&before.bytes);
     let parts = [
         ("header", header == lockfile::header_of(text.as_bytes())),
-        (
-            "order of entries",
-            places().is_sorted_by_key(|places| places.header.start),
-        ),
+        ("order of entries", are_in_order),
         ("order of hashes", places().all(is_in_order)),
     ];
     let changed: Vec<&str> = parts
@@ -120,8 +141,8 @@ fn layout(before: &LockText, text: &str) -> String {
         .map(|(part, _)| part)
         .collect();
     match &*changed.join(" and ") {
-        "" => "layout only".to_owned(),
-        parts => format!("{parts} only"),
+        "" => "; layout only".to_owned(),
+        parts => format!("; {parts} only"),
     }
 }
 

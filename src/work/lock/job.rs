@@ -266,14 +266,19 @@ impl Job for LockJob<'_, '_> {
             }
         }
         self.moved_pins.see(root.pins.as_ref(), &loaded);
-        let (pinned, pins) = (
-            root.pins.clone(),
-            pins::planned(root.pins.as_ref(), &loaded),
-        );
+        let pinned = root.pins.clone();
+        let pins = pins::planned(root.pins.as_ref(), &loaded);
         let opened = self.open_from(None, root, loaded, texts, result)?;
         if matches!(opened, OpenResult::Finished) && result.status == RootStatus::Clean {
-            let how = (self.session.world, self.options);
-            return Ok(pins::write(pins.as_ref(), pinned.as_ref(), how, None, result)?.into());
+            let written = pins::write(
+                pins.as_ref(),
+                pinned.as_ref(),
+                self.session.world,
+                self.options,
+                None,
+                result,
+            )?;
+            return Ok(written.into());
         }
         Ok(opened)
     }
@@ -357,11 +362,11 @@ impl Job for LockJob<'_, '_> {
         if replaced == Replaced::Changed || result.status == RootStatus::Failed || !is_good {
             return Ok(replaced);
         }
-        let how = (self.session.world, self.options);
         pins::write(
             opened.pins.as_ref(),
             opened.root.pins.as_ref(),
-            how,
+            self.session.world,
+            self.options,
             held,
             result,
         )
@@ -385,7 +390,17 @@ impl LockJob<'_, '_> {
         }
         match outcome {
             Ok(locked) => {
-                self.report_state(opened, &locked, result);
+                let about_state = opened
+                    .loaded
+                    .diagnostics
+                    .iter()
+                    .filter(|diagnostic| remarks::is_about_state(diagnostic));
+                // Notes on a state that cannot be read matter only if entries stayed because of it.
+                if self.session.options.verbose || !locked.unrequired.is_empty() {
+                    result.faults(about_state);
+                } else {
+                    result.aside(about_state);
+                }
                 if conversion.is_some() {
                     conversion::report(result, opened, texts, self.session.world.disk);
                     return self.write(opened, &locked, held, result);
@@ -469,11 +484,7 @@ impl LockJob<'_, '_> {
             // A run that was killed may have left its temporary file beside the lock file.
             disk.sweep(&root.lock_path);
         }
-        let ending = match (changed, writes) {
-            (false, _) => LockEnding::UpToDate,
-            (true, true) => LockEnding::Written,
-            (true, false) => LockEnding::WouldWrite,
-        };
+        let ending = LockEnding::after(changed, self.options);
         self.report(opened, locked, ending, &text, result);
         Ok(Replaced::Done)
     }
@@ -533,21 +544,6 @@ impl LockJob<'_, '_> {
             if self.options.check {
                 result.status = RootStatus::Findings;
             }
-        }
-    }
-
-    /// Shows notes on a state that cannot be read where they matter.
-    fn report_state(&self, opened: &OpenRoot, locked: &Locked, result: &mut RootResult) {
-        let about_state = opened
-            .loaded
-            .diagnostics
-            .iter()
-            .filter(|diagnostic| remarks::is_about_state(diagnostic));
-        // The notes matter only if entries stayed because of the state.
-        if self.session.options.verbose || !locked.unrequired.is_empty() {
-            result.faults(about_state);
-        } else {
-            result.aside(about_state);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The file of pinned modules of a root: what it is now, and what a run makes of it.
 
 use crate::config::{Loaded, RemoteCall};
+use crate::diag::counted;
 use crate::pins::{self, PinText, Pins};
 use crate::report::json::RootStatus;
 use crate::report::{Failure, RootResult};
@@ -92,7 +93,8 @@ pub(super) fn planned(text: Option<&PinText>, loaded: &Loaded) -> Option<Pins> {
 pub(super) fn write(
     planned: Option<&Pins>,
     text: Option<&PinText>,
-    (world, options): (World<'_>, &LockOptions),
+    world: World<'_>,
+    options: &LockOptions,
     held: Option<&Exclusive>,
     result: &mut RootResult,
 ) -> Result<Replaced, Failure> {
@@ -126,8 +128,7 @@ pub(super) fn write(
         }
     }
     let path = text.path.display();
-    let changes = pin_changes(&text.document.pins, new);
-    for change in &changes {
+    for change in pin_changes(&text.document.pins, new) {
         let sentence = format!("module {} {}", change.module, change.cause);
         if change.kind == PinChangeKind::Added {
             result.detail(sentence);
@@ -136,10 +137,7 @@ pub(super) fn write(
         }
     }
     result.remark(if options.writes() {
-        format!(
-            "{path}: {} pinned",
-            crate::diag::counted(new.len(), "module")
-        )
+        format!("{path}: {} pinned", counted(new.len(), "module"))
     } else {
         format!("{path} would change")
     });

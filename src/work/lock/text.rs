@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::ending::LockEnding;
 use super::{LockOptions, dropped, edit};
 use crate::diag::{counted, counted_as};
 use crate::diff;
@@ -18,13 +19,6 @@ use crate::review::FileComparison;
 use crate::run::provider;
 use crate::run::unseen::some_of;
 use crate::version::{VersionStep, step};
-
-/// The tense of a report: some options keep a run from writing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tense {
-    Done,
-    Would,
-}
 
 const COLUMNS: &[Column] = &[
     Column::Key("PROVIDER"),
@@ -43,14 +37,9 @@ const MAX_DETAILS: usize = 24;
 /// how all came out.
 pub(crate) fn blocks(result: &CommandResult, options: &LockOptions, look: Look) -> Vec<TextBlock> {
     let mut blocks = edit::text::blocks(result, options.writes(), look);
-    let tense = if options.writes() {
-        Tense::Done
-    } else {
-        Tense::Would
-    };
     let roots = result.roots();
     let is_quiet = look.quiet && roots.len() > 1 && !look.markdown;
-    blocks.push(TextBlock::Table(entries(roots, tense, is_quiet, look)));
+    blocks.push(TextBlock::Table(entries(roots, options, is_quiet, look)));
     let compared: Vec<&FileComparison> = roots
         .iter()
         .filter_map(|root| root.lock()?.comparison.as_deref())
@@ -65,7 +54,7 @@ pub(crate) fn blocks(result: &CommandResult, options: &LockOptions, look: Look) 
         blocks.push(TextBlock::Table(diff::text::table(&compared, details)));
     }
     if !is_quiet {
-        blocks.extend(added(roots, tense));
+        blocks.extend(added(roots, LockEnding::after(true, options)));
     }
     let verdicts = verdicts(roots, is_quiet);
     blocks.push(TextBlock::Verdicts(RootNames::Hidden, verdicts));
@@ -92,7 +81,7 @@ fn verdicts(roots: &[RootResult], is_quiet: bool) -> Vec<(String, Sentence)> {
 }
 
 /// Shows what happened to the entries; of several roots only changes, and in quiet only replaced hashes.
-fn entries(roots: &[RootResult], tense: Tense, is_quiet: bool, look: Look) -> Table {
+fn entries(roots: &[RootResult], options: &LockOptions, is_quiet: bool, look: Look) -> Table {
     let are_all_shown = roots.len() == 1 || look.verbose;
     let name = provider::naming(roots);
     // A project file may pin a key, so each is named; in every row it would only widen the table.
@@ -104,7 +93,7 @@ fn entries(roots: &[RootResult], tense: Tense, is_quiet: bool, look: Look) -> Ta
         };
         let is_changing = root.changed == Some(true);
         // Where nothing would change there is nothing that would happen.
-        let tense = if is_changing { tense } else { Tense::Done };
+        let ending = LockEnding::after(is_changing, options);
         let converted = root.lock().and_then(|lock| lock.converted.as_deref());
         let converted = converted.unwrap_or_default();
         for row in locked(root) {
@@ -118,7 +107,7 @@ fn entries(roots: &[RootResult], tense: Tense, is_quiet: bool, look: Look) -> Ta
             if roots.len() > 1 {
                 named_keys.clear();
             }
-            let mut cells = cells(row, name(&row.provider), became, tense).to_vec();
+            let mut cells = cells(row, name(&row.provider), became, ending).to_vec();
             cells.push(signers(row, &mut named_keys).into());
             let shown = Row {
                 cells,
@@ -196,10 +185,11 @@ fn locked(root: &RootResult) -> impl Iterator<Item = &LockedProvider> {
     })
 }
 
-fn cells(row: &LockedProvider, name: String, became: bool, tense: Tense) -> [Cell; 6] {
-    let (hash, hashes, replaced, dropped) = match tense {
-        Tense::Done => ("hash added", "hashes added", "replaced", "removed"),
-        Tense::Would => ("hash to add", "hashes to add", "to replace", "to remove"),
+fn cells(row: &LockedProvider, name: String, became: bool, ending: LockEnding) -> [Cell; 6] {
+    let dropped = ending.removed();
+    let replaced = match ending {
+        LockEnding::UpToDate | LockEnding::Written => "replaced",
+        LockEnding::WouldWrite => "to replace",
     };
     let added = row.hashes.iter().filter(|hash| hash.added).count();
     let kept = row
@@ -207,7 +197,7 @@ fn cells(row: &LockedProvider, name: String, became: bool, tense: Tense) -> [Cel
         .iter()
         .filter(|hash| !hash.added && hash.provenance == Provenance::Kept)
         .count();
-    let mut counts = vec![counted_as(added, hash, hashes)];
+    let mut counts = vec![ending.hashes_added(added)];
     for (count, word) in [
         (row.replaced.len(), replaced),
         (row.dropped.len(), dropped),
@@ -223,7 +213,7 @@ fn cells(row: &LockedProvider, name: String, became: bool, tense: Tense) -> [Cel
         row.constraints.to_string()
     };
     let state = match &row.from {
-        Some(_) if tense == Tense::Would => "would move",
+        Some(_) if ending == LockEnding::WouldWrite => "would move",
         Some(_) => "moved",
         None if became => "converted",
         None if row.selected => "selected",
@@ -317,7 +307,7 @@ fn hash(hash: &LockedHash) -> String {
 }
 
 /// Counts the hashes that were added, by how they are known.
-fn added(roots: &[RootResult], tense: Tense) -> Option<TextBlock> {
+fn added(roots: &[RootResult], ending: LockEnding) -> Option<TextBlock> {
     // All hashes, and those that an earlier run looked at.
     let mut counts: BTreeMap<Provenance, (usize, usize)> = BTreeMap::new();
     for hash in roots.iter().flat_map(locked).flat_map(|row| &row.hashes) {
@@ -345,10 +335,7 @@ fn added(roots: &[RootResult], tense: Tense) -> Option<TextBlock> {
             format!("{count} {word}{earlier}")
         })
         .collect();
-    let hashes = match tense {
-        Tense::Done => counted_as(all, "hash added", "hashes added"),
-        Tense::Would => counted_as(all, "hash to add", "hashes to add"),
-    };
+    let hashes = ending.hashes_added(all);
     let text = format!("{hashes}: {}", parts.join(", "));
     (all > 0).then_some(TextBlock::Verdict(Tone::Good, text))
 }
