@@ -13,7 +13,7 @@ use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::run::root::Root;
 use crate::run::session::Session;
-use crate::run::user::config::{self, UserConfig};
+use crate::run::user::config;
 use crate::run::user::methods::{Methods, NetworkUse};
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::multi::SharedSource;
@@ -161,19 +161,42 @@ impl<'a> Sources<'a> {
 
     /// Returns the number of the source for a root; the first root that needs it sets it up.
     fn source(&mut self, root: &Root, texts: &mut Texts) -> Result<usize, Failure> {
-        let choice = self.choice(root);
-        if choice == PackageSource::CliConfiguration {
-            return Ok(self.followed_source(root, texts));
+        let (flavor, choice) = (root.flavor, self.choice(root));
+        let is_followed = choice == PackageSource::CliConfiguration;
+        let mut dirs = Vec::new();
+        if is_followed && let Some(methods) = &self.followed(flavor, texts).methods {
+            dirs = methods.dirs(&root.dir);
         }
-        let flavor = root.flavor;
-        let number = self
-            .setups
-            .iter()
-            .position(|setup| setup.serves(flavor, &choice));
+        // A relative directory is another one below each root, so the flavor and the choice do not name a source.
+        let number = self.setups.iter().position(|setup| {
+            setup.is_needed
+                && setup.flavor == flavor
+                && setup.choice == choice
+                && setup.dirs == dirs
+        });
         if let Some(number) = number {
             return Ok(number);
         }
-        let setup = self.chosen(choice, root, texts)?;
+        let setup = if is_followed {
+            let mut setup = self.unset(flavor, choice);
+            setup.dirs = dirs;
+            let followed = self.followed(flavor, texts);
+            match &mut followed.methods {
+                Some(methods) => {
+                    setup.net = methods.net().clone();
+                    setup.packages = Some(Box::new(methods.source(&root.dir)));
+                    if let Ok(registries) = methods.direct() {
+                        setup.statements = StatementSource::Beside(registries);
+                    }
+                    setup.diagnostics = std::mem::take(&mut followed.diagnostics);
+                }
+                // Each root reports why it is not locked.
+                None => setup.diagnostics.clone_from(&followed.diagnostics),
+            }
+            setup
+        } else {
+            self.chosen(choice, root, texts)?
+        };
         Ok(self.add(setup))
     }
 
@@ -236,39 +259,6 @@ impl<'a> Sources<'a> {
         &mut self.followed[number]
     }
 
-    /// Returns the number of the source that the CLI configuration states for a root.
-    fn followed_source(&mut self, root: &Root, texts: &mut Texts) -> usize {
-        let (flavor, choice) = (root.flavor, PackageSource::CliConfiguration);
-        let dirs = match &self.followed(flavor, texts).methods {
-            Some(methods) => methods.dirs(&root.dir),
-            None => Vec::new(),
-        };
-        // A relative directory is another one below each root, so the flavor alone does not name a source.
-        let number = self
-            .setups
-            .iter()
-            .position(|setup| setup.serves(flavor, &choice) && setup.dirs == dirs);
-        if let Some(number) = number {
-            return number;
-        }
-        let mut setup = self.unset(flavor, choice);
-        setup.dirs = dirs;
-        let followed = self.followed(flavor, texts);
-        match &mut followed.methods {
-            Some(methods) => {
-                setup.net = methods.net().clone();
-                setup.packages = Some(Box::new(methods.source(&root.dir)));
-                if let Ok(registries) = methods.direct() {
-                    setup.statements = StatementSource::Beside(registries);
-                }
-                setup.diagnostics = std::mem::take(&mut followed.diagnostics);
-            }
-            // Each root reports why it is not locked.
-            None => setup.diagnostics.clone_from(&followed.diagnostics),
-        }
-        self.add(setup)
-    }
-
     /// Sets up the source that was chosen, if that is not the CLI configuration.
     fn chosen(
         &self,
@@ -300,7 +290,18 @@ impl<'a> Sources<'a> {
             setup.statements = StatementSource::Packages;
         }
         if !has_errors(&setup.diagnostics) {
-            setup.packages = Some(remote(&user, &setup.choice, &mut setup.net));
+            setup.packages = Some(match &setup.choice {
+                PackageSource::NetworkMirror(url) => {
+                    let access = user.mirror_access(url.clone());
+                    Box::new(NetworkMirror::new(user.net.clone(), flavor, access))
+                }
+                PackageSource::OciMirror(template) => {
+                    let registries;
+                    (registries, setup.net) = user.oci_registries();
+                    Box::new(config::oci_mirror(&registries, template.clone()))
+                }
+                _ => Box::new(user.registry()),
+            });
         }
         Ok(setup)
     }
@@ -322,33 +323,6 @@ impl<'a> Sources<'a> {
             };
             Failure::from_error(&error).help(help)
         })
-    }
-}
-
-impl SourceSetup<'_> {
-    /// Returns true if packages of a flavor come from here, where they are to come from this place.
-    fn serves(&self, flavor: Flavor, choice: &PackageSource) -> bool {
-        self.flavor == flavor && self.choice == *choice && self.is_needed
-    }
-}
-
-/// Makes a source on the network; `net` downloads its packages from then on.
-fn remote<'a>(
-    user: &UserConfig<'a>,
-    choice: &PackageSource,
-    net: &mut Net<'a>,
-) -> Box<dyn Source + 'a> {
-    match choice {
-        PackageSource::NetworkMirror(url) => {
-            let access = user.mirror_access(url.clone());
-            Box::new(NetworkMirror::new(user.net.clone(), user.flavor, access))
-        }
-        PackageSource::OciMirror(template) => {
-            let registries;
-            (registries, *net) = user.oci_registries();
-            Box::new(config::oci_mirror(&registries, template.clone()))
-        }
-        _ => Box::new(user.registry()),
     }
 }
 
