@@ -27,13 +27,29 @@ pub fn text(blocks: &[TextBlock], texts: &Texts, colors: Colors, screen: Screen)
         match block {
             TextBlock::Table(all) => {
                 let mut table = table(all, colors, screen);
+                let is_apart = {
+                    let mut texts_above = pieces.iter().rev().flat_map(|piece| {
+                        let items = piece.items.iter().rev().map(|item| &item.text);
+                        std::iter::once(&piece.end)
+                            .chain(items)
+                            .chain([&piece.head])
+                    });
+                    let last = texts_above.find(|text| !text.is_empty());
+                    last.is_none_or(|last| last == "\n" || last.ends_with("\n\n"))
+                };
                 // A head directly below other lines would look like one of them.
-                if all.has_head && !table.items.is_empty() && !is_apart(&pieces) {
+                if all.has_head && !table.items.is_empty() && !is_apart {
                     table.head.insert(0, '\n');
                 }
                 pieces.push(table);
             }
-            TextBlock::Verdicts(names, all) => pieces.push(verdicts(*names, all, colors, screen)),
+            TextBlock::Verdicts(names, all) => {
+                let line = |verdict: Sentence| {
+                    let text = harmless(&verdict.text);
+                    format!("{}\n", styled(colors, style(verdict.tone), &text))
+                };
+                pieces.push(reading::shared_verdicts(*names, all, screen, &line));
+            }
             // Findings that follow one another share the room.
             block if block.is_finding() => {
                 let text = rendered(block, texts, colors);
@@ -50,20 +66,6 @@ pub fn text(blocks: &[TextBlock], texts: &Texts, colors: Colors, screen: Screen)
     cut(pieces, room, &|left_out| {
         format!("… and {left_out} more (-v shows all)\n")
     })
-}
-
-/// Returns true if nothing, or an empty line, is above what follows.
-fn is_apart(above: &[Piece]) -> bool {
-    let texts = above.iter().rev().flat_map(|piece| {
-        let items = piece.items.iter().rev().map(|item| &item.text);
-        std::iter::once(&piece.end)
-            .chain(items)
-            .chain([&piece.head])
-    });
-    let mut texts = texts.filter(|text| !text.is_empty());
-    texts
-        .next()
-        .is_none_or(|last| last == "\n" || last.ends_with("\n\n"))
 }
 
 /// Writes a block that is shown as a whole.
@@ -206,20 +208,6 @@ fn row(
         text += &format!("{STEP}{shown}\n");
     }
     text
-}
-
-/// Writes the verdicts on single roots, equal ones once.
-fn verdicts(names: RootNames, all: &[(String, Sentence)], colors: Colors, screen: Screen) -> Piece {
-    let items = reading::shared_verdicts(names, all, screen)
-        .into_iter()
-        .map(|(count, sentence)| WholeText {
-            text: format!(
-                "{}\n",
-                styled(colors, style(sentence.tone), &harmless(&sentence.text))
-            ),
-            rank: std::cmp::Reverse((Some(sentence.tone), count)),
-        });
-    Piece::of_items(items.collect())
 }
 
 fn render_line(out: &mut dyn Write, line: &TreeLine<'_>, colors: Colors) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! Sentences about all roots of a result.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
@@ -7,7 +8,7 @@ use super::checked::statuses;
 use super::result::{CommandResult, RootResult, RootStatus, Sentence};
 use super::rows;
 use super::shared::{SharedFact, shared};
-use super::sheet::Screen;
+use super::sheet::{Piece, Screen, WholeText};
 use super::{Look, RootNames, TextBlock, Tone};
 use crate::diag::{Counts, Severity, counted};
 
@@ -128,16 +129,17 @@ pub fn verdict(sentence: Sentence) -> TextBlock {
     TextBlock::Verdict(sentence.tone, sentence.text)
 }
 
-/// Returns verdicts on single roots, equal ones once, each with the number of its roots; the first ones are named.
+/// Puts verdicts on single roots together, equal ones once with the names of the first roots; `line` writes each.
 pub(super) fn shared_verdicts(
     names: RootNames,
     verdicts: &[(String, Sentence)],
     screen: Screen,
-) -> Vec<(usize, Sentence)> {
+    line: &dyn Fn(Sentence) -> String,
+) -> Piece {
     let facts = verdicts
         .iter()
         .map(|(root, Sentence { tone, text })| ((*tone, text), &**root));
-    let sentence = |same: SharedFact<'_, (Tone, &String)>| {
+    let item = |same: SharedFact<'_, (Tone, &String)>| {
         let (tone, text) = same.fact;
         let count = same.roots.len();
         let text = match count {
@@ -151,9 +153,12 @@ pub(super) fn shared_verdicts(
                 format!("{}: {text}: {names}", same.count(screen.roots))
             }
         };
-        (count, Sentence { tone, text })
+        WholeText {
+            text: line(Sentence { tone, text }),
+            rank: Reverse((Some(tone), count)),
+        }
     };
-    shared(facts).into_iter().map(sentence).collect()
+    Piece::of_items(shared(facts).into_iter().map(item).collect())
 }
 
 pub(super) fn remark(sentence: &Sentence) -> TextBlock {

@@ -34,14 +34,8 @@ pub fn text(blocks: &[TextBlock], screen: Screen) -> String {
                 folded.push(details(all, &facts, screen));
             }
             TextBlock::Verdicts(names, all) => {
-                let all = reading::shared_verdicts(*names, all, screen).into_iter();
-                pieces.push(Piece::of_items(
-                    all.map(|(count, sentence)| WholeText {
-                        text: verdict(&sentence),
-                        rank: std::cmp::Reverse((Some(sentence.tone), count)),
-                    })
-                    .collect(),
-                ));
+                let line = |sentence: Sentence| verdict(&sentence);
+                pieces.push(reading::shared_verdicts(*names, all, screen, &line));
             }
             // Failures that follow one another share the room.
             TextBlock::Failure(failure) => {
@@ -100,23 +94,17 @@ fn strong(tone: Tone, text: &str) -> String {
     }
 }
 
-/// Returns true for the column at an index if some fact has something there.
-fn is_used(facts: &[SharedRow], at: usize) -> bool {
-    let has_text = |fact: &SharedRow| {
-        fact.cells
-            .get(at)
-            .is_some_and(|cell| !cell.parts.is_empty())
-    };
-    facts.iter().any(has_text)
-}
-
 /// Writes the facts of a table as rows.
 fn table(table: &Table, facts: &[SharedRow], screen: Screen) -> Piece {
     if facts.is_empty() {
         return Piece::default();
     }
+    let has_text = |fact: &SharedRow, at: usize| {
+        let cell = fact.cells.get(at);
+        cell.is_some_and(|cell| !cell.parts.is_empty())
+    };
     let columns: Vec<usize> = (0..table.columns.len())
-        .filter(|at| is_used(facts, *at))
+        .filter(|at| facts.iter().any(|fact| has_text(fact, *at)))
         .collect();
     let names_roots = table.roots != RootNames::Hidden && screen.roots > 1;
     let mut titles: Vec<&str> = columns
