@@ -118,50 +118,50 @@ impl View<'_> {
         let is_shared = by_root.len() > 1;
         let has_common_title = diag::named(fold.rule).together.is_some();
         let mut several = if is_shared && fold.title == first.title {
+            let roots = by_root
+                .iter()
+                .map(|own| &*self.roots[own[0].root].path)
+                .collect();
+            let roots = SharedFact { fact: (), roots }.names(false);
             // Roots that share a file have the very same finding in it.
             Several {
-                notes: vec![self.roots_in_words(&by_root)],
+                notes: vec![format!("in the roots {roots}")],
                 ..Several::of(first, vec![FaultLine::Source(first.primary.clone())])
             }
         } else if !has_common_title && fold.title.starts_with(&first.title) {
-            cut(self.places(fold).into_iter().map(FaultLine::Name), first)
+            let place = |member: &FindingIndex| match &self.finding(*member).diagnostic.primary {
+                Some(label) => place(label, &self.result.texts),
+                None => self.roots[member.root].path.clone(),
+            };
+            // Roots share files, which are named once.
+            let lines = BTreeSet::from_iter(fold.members.iter().map(place))
+                .into_iter()
+                .map(FaultLine::Name);
+            cut(lines, first)
         } else if is_shared {
             let lines = by_root.iter().map(|own| self.root_line(fold, own));
             cut(lines, first)
         } else {
-            self.in_one_root(&fold.members, first)
+            let mut notes = fold.members.iter().filter_map(|member| {
+                let label = self.finding(*member).diagnostic.primary.as_ref();
+                label.map(|label| &*label.note)
+            });
+            // A note that all lines would repeat is said once, below them.
+            let first_note = notes.next().filter(|note| !note.is_empty());
+            let is_same_note = notes.all(|note| Some(note) == first_note);
+            let lines = fold
+                .members
+                .iter()
+                .map(|member| self.line(*member, is_same_note));
+            let note = first_note.filter(|_| is_same_note);
+            Several {
+                notes: note.map(str::to_owned).into_iter().collect(),
+                ..cut(lines, first)
+            }
         };
         several.title.clone_from(&fold.title);
         several.help.clone_from(&fold.help);
         TextBlock::Several(several)
-    }
-
-    /// Lists the places of findings with the same title; roots share files, which are named once.
-    fn places(&self, fold: &Fold) -> BTreeSet<String> {
-        let place = |member: &FindingIndex| match &self.finding(*member).diagnostic.primary {
-            Some(label) => place(label, &self.result.texts),
-            None => self.roots[member.root].path.clone(),
-        };
-        fold.members.iter().map(place).collect()
-    }
-
-    /// Shows findings of one root, a line for each.
-    fn in_one_root(&self, members: &[FindingIndex], first: &Diagnostic) -> Several {
-        let mut notes = members.iter().filter_map(|member| {
-            let label = self.finding(*member).diagnostic.primary.as_ref();
-            label.map(|label| &*label.note)
-        });
-        // A note that all lines would repeat is said once, below them.
-        let first_note = notes.next().filter(|note| !note.is_empty());
-        let is_same_note = notes.all(|note| Some(note) == first_note);
-        let lines = members
-            .iter()
-            .map(|member| self.line(*member, is_same_note));
-        let note = first_note.filter(|_| is_same_note);
-        Several {
-            notes: note.map(str::to_owned).into_iter().collect(),
-            ..cut(lines, first)
-        }
     }
 
     /// Shows one of several findings of a root.
@@ -175,7 +175,12 @@ impl View<'_> {
                 if is_same_note {
                     label.note.clear();
                 }
-                if let Some(name) = self.name_beside(member, &label) {
+                let texts = &self.result.texts;
+                let line = texts.line(label.file, label.span.start);
+                let line = texts.bytes(label.file).get(line).unwrap_or_default();
+                let line = String::from_utf8_lossy(line);
+                // The line of the place may show the name already.
+                if let Some(name) = self.provider(member).filter(|name| !line.contains(&**name)) {
                     label.note = match &*label.note {
                         "" => name,
                         note => format!("{name}: {note}"),
@@ -190,16 +195,6 @@ impl View<'_> {
             }
             None => FaultLine::Name(diagnostic.title.clone()),
         }
-    }
-
-    /// Returns the name of the provider of a finding, if the line of its place does not show it.
-    fn name_beside(&self, member: FindingIndex, label: &Label) -> Option<String> {
-        let name = self.provider(member)?;
-        let texts = &self.result.texts;
-        let line = texts.line(label.file, label.span.start);
-        let line = texts.bytes(label.file).get(line).unwrap_or_default();
-        let is_shown = String::from_utf8_lossy(line).contains(&*name);
-        (!is_shown).then_some(name)
     }
 
     /// Names a root with the providers concerned.
@@ -223,18 +218,6 @@ impl View<'_> {
             return FaultLine::Name(root.path.clone());
         }
         FaultLine::Name(format!("{}: {text}", root.path))
-    }
-
-    /// Names the roots that have the very same finding.
-    fn roots_in_words(&self, by_root: &[&[FindingIndex]]) -> String {
-        let roots = by_root
-            .iter()
-            .map(|own| &*self.roots[own[0].root].path)
-            .collect();
-        format!(
-            "in the roots {}",
-            SharedFact { fact: (), roots }.names(false)
-        )
     }
 
     /// Returns a row for each cause.

@@ -71,7 +71,26 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Text
 fn of_run(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     if let ResultSubject::Roots(roots) = &result.subject {
-        blocks.extend(unset_variables(roots));
+        let variables: BTreeSet<&String> = roots
+            .iter()
+            .flat_map(|root| &root.missing_values.variables)
+            .collect();
+        // Variables without a value that no provider depends on are named once for all roots.
+        if !variables.is_empty() {
+            let have = if variables.len() == 1 { "has" } else { "have" };
+            let names = variables.iter().map(|name| format!("var.{name}"));
+            let names = first_names(names, MAX_VARIABLES).join(", ");
+            let mut place = String::new();
+            if roots.len() > 1 {
+                let lacks = |root: &&RootResult| !root.missing_values.variables.is_empty();
+                let concerned = roots.iter().filter(lacks).count();
+                place = format!(" in {concerned} of {} roots", roots.len());
+            }
+            let text = format!(
+                "{names} {have} no value{place}: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives one)"
+            );
+            blocks.push(TextBlock::Remark(Tone::Note, text));
+        }
         blocks.extend(unread_values(roots));
     }
     blocks.extend(result.remarks.iter().map(reading::remark));
@@ -92,33 +111,6 @@ fn of_run(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<TextBlo
 
 /// Maximum number of variables that are named; of a list with one more, all are.
 const MAX_VARIABLES: usize = 5;
-
-/// Names the variables without a value that no provider depends on, once for all roots.
-fn unset_variables(roots: &[RootResult]) -> Option<TextBlock> {
-    let concerned = roots
-        .iter()
-        .filter(|root| !root.missing_values.variables.is_empty())
-        .count();
-    let names: BTreeSet<&String> = roots
-        .iter()
-        .flat_map(|root| &root.missing_values.variables)
-        .collect();
-    if names.is_empty() {
-        return None;
-    }
-    let have = if names.len() == 1 { "has" } else { "have" };
-    let list = names.iter().map(|name| format!("var.{name}"));
-    let list = first_names(list, MAX_VARIABLES).join(", ");
-    let where_ = if roots.len() > 1 {
-        format!(" in {concerned} of {} roots", roots.len())
-    } else {
-        String::new()
-    };
-    let text = format!(
-        "{list} {have} no value{where_}: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives one)"
-    );
-    Some(TextBlock::Remark(Tone::Note, text))
-}
 
 /// Maximum number of files of values that are named; of a list with one more, all are.
 const MAX_FILES: usize = 3;
@@ -231,7 +223,23 @@ fn of_many(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
     blocks.extend(remarks(roots));
     blocks.sort_by_key(|block| Reverse(block.tone()));
     blocks.extend(by_package(&unseen, roots.len()));
-    blocks.extend(unseen_states(roots));
+    let is_unseen = |entry: &ResultEntry| match entry {
+        ResultEntry::Finding(finding, FindingDisplay::Note | FindingDisplay::Folded) => {
+            let Diagnostic { code, severity, .. } = &finding.diagnostic;
+            *code == rules::STATE_NOT_VISIBLE && *severity == Severity::Note
+        }
+        _ => false,
+    };
+    let unseen = roots
+        .iter()
+        .filter(|root| root.entries.iter().any(is_unseen))
+        .map(|root| ((), &*root.path));
+    // The states of several roots are counted together.
+    if let Some(unseen) = shared(unseen).first() {
+        let text = unseen_state(&unseen.count(roots.len()));
+        let text = format!("{text} (-v shows why)");
+        blocks.push(TextBlock::Remark(Tone::Note, text));
+    }
     blocks
 }
 
@@ -412,26 +420,6 @@ fn calls_in_roots(calls: &[&SeenFault<'_>], of: usize) -> String {
     } else {
         format!("{} in {in_roots}", counted(calls.len(), "call"))
     }
-}
-
-/// Counts the roots whose state is not visible.
-fn unseen_states(roots: &[RootResult]) -> Option<TextBlock> {
-    let is_unseen = |entry: &ResultEntry| match entry {
-        ResultEntry::Finding(finding, FindingDisplay::Note | FindingDisplay::Folded) => {
-            let Diagnostic { code, severity, .. } = &finding.diagnostic;
-            *code == rules::STATE_NOT_VISIBLE && *severity == Severity::Note
-        }
-        _ => false,
-    };
-    let unseen = shared(
-        roots
-            .iter()
-            .filter(|root| root.entries.iter().any(is_unseen))
-            .map(|root| ((), &*root.path)),
-    );
-    let text = unseen_state(&unseen.first()?.count(roots.len()));
-    let text = format!("{text} (-v shows why)");
-    Some(TextBlock::Remark(Tone::Note, text))
 }
 
 impl TextBlock {

@@ -17,7 +17,18 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
         return;
     }
     filters(out, overview);
-    legend(out, overview);
+    out.raw("<ul class=\"legend\" aria-label=\"Legend\">");
+    for distance in Distance::ALL {
+        out.put(
+            "<li><span class={}>{}</span></li>",
+            &[&distance.class(), &distance.words()],
+        );
+    }
+    let used = overview.marks();
+    for mark in MARKS.iter().filter(|mark| used.contains(mark.glyph)) {
+        out.put("<li>{} {}</li>", &[&mark.glyph, &mark.words]);
+    }
+    out.raw("</ul>\n");
     let states = overview
         .roots
         .iter()
@@ -197,19 +208,4 @@ fn filters(out: &mut Markup, overview: &Overview<'_>) {
         out.raw("</select></label>\n");
     }
     out.raw("<button type=\"reset\">Show all</button> <output aria-live=\"polite\">all rows</output>\n</form>\n");
-}
-
-fn legend(out: &mut Markup, overview: &Overview<'_>) {
-    out.raw("<ul class=\"legend\" aria-label=\"Legend\">");
-    for distance in Distance::ALL {
-        out.put(
-            "<li><span class={}>{}</span></li>",
-            &[&distance.class(), &distance.words()],
-        );
-    }
-    let used = overview.marks();
-    for mark in MARKS.iter().filter(|mark| used.contains(mark.glyph)) {
-        out.put("<li>{} {}</li>", &[&mark.glyph, &mark.words]);
-    }
-    out.raw("</ul>\n");
 }

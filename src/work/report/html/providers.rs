@@ -30,41 +30,30 @@ pub(super) fn section(out: &mut Markup, overview: &Overview<'_>) {
             &[&column, provider.hostname(), &name, &name],
         );
         let uses = constraint_uses(overview, column);
-        versions(out, overview, column, &name, &uses);
+        let mut by_version: BTreeMap<&Version, Vec<LockedEntry<'_>>> = BTreeMap::new();
+        for entry in overview.entries(column) {
+            by_version.entry(&entry.1.version).or_default().push(entry);
+        }
+        let titles = [
+            "Version",
+            "Roots",
+            "Held back by",
+            "Distance",
+            "Released",
+            "Signed by",
+            "Platforms",
+            "Built with",
+            "Advisories",
+        ];
+        table_head(out, &format!("Versions of {name}"), &titles);
+        for (version, entries) in by_version.iter().rev() {
+            version_row(out, overview, version, entries, &uses);
+        }
+        out.raw("</tbody></table></div>\n");
         constraints(out, overview, column, &name, &uses);
         out.raw("</article>\n");
     }
     out.raw("</section>\n");
-}
-
-/// Adds a table of the versions in use, the newest first.
-fn versions(
-    out: &mut Markup,
-    overview: &Overview<'_>,
-    column: usize,
-    name: &str,
-    uses: &ConstraintUses<'_>,
-) {
-    let mut by_version: BTreeMap<&Version, Vec<LockedEntry<'_>>> = BTreeMap::new();
-    for entry in overview.entries(column) {
-        by_version.entry(&entry.1.version).or_default().push(entry);
-    }
-    let titles = [
-        "Version",
-        "Roots",
-        "Held back by",
-        "Distance",
-        "Released",
-        "Signed by",
-        "Platforms",
-        "Built with",
-        "Advisories",
-    ];
-    table_head(out, &format!("Versions of {name}"), &titles);
-    for (version, entries) in by_version.iter().rev() {
-        version_row(out, overview, version, entries, uses);
-    }
-    out.raw("</tbody></table></div>\n");
 }
 
 fn version_row(

@@ -3,7 +3,7 @@
 //! Only this test derives and compares it: a program that prints JSON needs no code for its schema.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use snapbox::{assert_data_eq, file};
 
 use super::JsonDocument;
@@ -20,7 +20,11 @@ fn the_schema_in_the_repository_is_that_of_the_types() {
 #[test]
 fn the_schema_of_events_is_that_of_the_type() {
     let mut schema = schema_of::<Event<'_>>();
-    describe_event(&mut schema);
+    let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
+    for variant in variants.into_iter().flatten() {
+        // The types have no place for the text of the field that says which variant a line is.
+        variant["properties"]["event"]["description"] = "What happened.".into();
+    }
     let text = serde_json::to_string_pretty(&schema).expect("JSON")
         + "
 ";
@@ -32,15 +36,6 @@ fn schema_of<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let settings = settings.with_transform(RecursiveTransform(tidy));
     settings.into_generator().into_root_schema_for::<T>()
-}
-
-/// Describes the field that says which variant a line is.
-fn describe_event(schema: &mut Schema) {
-    let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
-    for variant in variants.into_iter().flatten() {
-        // The types have no place for this text.
-        variant["properties"]["event"]["description"] = "What happened.".into();
-    }
 }
 
 /// Makes a schema say what is printed, in words that every validator supports.
@@ -58,14 +53,10 @@ fn tidy(schema: &mut Schema) {
             .collect();
         *text = paragraphs.join("\n\n");
     }
-    without_null(fields);
-}
-
-/// Takes `null` from the fields that may be absent: these are left out rather than null.
-fn without_null(object: &mut Map<String, Value>) {
-    let required = object.get("required").and_then(Value::as_array).cloned();
+    // Fields that may be absent are left out rather than null.
+    let required = fields.get("required").and_then(Value::as_array).cloned();
     let required = required.unwrap_or_default();
-    let Some(Value::Object(properties)) = object.get_mut("properties") else {
+    let Some(Value::Object(properties)) = fields.get_mut("properties") else {
         return;
     };
     for (name, property) in properties {

@@ -44,6 +44,19 @@ pub fn checks(checked: &Checked<'_>, screen: Screen) -> String {
     let count = notes.iter().map(|fold| fold.members.len()).sum::<usize>();
     let (causes, details) = causes(roots, &folds, screen);
     let (notes, details_of_notes) = self::causes(roots, &notes, screen);
+    let clean: Vec<&str> = roots
+        .iter()
+        .filter(|root| root.status == RootStatus::Clean)
+        .map(|root| root.path.as_str())
+        .collect();
+    // A single root is in the verdict.
+    let clean_roots = if roots.len() == 1 || clean.is_empty() {
+        Piece::default()
+    } else {
+        let summary = format!("{} clean", counted(clean.len(), "root"));
+        let names = first_names(clean.iter().map(|name| code(&cut(name))), MAX_CLEAN);
+        folded(&summary, Piece::fixed(format!("{}\n\n", names.join(", "))))
+    };
     let pieces = vec![
         Piece::fixed(verdict(checked)),
         failures(checked),
@@ -52,7 +65,7 @@ pub fn checks(checked: &Checked<'_>, screen: Screen) -> String {
         details,
         folded(&counted(count, "note"), notes),
         details_of_notes,
-        clean(roots),
+        clean_roots,
     ];
     shown(pieces, screen)
 }
@@ -161,21 +174,6 @@ fn advice(folds: &[Fold]) -> Piece {
         end: "\n".to_owned(),
         ..Piece::of_items(items.collect())
     }
-}
-
-/// Says which of several roots are clean.
-fn clean(roots: &[RootRow<'_>]) -> Piece {
-    let names: Vec<&str> = roots
-        .iter()
-        .filter(|root| root.status == RootStatus::Clean)
-        .map(|root| root.path.as_str())
-        .collect();
-    if roots.len() == 1 || names.is_empty() {
-        return Piece::default();
-    }
-    let summary = format!("{} clean", counted(names.len(), "root"));
-    let names = first_names(names.iter().map(|name| code(&cut(name))), MAX_CLEAN);
-    folded(&summary, Piece::fixed(format!("{}\n\n", names.join(", "))))
 }
 
 /// Folds a part, unless nothing is in it.

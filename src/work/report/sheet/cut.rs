@@ -92,15 +92,6 @@ impl Piece {
 }
 
 impl Room {
-    /// Takes the room of a text if there is enough, and returns true then.
-    fn try_take(&mut self, text: &str) -> bool {
-        let fits = text.len() <= self.bytes && height(text) <= self.lines;
-        if fits {
-            self.take(text);
-        }
-        fits
-    }
-
     fn take(&mut self, text: &str) {
         self.bytes = self.bytes.saturating_sub(text.len());
         self.lines = self.lines.saturating_sub(height(text));
@@ -174,11 +165,12 @@ fn chosen(items: Vec<WholeText>, most: usize, room: &mut Room) -> Vec<WholeText>
     for (count, at) in order.into_iter().enumerate() {
         // What is less bad must not take the place of what is worse, and one item is always shown.
         let text = &items[at].text;
-        if count == 0 && text.len() <= room.bytes {
-            room.take(text);
-        } else if count == most || !room.try_take(text) {
+        let is_first = count == 0 && text.len() <= room.bytes;
+        let fits = text.len() <= room.bytes && height(text) <= room.lines;
+        if !is_first && (count == most || !fits) {
             break;
         }
+        room.take(text);
         is_shown[at] = true;
     }
     items

@@ -83,8 +83,16 @@ fn fact(table: &Table, rows: &[&Row]) -> SharedRow {
                 fact.cells[at] = Vec::from_iter(all).into();
             }
             Column::Prose(_) => {
-                let (common, others) = clauses(rows, &parts);
-                fact.cells[at] = common.into();
+                let mut common = parts(rows[0]);
+                common.retain(|clause| rows.iter().all(|row| parts(row).contains(clause)));
+                // What only some rows have follows, the most frequent first.
+                let mut others = by_roots(rows, |row| {
+                    let mut own = parts(row);
+                    own.retain(|clause| !common.contains(clause));
+                    own.join("; ")
+                });
+                others.retain(|same| !same.content.is_empty());
+                fact.cells[at] = common.join("; ").into();
                 fact.deviations
                     .extend(others.into_iter().take(MAX_DEVIATIONS));
             }
@@ -92,19 +100,6 @@ fn fact(table: &Table, rows: &[&Row]) -> SharedRow {
         }
     }
     fact
-}
-
-/// Separates the clauses that all rows have from those of some rows, the most frequent first.
-fn clauses(rows: &[&Row], parts: &dyn Fn(&Row) -> Vec<String>) -> (String, Vec<OfRoots<String>>) {
-    let mut common = rows.first().map(|row| parts(row)).unwrap_or_default();
-    common.retain(|clause| rows.iter().all(|row| parts(row).contains(clause)));
-    let mut others = by_roots(rows, |row| {
-        let mut own = parts(row);
-        own.retain(|clause| !common.contains(clause));
-        own.join("; ")
-    });
-    others.retain(|same| !same.content.is_empty());
-    (common.join("; "), others)
 }
 
 /// Groups rows by something that they may differ in, the most frequent first.

@@ -37,12 +37,16 @@ pub(in crate::work::report) fn laid_out(
     let parts = parts(&least, columns);
     for part in &parts {
         let indent = if part.start == 0 { 0 } else { STEP.len() };
-        let own: Vec<usize> = flexible
-            .iter()
-            .copied()
-            .filter(|column| part.contains(column))
-            .collect();
-        fit(&mut widths, part, &own, columns.saturating_sub(indent));
+        let gaps = GAP * part.len().saturating_sub(1);
+        while widths[part.clone()].iter().sum::<usize>() + gaps > columns.saturating_sub(indent) {
+            // The widest cells of the line are cut first.
+            let widest = flexible
+                .iter()
+                .filter(|column| part.contains(column) && widths[**column] > MIN_CELL)
+                .max_by_key(|column| widths[**column]);
+            let Some(widest) = widest else { break };
+            widths[*widest] -= 1;
+        }
     }
     rows.iter()
         .map(|row| {
@@ -122,19 +126,6 @@ fn widths(rows: &[Vec<String>]) -> Vec<usize> {
         }
     }
     widths
-}
-
-/// Narrows columns of a line that may be cut, the widest first, until the line has so many columns.
-fn fit(widths: &mut [usize], line: &Range<usize>, flexible: &[usize], columns: usize) {
-    let gaps = GAP * line.len().saturating_sub(1);
-    while widths[line.clone()].iter().sum::<usize>() + gaps > columns {
-        let widest = flexible
-            .iter()
-            .filter(|column| widths[**column] > MIN_CELL)
-            .max_by_key(|column| widths[**column]);
-        let Some(widest) = widest else { return };
-        widths[*widest] -= 1;
-    }
 }
 
 /// Cuts a cell to a width.
