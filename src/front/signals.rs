@@ -50,8 +50,22 @@ pub fn announce_interruption() {
 }
 
 fn watch() {
+    let status = fs::read_to_string(STATUS).unwrap_or_default();
+    let mask = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        u64::from_str_radix(line.trim(), 16).ok()
+    };
+    // Only signals whose action is the default.
+    let handled: Vec<i32> = match (mask("SigIgn:"), mask("SigCgt:")) {
+        // A shell starts programs in the background so that they ignore Ctrl-C; a handler would end them.
+        (Some(ignored), Some(caught)) => ENDING
+            .into_iter()
+            .filter(|signal| (ignored | caught) >> (signal - 1) & 1 == 0)
+            .collect(),
+        _ => ALWAYS_HANDLED.into(),
+    };
     // Without a handler the next process removes what is left.
-    if let Ok(mut signals) = Signals::new(handled()) {
+    if let Ok(mut signals) = Signals::new(handled) {
         thread::spawn(move || {
             for signal in signals.forever() {
                 os::undo(|replaced| {
@@ -78,21 +92,4 @@ fn interrupted(replaced: usize) -> String {
         n => format!("{n} lock files were written completely, and no other was changed"),
     };
     format!("interrupted: {written}; run the same command again to resume")
-}
-
-/// Returns the signals whose action is the default.
-fn handled() -> Vec<i32> {
-    let status = fs::read_to_string(STATUS).unwrap_or_default();
-    let mask = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        u64::from_str_radix(line.trim(), 16).ok()
-    };
-    match (mask("SigIgn:"), mask("SigCgt:")) {
-        // A shell starts programs in the background so that they ignore Ctrl-C; a handler would end them.
-        (Some(ignored), Some(caught)) => ENDING
-            .into_iter()
-            .filter(|signal| (ignored | caught) >> (signal - 1) & 1 == 0)
-            .collect(),
-        _ => ALWAYS_HANDLED.into(),
-    }
 }

@@ -14,12 +14,18 @@ pub(super) fn improved(error: clap::Error, args: &[OsString]) -> clap::Error {
         _ => None,
     };
     let improved = match error.kind() {
-        ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand)
-            .filter(|word| is_first_command(word, args))
-            .and_then(|word| {
-                let tip = words().commands.get(word)?;
-                Some(format!("unrecognized subcommand '{word}'\n\n  tip: {tip}"))
-            }),
+        ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand).and_then(|word| {
+            // Behind a command, a word is not in the place of a command.
+            let program = definition();
+            let is_behind_command = args
+                .iter()
+                .skip(1)
+                .take_while(|arg| *arg != word)
+                .filter_map(|arg| arg.to_str())
+                .any(|arg| program.find_subcommand(arg).is_some());
+            let tip = words().commands.get(word).filter(|_| !is_behind_command)?;
+            Some(format!("unrecognized subcommand '{word}'\n\n  tip: {tip}"))
+        }),
         ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
             .and_then(|typed| unknown_option(typed, error.get(ContextKind::SuggestedArg), args)),
         _ => None,
@@ -51,7 +57,20 @@ fn unknown_option(
             .find_map(tip)
     };
     let dash = || {
-        let typed = single_dash(args)?;
+        let program = definition();
+        let command = args
+            .iter()
+            .find_map(|arg| program.find_subcommand(arg.to_str()?))
+            .unwrap_or(&program);
+        let typed = args.iter().filter_map(|arg| arg.to_str()).find(|arg| {
+            // Terraform and OpenTofu write long options with one dash.
+            let name = arg.strip_prefix('-').unwrap_or_default();
+            let name = name.split('=').next().unwrap_or_default();
+            command
+                .get_arguments()
+                .chain(program.get_arguments())
+                .any(|known| known.get_long() == Some(name))
+        })?;
         Some(format!(
             "unexpected argument '{typed}' found\n\n  tip: write '-{typed}', with two dashes"
         ))
@@ -89,35 +108,4 @@ pub(super) fn worded(kind: ErrorKind, text: String, args: &[OsString]) -> clap::
                 command.find_subcommand_mut(arg).expect("it was found")
             });
     command.error(kind, text)
-}
-
-/// Returns true if a word is in the place of a command, rather than behind a command.
-fn is_first_command(word: &str, args: &[OsString]) -> bool {
-    let program = definition();
-    !args
-        .iter()
-        .skip(1)
-        .take_while(|arg| *arg != word)
-        .any(|arg| {
-            arg.to_str()
-                .is_some_and(|arg| program.find_subcommand(arg).is_some())
-        })
-}
-
-/// Finds a long option that is written with one dash, as the programs write theirs.
-fn single_dash(args: &[OsString]) -> Option<&str> {
-    let program = definition();
-    let command = args
-        .iter()
-        .find_map(|arg| program.find_subcommand(arg.to_str()?))
-        .unwrap_or(&program);
-    args.iter().filter_map(|arg| arg.to_str()).find(|arg| {
-        // Terraform and OpenTofu write long options with one dash.
-        let name = arg.strip_prefix('-').unwrap_or_default();
-        let name = name.split('=').next().unwrap_or_default();
-        command
-            .get_arguments()
-            .chain(program.get_arguments())
-            .any(|known| known.get_long() == Some(name))
-    })
 }

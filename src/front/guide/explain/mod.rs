@@ -41,7 +41,18 @@ impl Command for ExplainArgs {
     fn run(&self, session: &Rc<Session<'_>>) -> CommandResult {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         match names[..] {
-            [] => all_pages(),
+            [] => {
+                let rules = Area::ALL.into_iter().flat_map(Area::rules);
+                let all = ResultSubject::Pages(
+                    TOPICS.iter().map(topic_row).collect(),
+                    rules.map(rule_row).collect(),
+                );
+                let text = "`lockctl explain NAME` shows the page of a topic or rule, and any other text is searched";
+                CommandResult {
+                    remarks: vec![Sentence::note(text)],
+                    ..CommandResult::of("explain", all)
+                }
+            }
             [STANDARD] => output::explain(session),
             _ if names.contains(&STANDARD) => CommandResult::failed(
                 "explain",
@@ -65,23 +76,6 @@ impl Command for ExplainArgs {
             ResultSubject::Matches(rows) => text::matches(rows, &self.names.join(" ")),
             _ => text::blocks(result, look),
         }
-    }
-}
-
-fn all_pages() -> CommandResult {
-    let all = ResultSubject::Pages(
-        TOPICS.iter().map(topic_row).collect(),
-        Area::ALL
-            .into_iter()
-            .flat_map(Area::rules)
-            .map(rule_row)
-            .collect(),
-    );
-    let text =
-        "`lockctl explain NAME` shows the page of a topic or rule, and any other text is searched";
-    CommandResult {
-        remarks: vec![Sentence::note(text)],
-        ..CommandResult::of("explain", all)
     }
 }
 

@@ -35,27 +35,26 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
             }
         });
     let pages: Vec<Vec<TextBlock>> = of_topics.chain(of_rules).collect();
-    match (pages.is_empty(), look.markdown) {
-        (false, true) => pages.join(&TextBlock::Page("\n".to_owned(), look.columns)),
-        (false, false) => pages.join(&TextBlock::Lines(vec![String::new()])),
-        (true, _) => vec![TextBlock::Page(list(), look.columns)],
+    if !pages.is_empty() {
+        let between = if look.markdown {
+            TextBlock::Page("\n".to_owned(), look.columns)
+        } else {
+            TextBlock::Lines(vec![String::new()])
+        };
+        return pages.join(&between);
     }
-}
-
-/// Lists all topics and rules, as a page.
-fn list() -> String {
-    let mut text = "# Topics\n\n".to_owned();
+    let mut list = "# Topics\n\n".to_owned();
     for Topic { name, summary, .. } in TOPICS {
-        text += &format!("- `{name}`: {summary}\n");
+        list += &format!("- `{name}`: {summary}\n");
     }
     for area in Area::ALL {
-        text += &format!("\n# {}\n\n", area.title());
+        list += &format!("\n# {}\n\n", area.title());
         for rule in area.rules() {
             let (name, level, meaning) = (rule.name, rule.level(), rule.meaning);
-            text += &format!("- `{name}` ({level}): {meaning}\n");
+            list += &format!("- `{name}` ({level}): {meaning}\n");
         }
     }
-    text
+    vec![TextBlock::Page(list, look.columns)]
 }
 
 /// Lists the pages that have some words, each with the line that has most of them.
