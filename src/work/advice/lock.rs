@@ -236,7 +236,16 @@ fn meant_instead(
             meant.short(flavor)
         ));
     }
-    if let Some(namespace) = published_by(unknown, flavor) {
+    // Without a source the namespace is hashicorp, and another one may publish the type in the public registries.
+    let type_name = unknown.type_name();
+    let publisher = PUBLISHERS
+        .iter()
+        .find(|(published, _)| *published == type_name)
+        .map(|(_, namespace)| *namespace)
+        .or_else(|| is_known_publisher(type_name).then_some(type_name));
+    let is_default =
+        unknown.namespace() == "hashicorp" && unknown.hostname().ascii() == flavor.default_host();
+    if let Some(namespace) = publisher.filter(|_| is_default) {
         return Some(format!(
             "did you mean {0}? write source = \"{0}\" in required_providers of every module that uses it",
             format_args!("{namespace}/{}", unknown.type_name())
@@ -262,20 +271,6 @@ const PUBLISHERS: [(&str, &str); 8] = [
     ("mongodbatlas", "mongodb"),
     ("sops", "carlpett"),
 ];
-
-/// Returns the namespace that publishes a type in the public registries, where hashicorp, which is taken if there
-/// is no source, does not.
-fn published_by(unknown: &ProviderAddr, flavor: Flavor) -> Option<&str> {
-    if unknown.namespace() != "hashicorp" || unknown.hostname().ascii() != flavor.default_host() {
-        return None;
-    }
-    let type_name = unknown.type_name();
-    PUBLISHERS
-        .iter()
-        .find(|(published, _)| *published == type_name)
-        .map(|(_, namespace)| *namespace)
-        .or_else(|| is_known_publisher(type_name).then_some(type_name))
-}
 
 /// Returns the provider that a source does not have, if that is the error.
 fn unknown_provider(error: &LockError) -> Option<&ProviderAddr> {

@@ -56,9 +56,25 @@ impl AdvisoryDatabase {
     /// Takes advisories in any order; those that were withdrawn are left out.
     pub fn new(advisories: impl IntoIterator<Item = Advisory>) -> Self {
         let mut database = Self::default();
-        for advisory in advisories {
-            if !advisory.is_withdrawn {
-                database.add(Arc::new(advisory));
+        for advisory in advisories
+            .into_iter()
+            .filter(|advisory| !advisory.is_withdrawn)
+        {
+            let advisory = Arc::new(advisory);
+            let paths = || advisory.modules.iter().map(|module| &module.path);
+            // Sets, because an advisory lists a module once for each major version, and all of these share a base.
+            let bases: BTreeSet<&str> = paths().map(GoModulePath::base).collect();
+            let types: BTreeSet<&str> = paths().filter_map(GoModulePath::provider_type).collect();
+            for (names, lists) in [
+                (bases, &mut database.by_base),
+                (types, &mut database.by_type),
+            ] {
+                for name in names {
+                    lists
+                        .entry(name.into())
+                        .or_default()
+                        .push(Arc::clone(&advisory));
+                }
             }
         }
         // Sorted by identifier, so that the order of files or requests does not change the output.
@@ -67,21 +83,6 @@ impl AdvisoryDatabase {
             list.sort_by(|left, right| left.id.cmp(&right.id));
         }
         database
-    }
-
-    fn add(&mut self, advisory: Arc<Advisory>) {
-        let paths = || advisory.modules.iter().map(|module| &module.path);
-        // Sets, because an advisory lists a module once for each major version, and all of these share a base.
-        let bases: BTreeSet<&str> = paths().map(GoModulePath::base).collect();
-        let types: BTreeSet<&str> = paths().filter_map(GoModulePath::provider_type).collect();
-        for (names, lists) in [(bases, &mut self.by_base), (types, &mut self.by_type)] {
-            for name in names {
-                lists
-                    .entry(name.into())
-                    .or_default()
-                    .push(Arc::clone(&advisory));
-            }
-        }
     }
 
     /// Returns the advisories about a module, by its path in lower case without a major suffix.

@@ -50,10 +50,36 @@ impl AffectedModule {
         // In Go, a path without suffix has no version 7.1.0. Its limits are pseudo-versions, which name a commit and
         // sort before every such release (rules 4.4).
         let is_beyond = self.path.major().is_none() && version.major() >= 2;
-        if is_beyond && let Some(fix) = self.commit_limit() {
-            return self.judge_by_commit(build, fix);
+        let Some(fix) = self.commit_limit().filter(|_| is_beyond) else {
+            return self.judge_in(&self.ranges, version);
+        };
+        // The commit decides that the build was made from.
+        let Some(build) = build else {
+            return RangePlace::Unknown;
+        };
+        let built = build
+            .main
+            .as_ref()
+            .and_then(|main| GoVersion::parse(&main.version));
+        // `v7.1.0+incompatible` sorts after all pseudo-versions of majors 0 and 1, and would always count as fixed.
+        if let Some(built) = built.filter(|built| built.major() <= 1) {
+            return place_in(&self.ranges, &built);
         }
-        self.judge_in(&self.ranges, version)
+        let Some((moment, commit)) = fix.commit() else {
+            return RangePlace::Unknown;
+        };
+        if build
+            .commit()
+            .is_some_and(|built| built.starts_with(commit))
+        {
+            return RangePlace::Outside;
+        }
+        match build.time().and_then(digits) {
+            Some(time) if *time < *moment => RangePlace::Inside(Some(fix.clone())),
+            // Go also compares pseudo-versions by their timestamps.
+            Some(_) => RangePlace::Outside,
+            None => RangePlace::Unknown,
+        }
     }
 
     /// Returns true if the custom ranges decide (rules 4.3).
@@ -86,36 +112,6 @@ impl AffectedModule {
             };
         }
         place_in(ranges, version)
-    }
-
-    /// Judges a build by the commit that it was built from.
-    fn judge_by_commit(&self, build: Option<&BuildInfo>, fix: &GoVersion) -> RangePlace {
-        let Some(build) = build else {
-            return RangePlace::Unknown;
-        };
-        let built = build
-            .main
-            .as_ref()
-            .and_then(|main| GoVersion::parse(&main.version));
-        // `v7.1.0+incompatible` sorts after all pseudo-versions of majors 0 and 1, and would always count as fixed.
-        if let Some(built) = built.filter(|built| built.major() <= 1) {
-            return place_in(&self.ranges, &built);
-        }
-        let Some((moment, commit)) = fix.commit() else {
-            return RangePlace::Unknown;
-        };
-        if build
-            .commit()
-            .is_some_and(|built| built.starts_with(commit))
-        {
-            return RangePlace::Outside;
-        }
-        match build.time().and_then(digits) {
-            Some(time) if *time < *moment => RangePlace::Inside(Some(fix.clone())),
-            // Go also compares pseudo-versions by their timestamps.
-            Some(_) => RangePlace::Outside,
-            None => RangePlace::Unknown,
-        }
     }
 }
 

@@ -86,30 +86,6 @@ impl<'a, 'b> AuditJob<'a, 'b> {
         result.remarks.extend(self.ignores.remarks());
         result.remarks.extend(self.facts.remarks());
     }
-
-    /// Reads the advisories and judges each release once.
-    fn judge(&mut self) -> Result<Option<Failure>, Failure> {
-        let mut selection = ModuleSelection::default();
-        for release in &self.releases.all {
-            release
-                .audited(&release.distinct_builds())
-                .select(&mut selection);
-        }
-        let loaded = (self.load)(&selection)?;
-        self.remarks.extend(loaded.remarks);
-        for release in &mut self.releases.all {
-            let builds = release.distinct_builds();
-            let matches = audit::audit(release.audited(&builds), &loaded.database);
-            release.matches = matches
-                .into_iter()
-                .map(|found| {
-                    let row = Arc::new(result::row(&found));
-                    (found, row)
-                })
-                .collect();
-        }
-        Ok(loaded.failure)
-    }
 }
 
 impl Releases {
@@ -206,8 +182,14 @@ impl Job for AuditJob<'_, '_> {
     }
 
     fn work(&mut self, roots: Vec<(OpenAuditRoot, &mut RootResult)>, texts: &Texts) -> Vec<()> {
-        let failure = match self.judge() {
-            Ok(failure) => failure,
+        let mut selection = ModuleSelection::default();
+        for release in &self.releases.all {
+            release
+                .audited(&release.distinct_builds())
+                .select(&mut selection);
+        }
+        let loaded = match (self.load)(&selection) {
+            Ok(loaded) => loaded,
             Err(failure) => {
                 for (_, result) in roots {
                     result.fail(failure.clone());
@@ -215,11 +197,24 @@ impl Job for AuditJob<'_, '_> {
                 return Vec::new();
             }
         };
+        self.remarks.extend(loaded.remarks);
+        // Each release is judged once, however many roots lock it.
+        for release in &mut self.releases.all {
+            let builds = release.distinct_builds();
+            let matches = audit::audit(release.audited(&builds), &loaded.database);
+            release.matches = matches
+                .into_iter()
+                .map(|found| {
+                    let row = Arc::new(result::row(&found));
+                    (found, row)
+                })
+                .collect();
+        }
         for (opened, result) in roots {
             let project = self.ignores.of_root(&opened.root, texts);
             self.report(&opened, project, result);
             // If an advisory is missing, the answer is incomplete for each root.
-            if let Some(failure) = &failure {
+            if let Some(failure) = &loaded.failure {
                 result.fail(failure.clone());
             }
         }
