@@ -199,32 +199,6 @@ impl<'s> ExportParts<'s> {
         }
     }
 
-    /// Adds what a file states and lock files need.
-    fn with_needed(mut self, stated: &'s Export, recorded: &RecordedHashes) -> Self {
-        // Its lines stay as they are (`store` rules 4.4), so that all machines write the same file: one zip may
-        // be known under several names.
-        self.facts.extend(
-            stated
-                .facts
-                .iter()
-                .filter(|fact| recorded.needs(fact))
-                .map(|fact| (&fact.zh, fact)),
-        );
-        self.releases.extend(
-            stated
-                .releases
-                .iter()
-                .filter(|release| recorded.locks(release))
-                .map(|release| ((&release.provider, &release.version), release)),
-        );
-        for (zh, info) in &stated.contents {
-            if self.facts.contains_key(zh) {
-                self.contents.insert(zh.clone(), info.clone());
-            }
-        }
-        self
-    }
-
     /// Returns the text, with a signature if one is wanted; the same text has the same signature.
     fn text(&self, signer: Option<&FactSigner>) -> String {
         let facts = self.facts.values().copied();
@@ -258,10 +232,29 @@ fn to_file(
             ..ExportedFacts::default()
         });
     }
-    let parts = match recorded {
-        Some(recorded) => parts.with_needed(&target.stated, recorded),
-        None => parts,
-    };
+    let mut parts = parts;
+    if let Some(recorded) = recorded {
+        // The lines of what lock files need stay as they are (`store` rules 4.4), so that all machines write the same
+        // file: one zip may be known under several names.
+        let stated = &target.stated;
+        let needed_facts = stated
+            .facts
+            .iter()
+            .filter(|fact| recorded.needs(fact))
+            .map(|fact| (&fact.zh, fact));
+        parts.facts.extend(needed_facts);
+        let locked_releases = stated
+            .releases
+            .iter()
+            .filter(|release| recorded.locks(release))
+            .map(|release| ((&release.provider, &release.version), release));
+        parts.releases.extend(locked_releases);
+        for (zh, info) in &stated.contents {
+            if parts.facts.contains_key(zh) {
+                parts.contents.insert(zh.clone(), info.clone());
+            }
+        }
+    }
     let text = parts.text(signer);
     // An unchanged file keeps its time, so that build tools see no change.
     let is_new = target.bytes.as_deref() != Some(text.as_bytes());

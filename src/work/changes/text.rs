@@ -20,31 +20,27 @@ const MAX_EARLIER: usize = 3;
 
 /// Returns what people read of releases.
 pub(crate) fn blocks(releases: &[ReleaseChanges], look: Look) -> Vec<TextBlock> {
-    releases
-        .iter()
-        .flat_map(|release| of_release(release, look))
-        .collect()
-}
-
-fn of_release(release: &ReleaseChanges, look: Look) -> Vec<TextBlock> {
-    let ReleaseChanges {
-        provider, old, new, ..
-    } = release;
-    let mut blocks = vec![TextBlock::Heading(format!("{provider} {old} → {new}"))];
-    let columns = &[Column::Key("WHAT"), Column::Prose("CHANGE")];
-    let rows = rows(release, look)
-        .into_iter()
-        .map(|(what, change, tone)| Row {
-            tone: Some(tone),
-            ..Row::new(provider, [what.into(), change])
-        });
-    blocks.push(TextBlock::Table(Table::new(columns, rows).without_head()));
-    let notes = notes(release, look);
-    if !notes.is_empty() {
-        blocks.push(TextBlock::Lines(notes));
-    }
-    for why in &release.unread {
-        blocks.push(TextBlock::Remark(Tone::Note, format!("not known: {why}")));
+    let mut blocks = Vec::new();
+    for release in releases {
+        let ReleaseChanges {
+            provider, old, new, ..
+        } = release;
+        blocks.push(TextBlock::Heading(format!("{provider} {old} → {new}")));
+        let columns = &[Column::Key("WHAT"), Column::Prose("CHANGE")];
+        let rows = rows(release, look)
+            .into_iter()
+            .map(|(what, change, tone)| Row {
+                tone: Some(tone),
+                ..Row::new(provider, [what.into(), change])
+            });
+        blocks.push(TextBlock::Table(Table::new(columns, rows).without_head()));
+        let notes = notes(release, look);
+        if !notes.is_empty() {
+            blocks.push(TextBlock::Lines(notes));
+        }
+        for why in &release.unread {
+            blocks.push(TextBlock::Remark(Tone::Note, format!("not known: {why}")));
+        }
     }
     blocks
 }

@@ -26,7 +26,6 @@ use crate::review::{
     FileComparison, FileReview, LockSide, ProviderSide, ReleaseOrigin, Risk, verdict,
 };
 use crate::run::command::Command;
-use crate::run::facts::UserFacts;
 use crate::run::options::{Options, examples, one_of};
 use crate::run::root;
 use crate::run::session::Session;
@@ -98,10 +97,17 @@ impl Command for DiffArgs {
                         facts.builds_of(TrustedFacts::OWN, &side.addr, version, hashes)
                     });
                 }
+                let origin = |side: &ProviderSide| {
+                    let (version, hashes) = (&side.lock.version, &side.lock.hashes);
+                    let release = TrustedFacts::OWN.release(facts.get(), &side.addr, version);
+                    let signers = release.as_ref().map(|stored| &stored.release.signers);
+                    let builds = facts.builds_of(TrustedFacts::OWN, &side.addr, version, hashes);
+                    let attested = release.as_ref().map(|stored| &stored.release.attested);
+                    ReleaseOrigin::new(&side.lock, signers, Some(&builds), attested)
+                };
+                let known = |provider: &ProviderAddr| facts.signers_by(TrustedFacts::OWN, provider);
                 for file in &mut all {
-                    let known =
-                        |provider: &ProviderAddr| facts.signers_by(TrustedFacts::OWN, provider);
-                    file.comparison.add_trust(|side| origin(side, facts), known);
+                    file.comparison.add_trust(origin, known);
                 }
                 let advisories = advisories(&mut all, session);
                 let (releases, unread) = self.releases(&all, session);
@@ -159,16 +165,6 @@ impl DiffArgs {
         }
         (Some(releases), unread)
     }
-}
-
-/// Returns what facts of this machine know of the release of an entry.
-fn origin(side: &ProviderSide, facts: &UserFacts<'_>) -> ReleaseOrigin {
-    let (version, hashes) = (&side.lock.version, &side.lock.hashes);
-    let release = TrustedFacts::OWN.release(facts.get(), &side.addr, version);
-    let signers = release.as_ref().map(|stored| &stored.release.signers);
-    let builds = facts.builds_of(TrustedFacts::OWN, &side.addr, version, hashes);
-    let attested = release.as_ref().map(|stored| &stored.release.attested);
-    ReleaseOrigin::new(&side.lock, signers, Some(&builds), attested)
 }
 
 /// Returns how the providers of results are named.

@@ -19,7 +19,6 @@ use crate::inspect::log;
 use crate::inspect::show;
 use crate::inspect::tree;
 use crate::inspect::why;
-use crate::lockfile::LockFile;
 use crate::outdated::OutdatedArgs;
 use crate::report::graph::Graph;
 use crate::report::html::{self, ReportPage, ReportedRelease, ReportedRoot};
@@ -171,7 +170,15 @@ impl ReportArgs {
         let mut checked = verifying::observed(session, &args, &mut |root, loaded, texts| {
             collected.add(self, session, root, loaded, texts);
         });
-        collected.add_advisories(session);
+        // The advisories that `audit` has kept.
+        let releases = collected
+            .releases
+            .keys()
+            .map(|(provider, version)| (provider, version));
+        let known = known_advisories(session, releases);
+        for ((provider, version), release) in &mut collected.releases {
+            release.advisories = known.of(provider, version);
+        }
         checked.command = "report";
         let is_unseen = |root: &RootResult| root.check().is_none();
         if checked.roots().iter().all(is_unseen) {
@@ -187,8 +194,14 @@ impl ReportArgs {
         };
         if self.is_printed() {
             checked.document = Some(page);
-        } else if let Err(failure) = self.write(session, page.as_bytes()) {
-            return CommandResult::failed("report", [failure]);
+        } else {
+            let path = session.options.below(&self.out);
+            if let Err(error) = put(&path, page.as_bytes(), session.world.disk) {
+                let failure = Failure::new(format!("{} cannot be written", path.display()))
+                    .because(error.to_string())
+                    .help("name a file in a directory that can be written with --out");
+                return CommandResult::failed("report", [failure]);
+            }
         }
         let has_failed = checked
             .roots()
@@ -234,22 +247,6 @@ impl ReportArgs {
 
     fn is_printed(&self) -> bool {
         self.out == Path::new("-")
-    }
-
-    /// Writes the page, in place of an older one.
-    fn write(&self, session: &Session<'_>, page: &[u8]) -> Result<(), Failure> {
-        let path = session.options.below(&self.out);
-        put(&path, page, session.world.disk).map_err(|error| {
-            Failure::new(format!("{} cannot be written", path.display()))
-                .because(error.to_string())
-                .help("name a file in a directory that can be written with --out")
-        })
-    }
-
-    /// Returns whether the modules of a root are drawn.
-    fn draws_root(&self, options: &Options, dir: &Path) -> bool {
-        let is_only = self.graphs.is_empty() && !self.roots.recursive && self.roots.roots.len() < 2;
-        is_only || self.graphs.iter().any(|typed| is_dir(typed, options, dir))
     }
 
     /// Makes the graphs of the roots that are drawn, and of the providers that are named.
@@ -328,10 +325,33 @@ impl CollectedRoots {
             self.is_broken |= has_errors(&lock.diagnostics);
             let facts = session.facts.about(root, &lock.document.lock);
             reported.locked = show::providers(root, lock, &KnownHashes::new(), &facts);
-            self.add_releases(session, root, &lock.document.lock);
+            let builds = session.facts.builds(root, &lock.document.lock);
+            let proven = session
+                .facts
+                .releases(root, &lock.document.lock, session.world)
+                .releases;
+            for (provider, entry) in &lock.document.lock.providers {
+                let key = (provider.clone(), entry.version.clone());
+                let known = self.releases.entry(key).or_default();
+                if let Some(fact) = proven.get(provider) {
+                    known.keys = fact
+                        .signers
+                        .iter()
+                        .map(|signer| signer.key_id().to_owned())
+                        .collect();
+                    known.date = fact.dates.latest().map(|date| date.time);
+                }
+                if let Some(builds) = builds.get(provider) {
+                    let versions = builds.platforms_by(|info| Some(info.go_version.clone()));
+                    known.builds = versions.into_keys().collect();
+                }
+            }
         }
         if let Some(loaded) = loaded {
-            if args.draws_root(session.options, &root.dir) {
+            let is_only =
+                args.graphs.is_empty() && !args.roots.recursive && args.roots.roots.len() < 2;
+            let is_named = |typed| is_dir(typed, session.options, &root.dir);
+            if is_only || args.graphs.iter().any(|typed| is_named(typed)) {
                 let unseen = UnseenParts::new(loaded, &args.configuration, session.options);
                 let branches = Branches::of(loaded, texts, unseen.state_wanted);
                 self.drawn
@@ -345,18 +365,6 @@ impl CollectedRoots {
                 .collect();
         }
         self.roots.push(reported);
-    }
-
-    /// Adds the advisories that `audit` has kept.
-    fn add_advisories(&mut self, session: &Session<'_>) {
-        let releases = self
-            .releases
-            .keys()
-            .map(|(provider, version)| (provider, version));
-        let known = known_advisories(session, releases);
-        for ((provider, version), release) in &mut self.releases {
-            release.advisories = known.of(provider, version);
-        }
     }
 
     /// Adds the keys of releases that were locked before.
@@ -379,28 +387,6 @@ impl CollectedRoots {
                     keys,
                     ..ReportedRelease::default()
                 });
-            }
-        }
-    }
-
-    /// Adds what facts show about the releases of a lock file.
-    fn add_releases(&mut self, session: &Session<'_>, root: &Root, lock: &LockFile) {
-        let builds = session.facts.builds(root, lock);
-        let facts = session.facts.releases(root, lock, session.world).releases;
-        for (provider, entry) in &lock.providers {
-            let key = (provider.clone(), entry.version.clone());
-            let known = self.releases.entry(key).or_default();
-            if let Some(fact) = facts.get(provider) {
-                known.keys = fact
-                    .signers
-                    .iter()
-                    .map(|signer| signer.key_id().to_owned())
-                    .collect();
-                known.date = fact.dates.latest().map(|date| date.time);
-            }
-            if let Some(builds) = builds.get(provider) {
-                let versions = builds.platforms_by(|info| Some(info.go_version.clone()));
-                known.builds = versions.into_keys().collect();
             }
         }
     }

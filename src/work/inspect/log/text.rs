@@ -51,7 +51,30 @@ pub(super) fn of_all(roots: &[RootResult], look: Look, commits: Option<usize>) -
     if commits.is_some() {
         table = table.whole();
     }
-    vec![TextBlock::Table(table), verdict(&lines)]
+    let changes: Vec<&PastChange> = lines.iter().map(|line| line.change).collect();
+    let tone = match changes.iter().map(|change| change.risk).max() {
+        Some(Risk::Danger) => Tone::Bad,
+        Some(Risk::Warning) => Tone::Warning,
+        _ => Tone::Good,
+    };
+    let verdict = if changes.is_empty() {
+        "no commit has a matching change".to_owned()
+    } else {
+        let providers: BTreeSet<&ProviderAddr> =
+            changes.iter().map(|change| &change.provider).collect();
+        let commits: BTreeSet<_> = changes.iter().map(|change| &change.commit).collect();
+        let alarming = match lines.iter().filter(|line| is_alarming(line)).count() {
+            0 => "nothing alarming".to_owned(),
+            n => format!("{n} alarming"),
+        };
+        format!(
+            "{} of {} in {}, {alarming}",
+            counted(changes.len(), "change"),
+            counted(providers.len(), "provider"),
+            counted(commits.len(), "commit")
+        )
+    };
+    vec![TextBlock::Table(table), TextBlock::Verdict(tone, verdict)]
 }
 
 fn lines(root: &RootResult) -> impl Iterator<Item = HistoryLine<'_>> {
@@ -75,34 +98,6 @@ fn name(line: &HistoryLine<'_>) -> String {
         Some(flavor) => provider.short(flavor),
         None => provider.to_string(),
     }
-}
-
-/// Counts the changes, and says whether any is alarming.
-fn verdict(all: &[HistoryLine<'_>]) -> TextBlock {
-    let alarms = all.iter().filter(|line| is_alarming(line)).count();
-    let changes: Vec<&PastChange> = all.iter().map(|line| line.change).collect();
-    let tone = match changes.iter().map(|change| change.risk).max() {
-        Some(Risk::Danger) => Tone::Bad,
-        Some(Risk::Warning) => Tone::Warning,
-        _ => Tone::Good,
-    };
-    if changes.is_empty() {
-        return TextBlock::Verdict(tone, "no commit has a matching change".to_owned());
-    }
-    let providers: BTreeSet<&ProviderAddr> =
-        changes.iter().map(|change| &change.provider).collect();
-    let commits: BTreeSet<_> = changes.iter().map(|change| &change.commit).collect();
-    let alarming = match alarms {
-        0 => "nothing alarming".to_owned(),
-        n => format!("{n} alarming"),
-    };
-    let text = format!(
-        "{} of {} in {}, {alarming}",
-        counted(changes.len(), "change"),
-        counted(providers.len(), "provider"),
-        counted(commits.len(), "commit")
-    );
-    TextBlock::Verdict(tone, text)
 }
 
 fn is_alarming(line: &HistoryLine<'_>) -> bool {

@@ -14,7 +14,6 @@ use crate::advice;
 use crate::advice::required::Required;
 use crate::coverage::{Attribution, Attributions};
 use crate::hash::Scheme;
-use crate::locker::ReleaseList;
 use crate::packages::{PackageMemo, PackagePlace};
 use crate::platform::Platform;
 use crate::report::json::{BesidePackages, Provider, ShownHash, ShownProvider, StatedDate};
@@ -144,37 +143,30 @@ fn add_dates(
         provider.latest_date = dates.latest().map(|date| date.seen_at(now));
         provider.dates_in_words = dates.iter().map(|date| date.seen_at(now)).collect();
         let answer = answers.get(&provider.provider);
-        if let Some(list) = answer.and_then(|answer| answer.list.as_ref()) {
-            label(&mut provider.hashes, list);
+        let Some(list) = answer.and_then(|answer| answer.list.as_ref()) else {
+            continue;
+        };
+        // Each `zh:` belongs to what the signed list says.
+        let is_zh = |shown: &&mut ShownHash| shown.hash.scheme() == Scheme::Zh;
+        for shown in provider.hashes.iter_mut().filter(is_zh) {
+            let platforms: Vec<String> = list
+                .zips
+                .iter()
+                .filter(|(_, zh)| *zh == shown.hash)
+                .map(|(platform, _)| platform.to_string())
+                .filter(|platform| !shown.platforms.contains(platform))
+                .collect();
+            shown.platforms.extend(platforms);
+            if shown.platforms.is_empty() {
+                shown.beside = Some(if list.hashes.contains(&shown.hash) {
+                    BesidePackages::Manifest
+                } else {
+                    BesidePackages::NotListed
+                });
+            }
         }
     }
     errors.into_iter().map(CheckError::Release).collect()
-}
-
-/// Adds to each `zh:` what it belongs to by the signed list.
-fn label(hashes: &mut [ShownHash], list: &ReleaseList) {
-    for shown in hashes {
-        if shown.hash.scheme() != Scheme::Zh {
-            continue;
-        }
-        for platform in list
-            .zips
-            .iter()
-            .filter(|(_, zh)| *zh == shown.hash)
-            .map(|(platform, _)| platform.to_string())
-        {
-            if !shown.platforms.contains(&platform) {
-                shown.platforms.push(platform);
-            }
-        }
-        if shown.platforms.is_empty() {
-            shown.beside = Some(if list.hashes.contains(&shown.hash) {
-                BesidePackages::Manifest
-            } else {
-                BesidePackages::NotListed
-            });
-        }
-    }
 }
 
 /// Lists what is locked, each hash with the platforms that are known to have it.

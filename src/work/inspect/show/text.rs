@@ -81,12 +81,23 @@ fn hashes(provider: &ShownProvider, are_dated: bool) -> Vec<Cell> {
             .filter(|recorded| recorded.hash.scheme() == scheme);
         Cell::from(of_scheme.count().to_string())
     };
+    let unknown: Vec<&str> = provider
+        .hashes
+        .iter()
+        .filter(|recorded| recorded.hash.scheme() == Scheme::Other)
+        .map(|recorded| recorded.hash.scheme_name())
+        .collect();
+    let mut unknown_hashes = unknown.len().to_string();
+    let schemes = Vec::from_iter(BTreeSet::from_iter(unknown));
+    if !schemes.is_empty() {
+        unknown_hashes += &format!(" ({})", schemes.join(", "));
+    }
     let platforms = provider.platforms.as_deref().unwrap_or_default();
     let mut cells = vec![
         Cell::or_dash(provider.constraints.to_string()),
         count(Scheme::H1),
         count(Scheme::Zh),
-        unknown_schemes(provider),
+        Cell::from(unknown_hashes),
         Cell::or_dash(platform::join(platforms, " ")),
     ];
     if are_dated {
@@ -95,22 +106,6 @@ fn hashes(provider: &ShownProvider, are_dated: bool) -> Vec<Cell> {
         ));
     }
     cells
-}
-
-/// Counts the hashes of unknown schemes, and names the schemes.
-fn unknown_schemes(provider: &ShownProvider) -> Cell {
-    let unknown: Vec<&str> = provider
-        .hashes
-        .iter()
-        .filter(|recorded| recorded.hash.scheme() == Scheme::Other)
-        .map(|recorded| recorded.hash.scheme_name())
-        .collect();
-    let count = unknown.len();
-    let names = Vec::from_iter(BTreeSet::from_iter(unknown));
-    if names.is_empty() {
-        return Cell::from(count.to_string());
-    }
-    Cell::from(format!("{count} ({})", names.join(", ")))
 }
 
 /// Lists the dates of a release, and every hash with its platforms as far as they are known.

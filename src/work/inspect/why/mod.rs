@@ -156,7 +156,32 @@ pub(crate) fn explain(
     places.sort_by_key(|place| (place.origin == RequirementOrigin::State, &place.module));
     let overridden = OverriddenPlaces::of(&places, loaded, texts, root.flavor);
     let clash = requirements.clash(provider);
-    let row = |place: &&Requirement| requiring(place, &overridden, texts);
+    let row = |place: &&Requirement| {
+        let at = FilePosition::new(place.file, place.span, texts);
+        // Of a state no byte is shown: it may hold secrets.
+        let is_shown = place.origin != RequirementOrigin::State;
+        let replaced = overridden.by(place).iter().map(|replaced| {
+            let SourcePlace { file, span } = replaced.place;
+            Overridden {
+                place: FilePosition::new(file, span, texts),
+                constraints: replaced.constraints.clone(),
+            }
+        });
+        RequiringPlace {
+            file: at.file,
+            line: is_shown.then_some(at.line),
+            column: is_shown.then_some(at.column),
+            constraints: place.constraints.to_string(),
+            module: if is_shown {
+                place.module.to_string()
+            } else {
+                "state".to_owned()
+            },
+            by: place.origin,
+            overrides: replaced.collect(),
+            is_in_test: matches!(place.module.steps().first(), Some(PathStep::Test(_))),
+        }
+    };
     ExplainedProvider {
         provider: provider.clone(),
         constraints: requirements.constraints(provider),
@@ -191,31 +216,4 @@ fn computed_modules(places: &[&Requirement], loaded: &Loaded) -> Vec<ComputedMod
             })
         })
         .collect()
-}
-
-fn requiring(place: &Requirement, overridden: &OverriddenPlaces, texts: &Texts) -> RequiringPlace {
-    let at = FilePosition::new(place.file, place.span, texts);
-    // Of a state no byte is shown: it may hold secrets.
-    let is_shown = place.origin != RequirementOrigin::State;
-    let replaced = overridden.by(place).iter().map(|replaced| {
-        let SourcePlace { file, span } = replaced.place;
-        Overridden {
-            place: FilePosition::new(file, span, texts),
-            constraints: replaced.constraints.clone(),
-        }
-    });
-    RequiringPlace {
-        file: at.file,
-        line: is_shown.then_some(at.line),
-        column: is_shown.then_some(at.column),
-        constraints: place.constraints.to_string(),
-        module: if is_shown {
-            place.module.to_string()
-        } else {
-            "state".to_owned()
-        },
-        by: place.origin,
-        overrides: replaced.collect(),
-        is_in_test: matches!(place.module.steps().first(), Some(PathStep::Test(_))),
-    }
 }
