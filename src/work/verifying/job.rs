@@ -188,7 +188,35 @@ impl Job for VerifyJob<'_, '_> {
     /// Compares all roots with each other, and reports each.
     fn work(&mut self, roots: Vec<(VerifiedRoot, &mut RootResult)>, _: &Texts) -> Vec<()> {
         let (mut roots, results): (Vec<VerifiedRoot>, Vec<_>) = roots.into_iter().unzip();
-        self.compare(&mut roots);
+        let names: Vec<String> = roots
+            .iter()
+            .map(|verified| verified.root.project_name())
+            .collect();
+        let shared = self.shared.as_deref().and_then(SharedPolicy::settings);
+        let mut compared: Vec<ComparedRoot<'_>> = roots
+            .iter_mut()
+            .zip(&names)
+            .map(|(verified, name)| ComparedRoot {
+                root: RootInputs {
+                    shared,
+                    ..inputs(&verified.root, None, name, &verified.advice)
+                },
+                verdict: &mut verified.verdict,
+                shown: &verified.root.dir,
+                dir: self.absolute(&verified.root.dir),
+                called: &verified.called,
+            })
+            .collect();
+        if self.groups.wants(CheckGroup::Policy) {
+            verify::compare_versions(&mut compared);
+            // Only a whole repository uses all entries of its policies.
+            if self.args.roots.recursive && self.args.changed.is_off() {
+                verify::find_unused_entries(&mut compared);
+            }
+        }
+        if self.groups.wants(CheckGroup::Configuration) {
+            verify::find_locks_in_modules(&mut compared);
+        }
         if self.args.fix.is_some() {
             let note = stated::state(&mut roots, self.shared.as_deref(), &self.session);
             self.notes.extend(note);
@@ -391,38 +419,6 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
     fn absolute(&self, dir: &Path) -> PathBuf {
         let current = self.session.world.env.current_dir().unwrap_or_default();
         clean(&current.join(dir))
-    }
-
-    /// Compares all roots with each other; of a whole repository also the entries of its policies.
-    fn compare(&self, verified: &mut [VerifiedRoot]) {
-        let names: Vec<String> = verified
-            .iter()
-            .map(|verified| verified.root.project_name())
-            .collect();
-        let shared = self.shared.as_deref().and_then(SharedPolicy::settings);
-        let mut compared: Vec<ComparedRoot<'_>> = verified
-            .iter_mut()
-            .zip(&names)
-            .map(|(verified, name)| ComparedRoot {
-                root: RootInputs {
-                    shared,
-                    ..inputs(&verified.root, None, name, &verified.advice)
-                },
-                verdict: &mut verified.verdict,
-                shown: &verified.root.dir,
-                dir: self.absolute(&verified.root.dir),
-                called: &verified.called,
-            })
-            .collect();
-        if self.groups.wants(CheckGroup::Policy) {
-            verify::compare_versions(&mut compared);
-            if self.args.roots.recursive && self.args.changed.is_off() {
-                verify::find_unused_entries(&mut compared);
-            }
-        }
-        if self.groups.wants(CheckGroup::Configuration) {
-            verify::find_locks_in_modules(&mut compared);
-        }
     }
 
     /// Finds the line that makes git ignore the lock file, if that is to be checked.

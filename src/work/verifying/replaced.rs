@@ -10,7 +10,7 @@ use crate::git::{self, FileCommit, GitError, Repository};
 use crate::hash::Hashes;
 use crate::lockfile::{self, FILE_NAME, LockFile};
 use crate::project::{self, ProjectPlace};
-use crate::review::{CauseKind, ProviderChange, diff, explain};
+use crate::review::{CauseKind, diff, explain};
 use crate::run::World;
 use crate::run::root::Root;
 use crate::run::versions::{VersionContents, blobs};
@@ -48,13 +48,34 @@ impl<'a> ReplacedLocks<'a> {
         let mut carried: BTreeMap<ProviderAddr, CarriedHashes> = BTreeMap::new();
         for bytes in texts.get(&path).into_iter().flatten() {
             let (before, _) = lockfile::parse(FileId::ALONE, bytes, root.flavor);
-            let changes = diff(&before.lock, lock).providers;
-            for found in changes.iter().filter_map(carried_by) {
-                let most = carried
-                    .get(&found.provider)
-                    .map_or(0, |other| other.hashes.len());
-                if found.hashes.len() > most {
-                    carried.insert(found.provider.clone(), found);
+            for change in &diff(&before.lock, lock).providers {
+                let (Some(old), Some(new)) = (change.before(), change.now()) else {
+                    continue;
+                };
+                let is_carried = explain(change)
+                    .causes
+                    .iter()
+                    .any(|cause| cause.kind == CauseKind::HashesCarriedOver);
+                // Another build of the same version may have the same packages.
+                let is_other_build = change.upgrade() == Some(Upgrade::Metadata);
+                if !is_carried || is_other_build || old.addr != new.addr {
+                    continue;
+                }
+                let hashes: Hashes = old
+                    .lock
+                    .hashes
+                    .iter()
+                    .filter(|hash| new.lock.hashes.contains(hash))
+                    .cloned()
+                    .collect();
+                let most = carried.get(&new.addr).map_or(0, |other| other.hashes.len());
+                if hashes.len() > most {
+                    let found = CarriedHashes {
+                        provider: new.addr.clone(),
+                        version: old.lock.version.clone(),
+                        hashes,
+                    };
+                    carried.insert(new.addr.clone(), found);
                 }
             }
         }
@@ -98,27 +119,4 @@ impl<'a> ReplacedLocks<'a> {
         }
         Ok(replaced)
     }
-}
-
-/// Returns the hashes that an entry has kept, although its version moved.
-fn carried_by(change: &ProviderChange) -> Option<CarriedHashes> {
-    let (old, new) = (change.before()?, change.now()?);
-    let is_carried = explain(change)
-        .causes
-        .iter()
-        .any(|cause| cause.kind == CauseKind::HashesCarriedOver)
-        // Another build of the same version may have the same packages.
-        && change.upgrade() != Some(Upgrade::Metadata);
-    let hashes: Hashes = old
-        .lock
-        .hashes
-        .iter()
-        .filter(|hash| new.lock.hashes.contains(hash))
-        .cloned()
-        .collect();
-    (is_carried && old.addr == new.addr).then(|| CarriedHashes {
-        provider: new.addr.clone(),
-        version: old.lock.version.clone(),
-        hashes,
-    })
 }

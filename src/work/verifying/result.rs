@@ -174,7 +174,20 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict, not_seen: NotSeen) 
     // What is lacking has findings, or a note of the run.
     let is_covered = count(verdict, rules::PLATFORMS_INCOMPLETE) == 0;
     if let (Some(wanted), true) = (&verdict.platforms, providers > 0 && is_covered) {
-        parts.push(covered(lock, wanted));
+        let providers = || lock.document.lock.providers.keys();
+        let counts: Vec<usize> = providers()
+            .map(|provider| wanted.known(provider).len())
+            .collect();
+        let is_common =
+            providers().all(|provider| wanted.origin_of(provider) == PlatformsOrigin::Default);
+        let common = if is_common { "common " } else { "" };
+        let platforms = if counts.iter().all(|count| *count == 1) {
+            "platform"
+        } else {
+            "platforms"
+        };
+        let range = range(&counts);
+        parts.push(format!("h1: hashes for {range} {common}{platforms}"));
     }
     if let Some(packages) = &verdict.packages {
         parts.push(checked_packages(packages));
@@ -183,23 +196,6 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict, not_seen: NotSeen) 
         parts.push(format!("{} compared", counted(lists, "signed list")));
     }
     parts.join(", ")
-}
-
-/// Says for how many platforms entries have an `h1:`, where they have it for all that are wanted.
-fn covered(lock: &LockText, wanted: &WantedPlatforms) -> String {
-    let providers = || lock.document.lock.providers.keys();
-    let counts: Vec<usize> = providers()
-        .map(|provider| wanted.known(provider).len())
-        .collect();
-    let is_common =
-        providers().all(|provider| wanted.origin_of(provider) == PlatformsOrigin::Default);
-    let common = if is_common { "common " } else { "" };
-    let platforms = if counts.iter().all(|count| *count == 1) {
-        "platform"
-    } else {
-        "platforms"
-    };
-    format!("h1: hashes for {} {common}{platforms}", range(&counts))
 }
 
 /// Returns the smallest and the largest of some numbers, as in `2 to 5`.

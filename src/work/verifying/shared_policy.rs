@@ -33,7 +33,34 @@ impl SharedPolicy {
             Failure::new(format!("the policy {typed} cannot be used")).because(cause)
         };
         let bytes = if typed.contains("://") {
-            fetched(session, typed)?
+            // A document is fetched, and its digest compared.
+            let help = "write --policy https://HOST/PATH@sha256:DIGEST; `sha256sum FILE` prints the digest";
+            let is_digest =
+                |text: &&str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+            let parts = typed.rsplit_once('@').and_then(|(url, digest)| {
+                let digest = digest.strip_prefix(ALGORITHM).filter(is_digest)?;
+                Some((url, digest.to_ascii_lowercase()))
+            });
+            let Some((url, digest)) = parts else {
+                let cause = "a URL needs the digest of its document".to_owned();
+                return Err(unusable(cause).help(help));
+            };
+            let url: Url = url
+                .parse()
+                .map_err(|_| unusable("this is no URL".to_owned()).help(help))?;
+            let net = session.net(Flavor::newest(Program::Terraform));
+            let answer = document(&net, &url, MAX_FILE_BYTES, None);
+            let answer = answer.map_err(|error| Failure::from_error(&error))?;
+            let DocumentAnswer::Document { body, .. } = answer else {
+                let cause = "the server says that nothing has changed".to_owned();
+                return Err(unusable(cause));
+            };
+            let found = hex_of_digest(&sha256(&body));
+            if found != digest {
+                let help = "read the change, and write the new digest only if it is meant";
+                return Err(unusable(format!("its SHA-256 is {found}")).help(help));
+            }
+            body
         } else {
             let path = session.options.below(Path::new(typed));
             let read = session.world.disk.read(&path, MAX_FILE_BYTES);
@@ -74,37 +101,4 @@ impl SharedPolicy {
             project
         })
     }
-}
-
-/// Fetches a document, and compares its digest.
-fn fetched(session: &Session<'_>, typed: &str) -> Result<Vec<u8>, Failure> {
-    let help = "write --policy https://HOST/PATH@sha256:DIGEST; `sha256sum FILE` prints the digest";
-    let unusable =
-        |cause: String| Failure::new(format!("the policy {typed} cannot be used")).because(cause);
-    let is_digest = |text: &&str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
-    let parts = typed.rsplit_once('@').and_then(|(url, digest)| {
-        let digest = digest.strip_prefix(ALGORITHM).filter(is_digest)?;
-        Some((url, digest.to_ascii_lowercase()))
-    });
-    let Some((url, digest)) = parts else {
-        return Err(unusable("a URL needs the digest of its document".to_owned()).help(help));
-    };
-    let url: Url = url
-        .parse()
-        .map_err(|_| unusable("this is no URL".to_owned()).help(help))?;
-    let net = session.net(Flavor::newest(Program::Terraform));
-    let answer = document(&net, &url, MAX_FILE_BYTES, None);
-    let answer = answer.map_err(|error| Failure::from_error(&error))?;
-    let DocumentAnswer::Document { body, .. } = answer else {
-        return Err(unusable(
-            "the server says that nothing has changed".to_owned(),
-        ));
-    };
-    let found = hex_of_digest(&sha256(&body));
-    if found != digest {
-        let cause = format!("its SHA-256 is {found}");
-        let help = "read the change, and write the new digest only if it is meant";
-        return Err(unusable(cause).help(help));
-    }
-    Ok(body)
 }

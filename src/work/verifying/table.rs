@@ -61,7 +61,18 @@ pub(crate) fn blocks(roots: &[RootResult], verbose: bool) -> Vec<TextBlock> {
     }
     if verbose {
         let (_, flavor, _) = &matrices[0];
-        below.extend(routes.map(|route| explained(route, *flavor)));
+        below.extend(routes.map(|route| {
+            let more = match route {
+                Route::Registry => " that signs its checksums, where nothing is installed",
+                Route::UnpackedMirror => ": a directory of unpacked packages",
+                Route::PluginCache => " that holds the package, from a registry",
+                Route::Readonly => ", from a registry",
+                Route::Here => ": what is installed, configured and cached",
+                _ => "",
+            };
+            let command = format!("`{} {}`", flavor.command(), route.command());
+            format!("  {}: {command} {}{more}", column(route), route.way())
+        }));
     }
     below.push(PREMISE.to_owned());
     if here.is_empty() {
@@ -109,20 +120,6 @@ fn predicted(
         }
     }
     (table, notes)
-}
-
-/// Explains a route, beyond the words of a sentence.
-fn explained(route: Route, flavor: Flavor) -> String {
-    let command = format!("`{} {}`", flavor.command(), route.command());
-    let more = match route {
-        Route::Registry => " that signs its checksums, where nothing is installed",
-        Route::UnpackedMirror => ": a directory of unpacked packages",
-        Route::PluginCache => " that holds the package, from a registry",
-        Route::Readonly => ", from a registry",
-        Route::Here => ": what is installed, configured and cached",
-        _ => "",
-    };
-    format!("  {}: {command} {}{more}", column(route), route.way())
 }
 
 /// Returns the head of a column.
