@@ -104,7 +104,22 @@ impl ProviderRemarks<'_> {
         }
         self.signers(result);
         provenance::remarks(result, self.outcome, &self.name);
-        self.announced(result);
+        if !self.outcome.missing.is_empty() {
+            let text = format!(
+                "{} is listed for {}, but there is no package",
+                self.name,
+                platform::join(&self.outcome.missing, ", ")
+            );
+            self.rule(result, rules::PACKAGE_MISSING, text);
+        }
+        for (platform, filename) in &self.outcome.misnamed {
+            let text = format!(
+                "the package of {} for {platform} is signed under the name {filename:?}: only \
+                 the registry states that it is this version and platform",
+                self.name
+            );
+            self.rule(result, rules::PACKAGE_MISNAMED, text);
+        }
         self.fewer_platforms(result);
         self.downgrade(result);
         let age = self.outcome.age.as_ref();
@@ -192,26 +207,6 @@ impl ProviderRemarks<'_> {
                 );
                 self.rule(result, rules::SIGNATURE_ODD, text);
             }
-        }
-    }
-
-    /// Reports where a release differs from what its registry lists.
-    fn announced(&self, result: &mut RootResult) {
-        if !self.outcome.missing.is_empty() {
-            let text = format!(
-                "{} is listed for {}, but there is no package",
-                self.name,
-                platform::join(&self.outcome.missing, ", ")
-            );
-            self.rule(result, rules::PACKAGE_MISSING, text);
-        }
-        for (platform, filename) in &self.outcome.misnamed {
-            let text = format!(
-                "the package of {} for {platform} is signed under the name {filename:?}: only \
-                 the registry states that it is this version and platform",
-                self.name
-            );
-            self.rule(result, rules::PACKAGE_MISNAMED, text);
         }
     }
 

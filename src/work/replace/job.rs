@@ -143,8 +143,20 @@ impl Job for ReplaceJob<'_, '_> {
             for failure in self.sources_of(opened, texts) {
                 result.fail(failure);
             }
-            self.states_of(opened);
             let root = &opened.root;
+            let requirements = &opened.loaded.requirements;
+            let is_in_state = requirements
+                .places(&opened.old)
+                .iter()
+                .any(|place| place.origin == RequirementOrigin::State);
+            if is_in_state || requirements.state == StateSeen::No {
+                self.replaced.state_commands.push(state_command(
+                    root.flavor,
+                    &root.dir,
+                    &opened.old,
+                    &opened.new,
+                ));
+            }
             if let Some(lock) = &root.lock {
                 let text = lockfile::write(&opened.lock, root.flavor);
                 self.replaced
@@ -197,24 +209,6 @@ impl ReplaceJob<'_, '_> {
                     entry.version
                 ));
             }
-        }
-    }
-
-    /// Adds the command for the state of a root, if it has the old provider or cannot be seen.
-    fn states_of(&mut self, opened: &AffectedRoot) {
-        let in_state = opened
-            .loaded
-            .requirements
-            .places(&opened.old)
-            .iter()
-            .any(|place| place.origin == RequirementOrigin::State);
-        if in_state || opened.loaded.requirements.state == StateSeen::No {
-            self.replaced.state_commands.push(state_command(
-                opened.root.flavor,
-                &opened.root.dir,
-                &opened.old,
-                &opened.new,
-            ));
         }
     }
 

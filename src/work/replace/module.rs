@@ -19,11 +19,20 @@ impl ReplaceJob<'_, '_> {
     pub(super) fn sources_of(&mut self, opened: &AffectedRoot, texts: &Texts) -> Vec<Failure> {
         let mut failures = Vec::new();
         let flavor = opened.root.flavor;
+        let is_source = |key: &ObjectKey| match key {
+            ObjectKey::Name(word) => word.text == "source",
+            ObjectKey::Expr(key) => matches!(&key.kind, ExprKind::String(text) if text == "source"),
+        };
         for node in &opened.loaded.modules {
             let merged = node.merged(texts, flavor);
             let required = &merged.settings.required_providers;
             for (name, attribute) in required {
-                let source = source_item(attribute);
+                // Of several the last one counts, as for the programs.
+                let source = match &attribute.written.value.kind {
+                    ExprKind::Object(items) => items.iter().rfind(|item| is_source(&item.key)),
+                    _ => None,
+                };
+                let source = source.map(|item| &item.value);
                 let addr = match source {
                     Some(Expr {
                         kind: ExprKind::String(text),
@@ -221,21 +230,6 @@ fn with_source(entry: &str, source: &str) -> String {
         "{before}{{{opening}\n{indent}{:width$}= {source:?}{opening}\n{lines}",
         "source"
     )
-}
-
-/// Returns the value of `source` in an entry of `required_providers`; of several the last, as the programs do.
-fn source_item(attribute: &MergedAttribute) -> Option<&Expr> {
-    let ExprKind::Object(items) = &attribute.written.value.kind else {
-        return None;
-    };
-    let is_source = |key: &ObjectKey| match key {
-        ObjectKey::Name(word) => word.text == "source",
-        ObjectKey::Expr(key) => matches!(&key.kind, ExprKind::String(text) if text == "source"),
-    };
-    items
-        .iter()
-        .rfind(|item| is_source(&item.key))
-        .map(|item| &item.value)
 }
 
 /// Returns the text that adds an entry to the first block `required_providers` of a file, and its place.

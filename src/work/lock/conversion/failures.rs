@@ -4,7 +4,7 @@ use super::other_flavor;
 use super::report::place;
 use crate::config::Loaded;
 use crate::diag::Texts;
-use crate::locker::{Conversion, LockError, MovedEntry};
+use crate::locker::{Conversion, LockError};
 use crate::report::Failure;
 use crate::resolve::SelectError;
 use crate::run::root::Root;
@@ -55,39 +55,36 @@ pub(crate) fn missing(
             .moved
             .iter()
             .find(|entry| absent == Some(&entry.to));
-        match moved {
-            Some(moved) => missing.push(not_offered(moved, &error, root)),
-            None => other_errors.push(error),
-        }
+        let Some(moved) = moved else {
+            other_errors.push(error);
+            continue;
+        };
+        let short = moved.to.short(root.flavor);
+        let (host, version) = (moved.to.hostname(), &moved.version);
+        let is_locked = format!("{} {version} is locked", moved.from);
+        // The version of an entry stays (`locker` rules 5.2), so another one is never taken in its place.
+        missing.push(if let LockError::Select(error) = &error
+            && let SelectError::LockedGone { newest, .. } = &**error
+        {
+            Failure {
+                title: format!("{host} does not offer {short} {version}"),
+                causes: vec![is_locked],
+                help: newest.as_ref().map(|newest| {
+                    format!(
+                        "lock a version that both registries have: this one has {newest}, and `lockctl update \
+                         {short}@{newest}` moves to it if the other has it, too; then convert again"
+                    )
+                }),
+            }
+        } else {
+            Failure::new(format!("{host} does not offer the provider {short}"))
+                .because(is_locked)
+                .because(error.to_string())
+                .help(format!(
+                    "write the source address in full, as {:?}, to keep it where it is",
+                    moved.from.to_string()
+                ))
+        });
     }
     (missing, other_errors)
-}
-
-/// Explains that a registry does not have an entry of the other one.
-fn not_offered(moved: &MovedEntry, error: &LockError, root: &Root) -> Failure {
-    let short = moved.to.short(root.flavor);
-    let (host, version) = (moved.to.hostname(), &moved.version);
-    let is_locked = format!("{} {version} is locked", moved.from);
-    // The version of an entry stays (`locker` rules 5.2), so another one is never taken in its place.
-    if let LockError::Select(error) = error
-        && let SelectError::LockedGone { newest, .. } = &**error
-    {
-        return Failure {
-            title: format!("{host} does not offer {short} {version}"),
-            causes: vec![is_locked],
-            help: newest.as_ref().map(|newest| {
-                format!(
-                    "lock a version that both registries have: this one has {newest}, and `lockctl update \
-                     {short}@{newest}` moves to it if the other has it, too; then convert again"
-                )
-            }),
-        };
-    }
-    Failure::new(format!("{host} does not offer the provider {short}"))
-        .because(is_locked)
-        .because(error.to_string())
-        .help(format!(
-            "write the source address in full, as {:?}, to keep it where it is",
-            moved.from.to_string()
-        ))
 }

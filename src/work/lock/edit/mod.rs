@@ -46,37 +46,28 @@ pub(crate) fn write_with(
         ..request
     };
     let mut result = super::run(&session.with_disk(&staged), request);
-    finish(&staged, request, edits, &mut result);
-    result
-}
-
-fn finish(
-    staged: &StagedDisk<'_>,
-    request: LockRequest<'_>,
-    edits: &PlannedEdits,
-    result: &mut CommandResult,
-) {
-    result.edits = (!edits.is_empty()).then(|| edits.report());
-    if result.exit == FAILED && !edits.is_empty() {
+    let are_edited = !edits.is_empty();
+    result.edits = are_edited.then(|| edits.report());
+    if result.exit == FAILED && are_edited {
         result.remarks.push(Sentence::note(
             "failures quote constraints as the edits would leave them",
         ));
     }
-    if request.options.check && !edits.is_empty() {
+    if request.options.check && are_edited {
         result.exit = result.exit.max(FINDINGS);
     }
     if !request.options.writes() {
-        return;
+        return result;
     }
     if result.exit == CLEAN {
-        if let Err(unwritten) = staged.commit() {
-            *result = CommandResult::failed(request.command, [nothing_written(&unwritten)]);
-        }
-        return;
+        return match staged.commit() {
+            Ok(()) => result,
+            Err(unwritten) => CommandResult::failed(request.command, [nothing_written(&unwritten)]),
+        };
     }
     result.edits = None;
     let ResultSubject::Roots(roots) = &mut result.subject else {
-        return;
+        return result;
     };
     let is_written = |root: &RootResult| root.changed == Some(true);
     if roots.iter().any(is_written) {
@@ -89,4 +80,5 @@ fn finish(
         root.verdict = None;
         root.providers.clear();
     }
+    result
 }
