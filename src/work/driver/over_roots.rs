@@ -349,33 +349,30 @@ impl<J: Job> JobRun<'_, '_, J> {
         if let Ok(Replaced::Changed) = replaced {
             // What was decided about the old text of the lock file does not count any more.
             *result = RootResult::new(dir.display().to_string());
-            replaced = contained(|| self.start_over(dir, result));
+            replaced = contained(|| {
+                let path = workspace::lock_path(dir);
+                let disk = self.reader.inputs.world.disk;
+                // Asked for before the root is read again, so that no other lockctl writes between reading and
+                // writing. Several processes that lock one root at once would all find it changed again, so the
+                // others have to wait.
+                let held = disk
+                    .exclusive(&path)
+                    .map_err(|cause| WorkspaceError::Unwritable { path, cause })?;
+                match self.open_again(dir, result)? {
+                    OpenResult::Ready(opened) => {
+                        let ready = vec![(opened, &mut *result)];
+                        let done = self.job.work(ready, &self.texts).remove(0);
+                        self.job.finish(done, Some(&held), &self.texts, result)
+                    }
+                    OpenResult::Finished => Ok(Replaced::Done),
+                    OpenResult::Changed => Ok(Replaced::Changed),
+                }
+            });
         }
         match replaced {
             Ok(Replaced::Done) => {}
             Ok(Replaced::Changed) => *result = keeps_changing(dir),
             Err(failure) => result.fail(failure),
-        }
-    }
-
-    /// Works on a single root whose lock file another program changed, and writes it.
-    fn start_over(&mut self, dir: &Path, result: &mut RootResult) -> Result<Replaced, Failure> {
-        let path = workspace::lock_path(dir);
-        let disk = self.reader.inputs.world.disk;
-        // Asked for before the root is read again, so that no other lockctl writes between reading and writing.
-        // Several processes that lock one root at once would all find it changed again, so the others have to
-        // wait.
-        let held = disk
-            .exclusive(&path)
-            .map_err(|cause| WorkspaceError::Unwritable { path, cause })?;
-        match self.open_again(dir, result)? {
-            OpenResult::Ready(opened) => {
-                let ready = vec![(opened, &mut *result)];
-                let done = self.job.work(ready, &self.texts).remove(0);
-                self.job.finish(done, Some(&held), &self.texts, result)
-            }
-            OpenResult::Finished => Ok(Replaced::Done),
-            OpenResult::Changed => Ok(Replaced::Changed),
         }
     }
 }

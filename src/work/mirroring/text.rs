@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diag::counted;
 use crate::mirror::{MirrorExtent, MirroredPackage, MirroredState};
 use crate::platform::Platform;
-use crate::report::json::{MirrorBundle, MirroredProvider, Provider};
+use crate::report::json::{MirroredProvider, Provider};
 use crate::report::{Column, CommandResult, Look, RootNames, Row, Table, TextBlock, Tone};
 use crate::run::progress;
 use crate::run::provider::{self, or_dash};
@@ -59,7 +59,20 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
     let mut blocks = vec![TextBlock::Table(table)];
     blocks.push(verdict);
     if let Some(bundle) = &result.bundle {
-        blocks.push(TextBlock::Lines(vec![bundled(bundle)]));
+        let mut text = format!(
+            "bundled {}, {}, in {}",
+            counted(bundle.packages, "package"),
+            progress::size(bundle.bytes),
+            bundle.path
+        );
+        if !bundle.changed {
+            text += ", which is as it was";
+        }
+        if let Some(base) = &bundle.base {
+            let left_out = counted(bundle.left_out, "package");
+            text += &format!("; {left_out} left out since {}", base.path);
+        }
+        blocks.push(TextBlock::Lines(vec![text]));
     }
     blocks
 }
@@ -74,25 +87,6 @@ fn cells(row: &MirroredProvider, name: String) -> Row {
         places(&row.packages).into(),
     ];
     Row::new("", cells)
-}
-
-/// Describes a bundle: its packages, and those left to an earlier one.
-fn bundled(bundle: &MirrorBundle) -> String {
-    let mut text = format!(
-        "bundled {}, {}, in {}",
-        counted(bundle.packages, "package"),
-        progress::size(bundle.bytes),
-        bundle.path
-    );
-    if !bundle.changed {
-        text.push_str(", which is as it was");
-    }
-    if let Some(base) = &bundle.base {
-        let left_out = counted(bundle.left_out, "package");
-        let base = &base.path;
-        text.push_str(&format!("; {left_out} left out since {base}"));
-    }
-    text
 }
 
 /// Counts the packages of a release; each may exist in two layouts.

@@ -35,10 +35,21 @@ pub(crate) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
                         .map(|place| format!("\"{}\"", place.constraints))
                         .collect(),
                 };
+                // The version to which `update` moves.
+                let allowed = if let Some(old_enough) = &row.old_enough {
+                    let step = ComparedProvider::upgrade(row.locked.as_ref(), Some(old_enough));
+                    version(Some(old_enough), step, row.old_enough_age.as_deref())
+                } else {
+                    version(
+                        row.newest_allowed.as_ref(),
+                        row.allowed_step,
+                        row.allowed_age.as_deref(),
+                    )
+                };
                 let cells = [
                     name(&row.provider).into(),
                     version(row.locked.as_ref(), None, None).into(),
-                    allowed(row).into(),
+                    allowed.into(),
                     version(row.newest.as_ref(), row.step, row.age.as_deref()).into(),
                     verdict::words(row.state).into(),
                     held_by.into(),
@@ -60,19 +71,6 @@ pub(crate) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let closing = reading::closing(result, of_several(roots), look.verbose);
     blocks.extend(verdict.into_iter().chain(closing).map(reading::verdict));
     blocks
-}
-
-/// Shows the version to which `update` moves.
-fn allowed(row: &ComparedProvider) -> String {
-    if let Some(old_enough) = &row.old_enough {
-        let step = ComparedProvider::upgrade(row.locked.as_ref(), Some(old_enough));
-        return version(Some(old_enough), step, row.old_enough_age.as_deref());
-    }
-    version(
-        row.newest_allowed.as_ref(),
-        row.allowed_step,
-        row.allowed_age.as_deref(),
-    )
 }
 
 /// Says how the providers of several roots compare.

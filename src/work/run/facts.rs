@@ -211,30 +211,27 @@ impl<'a> UserFacts<'a> {
                 .map(|(provider, entry)| (provider.clone(), entry.version.clone()));
             self.get().read_ahead(&releases.collect::<Vec<_>>());
         }
-        let entries = lock.providers.iter().map(|(provider, entry)| {
+        let mut attributions = Attributions::new();
+        for (provider, entry) in &lock.providers {
             let found = self.attribute(trusted, provider, &entry.version, &entry.hashes);
-            if trusted.signed {
-                self.count_attested(&found, &entry.hashes);
+            // Recorded hashes that rest on a key are counted with it.
+            let counted = found
+                .packages()
+                .filter(|fact| trusted.signed && entry.hashes.contains(&fact.h1));
+            for fact in counted {
+                if let Some(stored) = self.get().find(&fact.zh)
+                    && let FactOrigin::Signed(key) = &stored.origin
+                {
+                    let mut attested = self.attested.lock().unwrap_or_else(PoisonError::into_inner);
+                    let of_key = attested.entry(key.clone()).or_default();
+                    of_key.insert(fact.h1.clone());
+                }
             }
-            (provider.clone(), found)
-        });
-        entries.filter(|(_, found)| !found.is_empty()).collect()
-    }
-
-    /// Remembers which recorded hashes rest on whose key.
-    fn count_attested(&self, attribution: &Attribution, hashes: &Hashes) {
-        for fact in attribution
-            .packages()
-            .filter(|fact| hashes.contains(&fact.h1))
-        {
-            if let Some(stored) = self.get().find(&fact.zh)
-                && let FactOrigin::Signed(key) = &stored.origin
-            {
-                let mut attested = self.attested.lock().unwrap_or_else(PoisonError::into_inner);
-                let of_key = attested.entry(key.clone()).or_default();
-                of_key.insert(fact.h1.clone());
+            if !found.is_empty() {
+                attributions.insert(provider.clone(), found);
             }
         }
+        attributions
     }
 
     /// Returns the recorded `h1:` of this run that rest on signed facts of other machines.

@@ -23,11 +23,23 @@ pub(super) fn of_all(roots: &[RootResult], checks: bool, look: Look) -> Vec<Text
         .iter()
         .filter(|(_, row)| look.verbose || row.state != MemoryState::Unchanged);
     let rows = shown.map(|(root, row)| {
+        let signers = match row.signed_by.as_deref() {
+            None => "not known".to_owned(),
+            Some([]) => "no key".to_owned(),
+            Some(keys) if look.verbose => keys.join(", "),
+            Some(keys) => {
+                let ids = keys.iter().map(|key| {
+                    let start = key.len().saturating_sub(ID_DIGITS);
+                    key.get(start..).unwrap_or(key)
+                });
+                ids.collect::<Vec<_>>().join(", ")
+            }
+        };
         let cells = [
             row.state.name().into(),
             row.provider.to_string().into(),
             row.version.to_string().into(),
-            signers(row, look.verbose).into(),
+            signers.into(),
             row.key_expires.clone().unwrap_or_default().into(),
             row.modules.join(", ").into(),
             row.provenance.join(", ").into(),
@@ -99,21 +111,5 @@ fn tone(state: MemoryState) -> Tone {
         MemoryState::Changed => Tone::Bad,
         MemoryState::FirstUse | MemoryState::Unknown => Tone::Note,
         MemoryState::Accepted | MemoryState::Completed | MemoryState::Unchanged => Tone::Good,
-    }
-}
-
-/// Names the keys, or says that there is none.
-fn signers(row: &TrustedProvider, verbose: bool) -> String {
-    match row.signed_by.as_deref() {
-        None => "not known".to_owned(),
-        Some([]) => "no key".to_owned(),
-        Some(keys) => {
-            let shown = keys.iter().map(|key| {
-                let start = key.len().saturating_sub(ID_DIGITS);
-                let id = key.get(start..).unwrap_or(key);
-                if verbose { key.as_str() } else { id }
-            });
-            shown.collect::<Vec<_>>().join(", ")
-        }
     }
 }

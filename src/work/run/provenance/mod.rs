@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use self::questions::{AttestationQuestions, Attested};
+use self::questions::AttestationQuestions;
 use self::summary::AttestationSummary;
 use crate::addr::ProviderAddr;
 use crate::authenticate::{AttestationRoots, AttestedPackages, MAX_ROOTS_BYTES};
@@ -23,7 +23,6 @@ use crate::run::session::Session;
 use crate::sources::attestations::AttestationApi;
 use crate::store::FactOrigin;
 use crate::verify::AskedAttestations;
-use crate::version::Version;
 
 /// Finds the attested builds of locked packages.
 pub(crate) struct Attester<'a> {
@@ -219,7 +218,15 @@ impl<'a> Attester<'a> {
             let Some(answer) = answer else {
                 break;
             };
-            match answer.and_then(|attested| of_version(attested, &entry.version)) {
+            // An old package with its old attestation is no newer release (`authenticate` rules 7.3).
+            let answer = answer.and_then(|attested| {
+                let stated = attested.as_ref().and_then(|it| it.build.version());
+                match stated.filter(|version| *version != entry.version) {
+                    Some(version) => Err(format!("its attestation is of the version {version}")),
+                    None => Ok(attested),
+                }
+            });
+            match answer {
                 Ok(Some(AttestedPackages { build, packages })) => {
                     // A statement names the packages of all platforms, so that one request is enough.
                     builds.extend(
@@ -240,16 +247,6 @@ impl<'a> Attester<'a> {
             }
         }
         builds
-    }
-}
-
-/// Refuses a build of another version: an old package with its old attestation is no newer release (`authenticate`
-/// rules 7.3).
-fn of_version(attested: Option<AttestedPackages>, locked: &Version) -> Attested {
-    let stated = attested.as_ref().and_then(|it| it.build.version());
-    match stated.filter(|version| version != locked) {
-        Some(version) => Err(format!("its attestation is of the version {version}")),
-        None => Ok(attested),
     }
 }
 
