@@ -65,28 +65,34 @@ pub(crate) fn compare(
         names: [named(&sides.0), named(&sides.1)],
     };
     let mut files = reading.all(&changes, texts)?;
-    let pinned = reading
-        .repository
+    let repository = &reading.repository;
+    let pinned = repository
         .pin_changes(&sides.0, &sides.1)
         .map_err(failure)?;
     files.extend(reading.pins(&pinned)?);
     // A link that changed itself was compared above.
     let known: BTreeSet<&Path> = changes.iter().map(Change::path).collect();
-    let linked = reading.repository.linked_locks().map_err(failure)?;
+    let linked = repository.linked_locks().map_err(failure)?;
     for path in linked.iter().filter(|path| !known.contains(&***path)) {
         files.extend(reading.linked(path, texts));
     }
     files.sort_by(|a, b| a.comparison.path.cmp(&b.comparison.path));
-    let submodules = reading
-        .repository
+    let submodules: Vec<String> = repository
         .moved_submodules(&sides.0, &sides.1)
-        .map_err(failure)?;
-    let projects = reading
-        .repository
+        .map_err(failure)?
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    let projects = repository
         .project_changes(&sides.0, &sides.1)
         .map_err(failure)?;
     let mut warnings = reading.lost_memory(&projects)?;
-    warnings.extend(submodule_warning(&submodules));
+    if !submodules.is_empty() {
+        warnings.push(Sentence::warning(format!(
+            "lock files of submodules that are at another commit were not compared: {}",
+            submodules.join(", ")
+        )));
+    }
     Ok((files, warnings))
 }
 
@@ -105,20 +111,6 @@ pub(crate) fn are_revisions(options: &Options, args: &DiffArgs, world: World<'_>
     let repository = Repository::find(world.run, &options.below(Path::new(".")));
     repository.is_ok_and(|repository| {
         texts.len() == 2 && texts.iter().all(|text| repository.revision(text).is_ok())
-    })
-}
-
-/// Says that lock files of submodules are not compared.
-fn submodule_warning(submodules: &[PathBuf]) -> Option<Sentence> {
-    let names: Vec<String> = submodules
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
-    (!names.is_empty()).then(|| {
-        Sentence::warning(format!(
-            "lock files of submodules that are at another commit were not compared: {}",
-            names.join(", ")
-        ))
     })
 }
 

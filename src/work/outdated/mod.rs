@@ -163,8 +163,6 @@ impl Command for OutdatedArgs {
     }
 }
 
-impl OutdatedArgs {}
-
 /// Adds to each row the advisories about its locked version that the cache has, and returns all of them.
 fn mark_known_advisories(session: &Session<'_>, result: &mut CommandResult) -> KnownAdvisories {
     let ResultSubject::Roots(roots) = &mut result.subject else {

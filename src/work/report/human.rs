@@ -90,10 +90,22 @@ fn render(out: &mut dyn Write, block: &TextBlock, texts: &Texts, colors: Colors)
         TextBlock::Lines(lines) => lines
             .iter()
             .try_for_each(|line| writeln!(out, "{}", harmless(line))),
-        TextBlock::Tree(tree) => tree::lines(tree).into_iter().try_for_each(|(marks, line)| {
-            write!(out, "{marks}")?;
-            render_line(out, &line, colors)
-        }),
+        TextBlock::Tree(tree) => {
+            for (marks, line) in tree::lines(tree) {
+                let text = match line {
+                    TreeLine::Branch(branch) => {
+                        let warning = branch.warning.as_ref().map(|text| {
+                            let text = format!("({})", harmless(text));
+                            format!("  {}", styled(colors, style(Tone::Warning), &text))
+                        });
+                        format!("{}{}", harmless(&branch.line), warning.unwrap_or_default())
+                    }
+                    TreeLine::Detail(text) => styled(colors, FAINT, &text),
+                };
+                writeln!(out, "{marks}{text}")?;
+            }
+            Ok(())
+        }
         TextBlock::Page(text, columns) => page::render(out, text, *columns, colors),
         TextBlock::Remark(tone, text) => {
             let word = styled(colors, style(*tone), word(*tone));
@@ -208,20 +220,6 @@ fn row(
         text += &format!("{STEP}{shown}\n");
     }
     text
-}
-
-fn render_line(out: &mut dyn Write, line: &TreeLine<'_>, colors: Colors) -> io::Result<()> {
-    match line {
-        TreeLine::Branch(branch) => {
-            write!(out, "{}", harmless(&branch.line))?;
-            if let Some(text) = &branch.warning {
-                let text = format!("({})", harmless(text));
-                write!(out, "  {}", styled(colors, style(Tone::Warning), &text))?;
-            }
-            writeln!(out)
-        }
-        TreeLine::Detail(text) => writeln!(out, "{}", styled(colors, FAINT, text)),
-    }
 }
 
 fn render_failure(

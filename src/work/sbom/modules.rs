@@ -30,11 +30,24 @@ pub struct BilledModule {
 impl BilledModule {
     /// Lists the modules of a program: its main module, the dependencies, and the standard library.
     pub fn all_of(info: &BuildInfo) -> BTreeSet<Self> {
+        // Experiments may follow after a space. Advisories name no development versions of Go, such as `devel go1.27-…`.
+        let version = info
+            .go_version
+            .split(' ')
+            .next()
+            .and_then(|version| version.strip_prefix("go"));
+        let standard_library = version.map(|version| Self {
+            path: STANDARD_LIBRARY.to_owned(),
+            version: Some(version.to_owned()),
+            sum: None,
+            replaces: None,
+            is_directory: false,
+        });
         info.main
             .iter()
             .chain(&info.deps)
             .map(Self::of)
-            .chain(Self::standard_library(&info.go_version))
+            .chain(standard_library)
             .collect()
     }
 
@@ -71,19 +84,6 @@ impl BilledModule {
             // Only a replacement by a module has a version; for a directory Go writes `(devel)`.
             is_directory: text(&replacement.version).is_none(),
         }
-    }
-
-    /// Makes the standard library of a version such as `go1.22.3`; experiments may follow after a space.
-    fn standard_library(go_version: &str) -> Option<Self> {
-        // Advisories name no development versions of Go, such as `devel go1.27-…`.
-        let version = go_version.split(' ').next()?.strip_prefix("go")?;
-        Some(Self {
-            path: STANDARD_LIBRARY.to_owned(),
-            version: Some(version.to_owned()),
-            sum: None,
-            replaces: None,
-            is_directory: false,
-        })
     }
 }
 

@@ -65,6 +65,14 @@ pub(super) fn escaped(text: &str) -> String {
     let text = harmless(text);
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::new();
+    let is_inside_of_word = |at: usize| {
+        let is_other = |c: &&char| **c != '_';
+        let before = chars[..at].iter().rev().find(is_other);
+        let after = chars[at..].iter().find(is_other);
+        [before, after]
+            .iter()
+            .all(|c| c.is_some_and(|c| c.is_alphanumeric()))
+    };
     for (at, &c) in chars.iter().enumerate() {
         let after = chars.get(at + 1).copied().unwrap_or(' ');
         match c {
@@ -82,7 +90,7 @@ pub(super) fn escaped(text: &str) -> String {
             // `http://`, `https://` and `ftp://` begin a link, too.
             ':' if after == '/' => out.push_str("&#58;"),
             // Inside of a word an underscore begins no emphasis (CommonMark 6.2).
-            '_' if is_inside_of_word(&chars, at) => out.push(c),
+            '_' if is_inside_of_word(at) => out.push(c),
             // GitHub reads what is between two of them as mathematics, and knows no backslash before them.
             '$' => out.push_str("&#36;"),
             // An ampersand means something only as the beginning of an entity (CommonMark 2.5).
@@ -96,15 +104,6 @@ pub(super) fn escaped(text: &str) -> String {
         }
     }
     out
-}
-
-fn is_inside_of_word(chars: &[char], at: usize) -> bool {
-    let is_other = |c: &&char| **c != '_';
-    let before = chars[..at].iter().rev().find(is_other);
-    let after = chars[at..].iter().find(is_other);
-    [before, after]
-        .iter()
-        .all(|c| c.is_some_and(|c| c.is_alphanumeric()))
 }
 
 #[cfg(test)]
