@@ -202,30 +202,31 @@ fn affected_module(affected: OsvAffected) -> AffectedModule {
 
 /// Reads the ranges whose events are versions; skips those of commits.
 fn ranges(stated: &[OsvRange]) -> Vec<VersionRange> {
-    stated
+    let mut ranges = Vec::new();
+    for range in stated
         .iter()
         .filter(|range| ["SEMVER", "ECOSYSTEM"].contains(&&*range.kind))
-        .map(|range| {
-            let events: Vec<Option<RangeEvent>> = range.events.iter().filter_map(event).collect();
-            let is_faulty = events.iter().any(Option::is_none);
-            VersionRange::new(events.into_iter().flatten().collect(), is_faulty)
-        })
-        .collect()
-}
-
-/// Reads an event; `None` if its kind is unknown, `Some(None)` if its version cannot be read.
-fn event(stated: &OsvEvent) -> Option<Option<RangeEvent>> {
-    if let Some(from) = &stated.introduced {
-        // The format defines 0 as a version before all others.
-        return Some(if from == "0" {
-            Some(RangeEvent::Introduced(None))
-        } else {
-            GoVersion::parse(from).map(|from| RangeEvent::Introduced(Some(from)))
-        });
+    {
+        let mut events = Vec::new();
+        let mut is_faulty = false;
+        for event in &range.events {
+            let read = match (&event.introduced, &event.fixed, &event.last_affected) {
+                // The format defines 0 as a version before all others.
+                (Some(from), ..) if from == "0" => Some(RangeEvent::Introduced(None)),
+                (Some(from), ..) => {
+                    GoVersion::parse(from).map(|from| RangeEvent::Introduced(Some(from)))
+                }
+                (None, Some(end), _) => GoVersion::parse(end).map(RangeEvent::Fixed),
+                (None, None, Some(last)) => GoVersion::parse(last).map(RangeEvent::LastAffected),
+                // An event of a kind that is not known says nothing.
+                (None, None, None) => continue,
+            };
+            match read {
+                Some(event) => events.push(event),
+                None => is_faulty = true,
+            }
+        }
+        ranges.push(VersionRange::new(events, is_faulty));
     }
-    if let Some(end) = &stated.fixed {
-        return Some(GoVersion::parse(end).map(RangeEvent::Fixed));
-    }
-    let last = stated.last_affected.as_ref()?;
-    Some(GoVersion::parse(last).map(RangeEvent::LastAffected))
+    ranges
 }
