@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::RootRow;
 use super::groups::grouped;
 use super::rows::{FindingRow, Provider};
+use super::shared::range;
 use crate::diag::{self, Help, Severity, counted};
 
 /// Findings that have one cause, at least one.
@@ -118,7 +119,18 @@ fn title(roots: &[RootRow<'_>], members: &[FindingIndex]) -> String {
     let together = rule.together.and_then(|title| {
         let shares: Option<Vec<diag::Share>> = findings().map(|finding| finding.share).collect();
         match shares {
-            Some(shares) => Some(with_shares(title, &shares)),
+            // As in `1 to 4 of 5 wanted platforms are missing`.
+            Some(shares) => {
+                let parts: Vec<usize> = shares.iter().map(|share| share.part).collect();
+                let wholes: Vec<usize> = shares.iter().map(|share| share.of).collect();
+                let verb = if parts.iter().max() == Some(&1) {
+                    "is"
+                } else {
+                    "are"
+                };
+                let share = format!("{} of {}", range(&parts), range(&wholes));
+                Some(title.replace("{share}", &share).replace("{are}", verb))
+            }
             None => (!title.contains("{share}")).then(|| title.to_owned()),
         }
     });
@@ -141,27 +153,6 @@ pub(super) fn capitalized(text: &str) -> String {
         Some(first) => first.to_uppercase().chain(letters).collect(),
         None => String::new(),
     }
-}
-
-/// Says of how many things findings are, as in `1 to 4 of 5 wanted platforms are missing`.
-fn with_shares(title: &str, shares: &[diag::Share]) -> String {
-    let range = |number: fn(&diag::Share) -> usize| {
-        let numbers = shares.iter().map(number);
-        let least = numbers.clone().min().unwrap_or_default();
-        let most = numbers.max().unwrap_or_default();
-        let text = if least == most {
-            most.to_string()
-        } else {
-            format!("{least} to {most}")
-        };
-        (text, most)
-    };
-    let (part, most) = range(|share| share.part);
-    let (of, _) = range(|share| share.of);
-    let verb = if most == 1 { "is" } else { "are" };
-    title
-        .replace("{share}", &format!("{part} of {of}"))
-        .replace("{are}", verb)
 }
 
 /// Says what findings concern, as in `2 of 7 providers` and `9 providers in 3 of 4 roots`.

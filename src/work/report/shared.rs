@@ -59,6 +59,15 @@ pub(super) fn unseen_state(count: &str) -> String {
     format!("the state of {count} is not visible, so providers that only it needs are not known")
 }
 
+/// Returns the smallest and the largest of some numbers, as in `2 to 5`.
+#[must_use]
+pub fn range(numbers: &[usize]) -> String {
+    match (numbers.iter().min(), numbers.iter().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (_, most) => most.copied().unwrap_or(0).to_string(),
+    }
+}
+
 /// Takes the first names of a list; the last of them says how many follow.
 #[must_use]
 pub fn first_names(names: impl ExactSizeIterator<Item = String>, most: usize) -> Vec<String> {

@@ -22,6 +22,7 @@ use crate::package::PlatformsOrigin;
 use crate::packages::{NamedPackages, PackageMemo, PackagePlace, PackageSearch, RootCount};
 use crate::project::{self, ProjectPlace};
 use crate::remote_module::RemoteModules;
+use crate::report::shared::range;
 use crate::report::{Failure, NotSeen, RootResult};
 use crate::requirement::MissingValues;
 use crate::run::ignored::ignoring_line;
@@ -543,7 +544,7 @@ fn default_gaps(verified: &[VerifiedRoot]) -> Option<String> {
              make platforms count, state `platforms = […]` in .lockctl.hcl",
             covered.len(),
             counted_as(entries, "entry", "entries"),
-            result::range(&covered),
+            range(&covered),
             wanted.len(),
             platform::join(&wanted, ", ")
         )

@@ -10,6 +10,7 @@ use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
 use crate::package::{PlatformsOrigin, WantedPlatforms};
 use crate::report::json::{CheckedProvider, Provider, RootStatus};
+use crate::report::shared::range;
 use crate::report::{
     CheckDetail, FindingDisplay, NotSeen, ResultEntry, RootDetail, RootResult, Sentence, Tone,
 };
@@ -196,14 +197,6 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict, not_seen: NotSeen) 
         parts.push(format!("{} compared", counted(lists, "signed list")));
     }
     parts.join(", ")
-}
-
-/// Returns the smallest and the largest of some numbers, as in `2 to 5`.
-pub(super) fn range(numbers: &[usize]) -> String {
-    match (numbers.iter().min(), numbers.iter().max()) {
-        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
-        (_, most) => most.copied().unwrap_or(0).to_string(),
-    }
 }
 
 /// Says which packages were verified.

@@ -15,6 +15,7 @@ use crate::packages::PackagePlace;
 use crate::report::json::{
     ContentsKnowledge, GoBuildRow, PackageBuildRow, ReleaseBuildRow, ShownProvider,
 };
+use crate::report::shared::range;
 use crate::report::{Column, Failure, RootResult, Sentence};
 use crate::run::builds::{BuildReader, ReadBuilds};
 use crate::run::provider::or_dash;
@@ -200,11 +201,11 @@ pub(super) fn cells(shown: &ShownProvider) -> Vec<String> {
         }
     };
     // Platforms may need different modules, so their number may be a range.
-    let counts: BTreeSet<usize> = builds.known().map(|(_, info)| info.deps.len()).collect();
-    let modules = match (counts.first(), counts.last()) {
-        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
-        (Some(count), _) => count.to_string(),
-        (None, _) => String::new(),
+    let counts: Vec<usize> = builds.known().map(|(_, info)| info.deps.len()).collect();
+    let modules = if counts.is_empty() {
+        String::new()
+    } else {
+        range(&counts)
     };
     vec![
         all(&|info| Some(info.go_version.clone())).join(", "),
