@@ -77,11 +77,7 @@ fn lock(case: &Value, flavor: Flavor) -> Result<(String, String), Vec<String>> {
         let dir = format!("/mirror/example.com/t/x/{version}/{platform}");
         files.insert(format!("{dir}/terraform-provider-x"), version);
     }
-    let files: Vec<(&str, &str)> = files
-        .iter()
-        .map(|(path, text)| (&**path, &**text))
-        .collect();
-    run(&MemFiles::with(&files), flavor)
+    run(&MemFiles::from_iter(files), flavor)
 }
 
 fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>> {

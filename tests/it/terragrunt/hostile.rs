@@ -244,11 +244,7 @@ fn deep_nesting_in_files_that_read_each_other_does_not_overflow() {
             format!("locals {{\n  a = {open}read_terragrunt_config(\"f{next}.hcl\"){close}\n}}\n");
         files.push((format!("/r/u/f{at}.hcl"), text));
     }
-    let files: Vec<(&str, &str)> = files
-        .iter()
-        .map(|(path, text)| (path.as_str(), text.as_str()))
-        .collect();
-    let (unit, _) = run(&MemFiles::with(&files), "/r/u");
+    let (unit, _) = run(&MemFiles::from_iter(files), "/r/u");
     assert!(unit.unseen().is_some());
 }
 
@@ -275,11 +271,7 @@ fn chains_in_files_that_read_each_other_do_not_overflow() {
         };
         files.push((format!("/r/u/{name}.hcl"), text));
     }
-    let files: Vec<(&str, &str)> = files
-        .iter()
-        .map(|(path, text)| (path.as_str(), text.as_str()))
-        .collect();
-    let (unit, _) = run(&MemFiles::with(&files), "/r/u");
+    let (unit, _) = run(&MemFiles::from_iter(files), "/r/u");
     assert!(unit.unseen().is_some());
 }
 

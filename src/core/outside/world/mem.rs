@@ -87,14 +87,7 @@ impl MemFiles {
     /// Makes a tree of text files.
     #[must_use]
     pub fn with(files: &[(&str, &str)]) -> Self {
-        let files = files
-            .iter()
-            .map(|(path, text)| (clean(Path::new(path)), text.as_bytes().to_vec()))
-            .collect();
-        Self {
-            files: Mutex::new(files),
-            calls: AtomicUsize::new(0),
-        }
+        files.iter().copied().collect()
     }
 
     /// Returns the number of files that were read or looked up, and of directories that were listed.
@@ -109,6 +102,19 @@ impl MemFiles {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Vec<u8>>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<P: AsRef<str>, T: AsRef<str>> FromIterator<(P, T)> for MemFiles {
+    fn from_iter<I: IntoIterator<Item = (P, T)>>(files: I) -> Self {
+        let files = files
+            .into_iter()
+            .map(|(path, text)| (clean(Path::new(path.as_ref())), text.as_ref().into()))
+            .collect();
+        Self {
+            files: Mutex::new(files),
+            calls: AtomicUsize::new(0),
+        }
     }
 }
 

@@ -20,11 +20,7 @@ fn disk_of(roots: &[&str]) -> MemFiles {
     }
     let nested = "module \"up\" {\n  source = \"..\"\n}\nx = \n";
     files.push(("/top/m/n/main.tf".to_owned(), nested.to_owned()));
-    let files: Vec<(&str, &str)> = files
-        .iter()
-        .map(|(path, text)| (&**path, &**text))
-        .collect();
-    MemFiles::with(&files)
+    files.into_iter().collect()
 }
 
 fn read(files: &dyn Files, root: &str) -> String {
