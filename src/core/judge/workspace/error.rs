@@ -88,7 +88,7 @@ pub enum WorkspaceError {
         cause: io::Error,
     },
     /// A search found no root.
-    #[error("no root in {} or below", listed(tops))]
+    #[error("no root in {} or below", tops.iter().map(|top| named(top)).collect::<Vec<_>>().join(", "))]
     NoRoot {
         /// The directories where the search began.
         tops: Vec<PathBuf>,
@@ -124,11 +124,4 @@ pub enum LockCause {
     /// The error of the system.
     #[error(transparent)]
     Io(io::Error),
-}
-
-fn listed(dirs: &[PathBuf]) -> String {
-    dirs.iter()
-        .map(|dir| named(dir))
-        .collect::<Vec<_>>()
-        .join(", ")
 }
