@@ -232,10 +232,11 @@ fn to_file(
             ..ExportedFacts::default()
         });
     }
+    // The parameter cannot borrow from `target`.
     let mut parts = parts;
     if let Some(recorded) = recorded {
-        // The lines of what lock files need stay as they are (`store` rules 4.4), so that all machines write the same
-        // file: one zip may be known under several names.
+        // What the file states and lock files need stays as it is (`store` rules 4.4), so that all machines write the
+        // same file: one zip may be known under several names.
         let stated = &target.stated;
         let needed_facts = stated
             .facts

@@ -30,7 +30,7 @@ impl LockEnding {
         }
     }
 
-    /// The word for entries or hashes that the text lacks: some options keep a run from writing.
+    /// The word for entries or hashes that the text leaves out; where nothing is written, they are still to be removed.
     pub(super) fn removed(self) -> &'static str {
         match self {
             Self::UpToDate | Self::Written => "removed",

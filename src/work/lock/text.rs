@@ -54,6 +54,7 @@ pub(crate) fn blocks(result: &CommandResult, options: &LockOptions, look: Look) 
         blocks.push(TextBlock::Table(diff::text::table(&compared, details)));
     }
     if !is_quiet {
+        // Hashes are added only where the file changes.
         blocks.extend(added(roots, LockEnding::after(true, options)));
     }
     let verdicts = verdicts(roots, is_quiet);

@@ -27,16 +27,17 @@ pub fn text(blocks: &[TextBlock], texts: &Texts, colors: Colors, screen: Screen)
         match block {
             TextBlock::Table(all) => {
                 let mut table = table(all, colors, screen);
-                let is_apart = {
-                    let mut texts_above = pieces.iter().rev().flat_map(|piece| {
+                let last_text = pieces
+                    .iter()
+                    .rev()
+                    .flat_map(|piece| {
                         let items = piece.items.iter().rev().map(|item| &item.text);
                         std::iter::once(&piece.end)
                             .chain(items)
                             .chain([&piece.head])
-                    });
-                    let last = texts_above.find(|text| !text.is_empty());
-                    last.is_none_or(|last| last == "\n" || last.ends_with("\n\n"))
-                };
+                    })
+                    .find(|text| !text.is_empty());
+                let is_apart = last_text.is_none_or(|text| text == "\n" || text.ends_with("\n\n"));
                 // A head directly below other lines would look like one of them.
                 if all.has_head && !table.items.is_empty() && !is_apart {
                     table.head.insert(0, '\n');

@@ -230,13 +230,13 @@ fn of_many(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
         }
         _ => false,
     };
-    let unseen = roots
+    let roots_without_state = roots
         .iter()
         .filter(|root| root.entries.iter().any(is_unseen))
         .map(|root| ((), &*root.path));
     // The states of several roots are counted together.
-    if let Some(unseen) = shared(unseen).first() {
-        let text = unseen_state(&unseen.count(roots.len()));
+    if let Some(together) = shared(roots_without_state).first() {
+        let text = unseen_state(&together.count(roots.len()));
         let text = format!("{text} (-v shows why)");
         blocks.push(TextBlock::Remark(Tone::Note, text));
     }

@@ -215,10 +215,10 @@ impl<'a> UserFacts<'a> {
         for (provider, entry) in &lock.providers {
             let found = self.attribute(trusted, provider, &entry.version, &entry.hashes);
             // Recorded hashes that rest on a key are counted with it.
-            let counted = found
+            let recorded = found
                 .packages()
                 .filter(|fact| trusted.signed && entry.hashes.contains(&fact.h1));
-            for fact in counted {
+            for fact in recorded {
                 if let Some(stored) = self.get().find(&fact.zh)
                     && let FactOrigin::Signed(key) = &stored.origin
                 {

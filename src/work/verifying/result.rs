@@ -175,20 +175,22 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict, not_seen: NotSeen) 
     // What is lacking has findings, or a note of the run.
     let is_covered = count(verdict, rules::PLATFORMS_INCOMPLETE) == 0;
     if let (Some(wanted), true) = (&verdict.platforms, providers > 0 && is_covered) {
-        let providers = || lock.document.lock.providers.keys();
-        let counts: Vec<usize> = providers()
+        let names = || lock.document.lock.providers.keys();
+        let counts: Vec<usize> = names()
             .map(|provider| wanted.known(provider).len())
             .collect();
         let is_common =
-            providers().all(|provider| wanted.origin_of(provider) == PlatformsOrigin::Default);
+            names().all(|provider| wanted.origin_of(provider) == PlatformsOrigin::Default);
         let common = if is_common { "common " } else { "" };
         let platforms = if counts.iter().all(|count| *count == 1) {
             "platform"
         } else {
             "platforms"
         };
-        let range = range(&counts);
-        parts.push(format!("h1: hashes for {range} {common}{platforms}"));
+        parts.push(format!(
+            "h1: hashes for {} {common}{platforms}",
+            range(&counts)
+        ));
     }
     if let Some(packages) = &verdict.packages {
         parts.push(checked_packages(packages));

@@ -63,7 +63,7 @@ pub(crate) fn missing(
         let (host, version) = (moved.to.hostname(), &moved.version);
         let is_locked = format!("{} {version} is locked", moved.from);
         // The version of an entry stays (`locker` rules 5.2), so another one is never taken in its place.
-        missing.push(if let LockError::Select(error) = &error
+        let failure = if let LockError::Select(error) = &error
             && let SelectError::LockedGone { newest, .. } = &**error
         {
             Failure {
@@ -84,7 +84,8 @@ pub(crate) fn missing(
                     "write the source address in full, as {:?}, to keep it where it is",
                     moved.from.to_string()
                 ))
-        });
+        };
+        missing.push(failure);
     }
     (missing, other_errors)
 }

@@ -53,7 +53,7 @@ impl Markup {
     pub(super) fn put(&mut self, markup: &'static str, values: &[&dyn fmt::Display]) -> &mut Self {
         let mut parts = markup.split("{}");
         self.raw(parts.next().unwrap_or_default());
-        debug_assert_eq!(parts.clone().count(), values.len(), "values of {markup}");
+        assert_eq!(parts.clone().count(), values.len(), "values of {markup}");
         for (value, part) in values.iter().zip(parts) {
             self.text(&value.to_string()).raw(part);
         }
