@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use crate::texts::Text as _;
 
 use super::packages::{PackageCase, listed, write_program};
-use crate::module_lab::ModuleLab;
+use crate::module_lab::{ModuleLab, git};
 
 /// A repository with one file.
 fn plain() -> Value {
@@ -75,10 +75,9 @@ impl Attack {
 
     /// Runs git as a user does.
     fn git(&self, args: &[&str]) -> String {
-        let mut git = Command::new("git");
-        git.args(args)
-            .envs(&self.case.run.vars)
-            .env_remove("GIT_SSL_CAINFO");
+        let vars = &self.case.run.vars;
+        let mut git = Command::new(git::program(&vars["PATH"]));
+        git.args(args).envs(vars).env_remove("GIT_SSL_CAINFO");
         let ended = git.stderr(Stdio::inherit()).output().unwrap();
         assert!(ended.status.success(), "{args:?}");
         String::from_utf8(ended.stdout).unwrap().trim().to_owned()
@@ -356,9 +355,9 @@ fn a_tree_of_endless_names_ends() {
 fn tree_of(attack: &Attack, repo: &str, rows: &str) -> String {
     let file = attack.case.path("elsewhere/rows");
     fs::write(&file, rows).unwrap();
-    let mut git = Command::new("git");
-    git.args(["-C", repo, "mktree", "--missing"])
-        .envs(&attack.case.run.vars);
+    let vars = &attack.case.run.vars;
+    let mut git = Command::new(git::program(&vars["PATH"]));
+    git.args(["-C", repo, "mktree", "--missing"]).envs(vars);
     let ended = git.stdin(fs::File::open(file).unwrap()).output().unwrap();
     assert!(ended.status.success(), "{ended:?}");
     String::from_utf8(ended.stdout).unwrap().trim().to_owned()

@@ -21,7 +21,7 @@ use lockctl::modules::git::{
 use lockctl::modules::package::{PackageTree, SubdirectoryPattern};
 use lockctl::os::{RealDisk, RealRun};
 use lockctl::world::mem::{MemEnv, slashed};
-use lockctl::world::{Ended, Env, FileKind, Files, Invocation, Run};
+use lockctl::world::{Ended, Env, Executable, FileKind, Files, Invocation, Run};
 use serde_json::Value;
 
 use super::recorded::{PROGRAMS, load, outcome};
@@ -106,7 +106,13 @@ impl Run for CaseRun {
             .collect();
         let without = ambient.iter().map(String::as_str);
         let without: Vec<&str> = without.chain(invocation.without.iter().copied()).collect();
+        let git = git::program(&self.vars["PATH"]);
+        let program = match invocation.program {
+            Executable::Git => Executable::File(&git),
+            file => file,
+        };
         RealRun.run(&Invocation {
+            program,
             vars: &vars,
             without: &without,
             ..*invocation

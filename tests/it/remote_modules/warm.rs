@@ -82,6 +82,14 @@ fn kinds(found: &Found) -> Vec<ModuleFailureKind> {
         .collect()
 }
 
+/// Returns the paths of requests, in their order.
+fn paths(asked: &[String]) -> Vec<&str> {
+    asked
+        .iter()
+        .filter_map(|request| request.split(' ').nth(2))
+        .collect()
+}
+
 #[test]
 #[cfg_attr(windows, ignore = "the cases run programs of Unix and name its paths")]
 fn an_exact_version_is_asked_for_once() {
@@ -109,17 +117,13 @@ fn a_range_is_asked_for_again_and_known_offline() {
     check_found(&found);
     let (found, asked) = warm.run(Fetched, &[&range], &json!({}));
     check_found(&found);
-    let paths: Vec<&str> = asked
-        .iter()
-        .filter_map(|one| one.split(' ').nth(2))
-        .collect();
     // The location may hold a secret, so that it is not kept; the package is.
     let wanted = [
         "/.well-known/terraform.json",
         "/mods/acme/net/aws/versions",
         "/mods/acme/net/aws/1.1.0/download",
     ];
-    assert_eq!(paths, wanted);
+    assert_eq!(paths(&asked), wanted);
     let (found, asked) = warm.run(Cached, &[&range, &call("1.0.0")], &json!({}));
     assert_eq!(kinds(&found), [ModuleFailureKind::NotFetched; 2]);
     assert_eq!(asked, [""; 0]);
@@ -140,17 +144,13 @@ fn a_location_that_is_gone_is_asked_for_again() {
     });
     let (found, asked) = warm.run(Fetched, &[&exact], &moved);
     check_found(&found);
-    let paths: Vec<&str> = asked
-        .iter()
-        .filter_map(|one| one.split(' ').nth(2))
-        .collect();
     let wanted = [
         "/archives/p.zip",
         "/.well-known/terraform.json",
         "/mods/acme/net/aws/1.0.0/download",
         "/moved.zip",
     ];
-    assert_eq!(paths, wanted);
+    assert_eq!(paths(&asked), wanted);
 }
 
 #[test]

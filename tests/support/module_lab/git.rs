@@ -3,12 +3,13 @@
 //! Names and dates of commits are fixed, so that their ids are the same on every machine.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -21,20 +22,21 @@ const EPOCH: usize = 1_700_000_000;
 /// The ids of the commits of each repository.
 pub(crate) type CommitIds = BTreeMap<String, Vec<String>>;
 
+/// Returns the path of git in the directories of a `PATH`.
+///
+/// For a name and another `PATH` the standard library forks, which copies the page tables of this process. With all
+/// tests in it, that took longer than git.
+pub(crate) fn program(path: impl AsRef<OsStr>) -> PathBuf {
+    std::env::split_paths(&path)
+        .map(|dir| dir.join("git"))
+        .find(|place| place.is_file())
+        .unwrap_or_else(|| "git".into())
+}
+
 /// Starts git with nothing of the user's settings.
 fn git() -> Command {
-    // By its path: for a name and another `PATH` the standard library forks, which copies the page tables of this
-    // process. With all tests in it, that took longer than git.
-    static GIT: LazyLock<PathBuf> = LazyLock::new(|| {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let places = std::env::split_paths(&path).map(|dir| dir.join("git"));
-        places
-            .into_iter()
-            .find(|place| place.is_file())
-            .unwrap_or_else(|| "git".into())
-    });
-    let mut git = Command::new(&*GIT);
     let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut git = Command::new(program(&path));
     git.env_clear()
         .env("PATH", path)
         .env("HOME", "/nonexistent")
