@@ -58,12 +58,12 @@ const CEILINGS: &[(Figure, Unit, f64)] = &[
     (Figure::VagueStarts, Unit::Thousand, 0.06),
     (Figure::TinyDocs, Unit::Thousand, 0.01),
     (Figure::One, Unit::Thousand, 0.02),
-    (Figure::StoredIterators, Unit::Thousand, 0.62),
+    (Figure::StoredIterators, Unit::Thousand, 0.61),
     (Figure::BoolMatches, Unit::All, 0.0),
     (Figure::SharedTypes, Unit::Thousand, 0.05),
-    (Figure::LongFunctions, Unit::Thousand, 0.27),
-    (Figure::NamedOnce, Unit::PercentOfPrivate, 28.0),
-    (Figure::PlainComments, Unit::PercentOfLines, 2.55),
+    (Figure::LongFunctions, Unit::Thousand, 0.23),
+    (Figure::NamedOnce, Unit::PercentOfPrivate, 22.5),
+    (Figure::PlainComments, Unit::PercentOfLines, 2.6),
 ];
 
 /// The largest share of the lines that one room may have, in percent.
@@ -116,8 +116,8 @@ fn sources_read_no_worse_than_they_did() {
 
 /// The most lines that `src` and `tests` may have, and the most functions of `src` without its tests. A feature that
 /// needs more removes as many.
-const MAX_LINES: [(&str, usize); 2] = [("src", 169_800), ("tests", 76_280)];
-const MAX_FUNCTIONS: usize = 6_015;
+const MAX_LINES: [(&str, usize); 2] = [("src", 169_000), ("tests", 76_280)];
+const MAX_FUNCTIONS: usize = 5_838;
 
 #[test]
 fn the_house_does_not_grow() {
