@@ -101,7 +101,7 @@ fn entries(roots: &[RootResult], options: &LockOptions, is_quiet: bool, look: Lo
             let became = converted
                 .iter()
                 .any(|entry| entry.to.as_ref() == Some(&row.provider));
-            let is_shown = are_all_shown || is_changing && (became || is_changed(row));
+            let is_shown = are_all_shown || is_changing && (became || row.is_changed());
             if !is_shown || is_quiet && row.replaced.is_empty() {
                 continue;
             }
@@ -140,15 +140,6 @@ fn entries(roots: &[RootResult], options: &LockOptions, is_quiet: bool, look: Lo
     } else {
         table.without_head()
     }
-}
-
-/// Returns true if something happened to an entry.
-fn is_changed(row: &LockedProvider) -> bool {
-    row.selected
-        || row.from.is_some()
-        || row.hashes.iter().any(|hash| hash.added)
-        || !row.replaced.is_empty()
-        || !row.dropped.is_empty()
 }
 
 /// Returns the reason for which an entry stays as it is when a lock file is converted.

@@ -350,11 +350,8 @@ impl CollectedRoots {
         if let Some(loaded) = loaded {
             let is_only =
                 args.graphs.is_empty() && !args.roots.recursive && args.roots.roots.len() < 2;
-            let is_named = || {
-                let mut graphs = args.graphs.iter();
-                graphs.any(|typed| is_dir(typed, session.options, &root.dir))
-            };
-            if is_only || is_named() {
+            let mut graphs = args.graphs.iter();
+            if is_only || graphs.any(|typed| is_dir(typed, session.options, &root.dir)) {
                 let unseen = UnseenParts::new(loaded, &args.configuration, session.options);
                 let branches = Branches::of(loaded, texts, unseen.state_wanted);
                 self.drawn

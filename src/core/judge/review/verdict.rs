@@ -162,11 +162,11 @@ fn group(change: &ProviderChange) -> ChangeGroup {
         .iter()
         .find(|(kind, _)| change.kinds.contains(kind))
         .map(|(_, group)| *group);
-    let sides = (change.before(), change.now());
+    let sides = change.before().zip(change.now());
     match first {
         Some(group) if group < ChangeGroup::Within => group,
         _ if change.kinds.contains(&ChangeKind::Upgraded) => {
-            let (Some(old), Some(new)) = sides else {
+            let Some((old, new)) = sides else {
                 return ChangeGroup::Unconstrained;
             };
             let (before, now) = (&old.lock.constraints, &new.lock.constraints);
@@ -182,15 +182,12 @@ fn group(change: &ProviderChange) -> ChangeGroup {
             }
         }
         Some(ChangeGroup::OtherConstraints) => {
-            let allows_the_same = match sides {
-                (Some(old), Some(new)) => {
-                    let (before, now) = (&old.lock.constraints, &new.lock.constraints);
-                    !before.is_empty()
-                        && !now.is_empty()
-                        && scope_change(before, now) == ScopeChange::Same
-                }
-                _ => false,
-            };
+            let allows_the_same = sides.is_some_and(|(old, new)| {
+                let (before, now) = (&old.lock.constraints, &new.lock.constraints);
+                !before.is_empty()
+                    && !now.is_empty()
+                    && scope_change(before, now) == ScopeChange::Same
+            });
             if allows_the_same {
                 ChangeGroup::SameConstraints
             } else {

@@ -178,8 +178,7 @@ impl CallGraph<'_> {
         let path = Path::new(dir);
         let sources = match self.dirs.get(path) {
             Some(dir) => dir.glance.calls.clone(),
-            // A call may lead to a directory that the search does not visit.
-            // Any number of calls may do that; these directories count, too.
+            // A call may lead to a directory that the search does not visit; any number may, so these count, too.
             None if self.listed == MAX_DIRECTORIES => Vec::new(),
             None => {
                 self.listed += 1;

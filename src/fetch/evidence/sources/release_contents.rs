@@ -233,7 +233,7 @@ impl ReleaseDocuments<'_> {
         }
     }
 
-    /// Reads the repository of a provider, and asks for the pages of one of its versions.
+    /// Adds what the registry states about one version: its repository, names and deprecations.
     fn terraform(
         &self,
         known: &JsonApi,

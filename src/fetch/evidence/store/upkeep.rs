@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::contents::{CONTENTS, MAX_CONTENTS_PER_GROUP};
 use super::releases::{self, RELEASES};
 use super::{
-    Export, FACTS, FactOrigin, Facts as _, MAX_EXPORT_BYTES, MAX_PER_GROUP, Store, StoredFact,
-    StoredRelease, group, key, key_in, lock,
+    Export, FACTS, FactOrigin, Facts as _, MAX_EXPORT_BYTES, MAX_PER_GROUP, ObjectError, Store,
+    StoredFact, StoredRelease, group, key, key_in, lock,
 };
 use crate::addr::ProviderAddr;
 use crate::contents::{BuildInfo, ProgramContents};
@@ -253,18 +253,7 @@ impl Store<'_> {
                 &mut others
             };
             for key in self.keys(kind)? {
-                let origin = match kind {
-                    FACTS => self
-                        .load(&key)
-                        .map(|loaded| loaded.map(|(fact, _)| (fact.origin, fact.since))),
-                    RELEASES => self
-                        .load_release(&key)
-                        .map(|loaded| loaded.map(|(release, _)| (release.origin, release.since))),
-                    _ => self
-                        .load_contents(&key)
-                        .map(|loaded| loaded.map(|contents| (contents.origin, contents.since))),
-                };
-                let (is_wanted, count) = match origin {
+                let (is_wanted, count) = match self.origin_of(kind, &key) {
                     Ok(None) => continue,
                     // Every reader ignores a broken object (rules 2.1), so that it only takes space.
                     Err(_) => (true, &mut counts.broken),
@@ -290,6 +279,19 @@ impl Store<'_> {
         lock(&self.answers).clear();
         lock(&self.releases).clear();
         Ok(removed)
+    }
+
+    /// Returns who computed an object of a kind, and since when it has been kept.
+    fn origin_of(&self, kind: &str, key: &str) -> Result<Option<(FactOrigin, u64)>, ObjectError> {
+        Ok(match kind {
+            FACTS => self.load(key)?.map(|(fact, _)| (fact.origin, fact.since)),
+            RELEASES => self
+                .load_release(key)?
+                .map(|(release, _)| (release.origin, release.since)),
+            _ => self
+                .load_contents(key)?
+                .map(|contents| (contents.origin, contents.since)),
+        })
     }
 
     /// Returns the keys of all objects of a kind.

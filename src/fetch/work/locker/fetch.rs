@@ -321,11 +321,14 @@ impl Fetcher<'_> {
             return Err(ContentError::Size { stated, found });
         }
         let zh = hash::zh_of_digest(&package.digest);
-        if let Check::Digest(expected) = remote.check
-            && expected != package.digest
-        {
-            let found = zh;
-            return Err(ContentError::Checksum { expected, found });
+        match remote.check {
+            Check::Digest(expected) if expected != package.digest => {
+                return Err(ContentError::Checksum {
+                    expected,
+                    found: zh,
+                });
+            }
+            Check::Digest(_) | Check::Stated | Check::Server | Check::Address => {}
         }
         let zip = self.hasher.zip(zh, package.file, &wanted.type_name)?;
         // Only a signature ties the zip to the provider and version that a fact names.

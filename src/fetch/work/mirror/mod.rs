@@ -72,9 +72,9 @@ pub fn run(
         let kind = disk.kind(path);
         kind.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     };
+    // Directories that this run makes, the innermost first, as they are removed again.
     let new_dirs: Vec<&Path> = settings.dir.ancestors().take_while(is_missing).collect();
-    let opened = MirrorDirectory::open(disk, settings.dir, settings);
-    let Some(mirror) = outcome.sound(opened) else {
+    let Some(mirror) = outcome.sound(MirrorDirectory::open(disk, settings.dir, settings)) else {
         return outcome;
     };
     let run = ReleaseRun {
@@ -152,8 +152,7 @@ pub fn prune(
     settings: &MirrorSettings<'_>,
     outcome: &mut MirrorOutcome,
 ) {
-    let opened = MirrorDirectory::open(disk, settings.dir, settings);
-    let Some(mirror) = outcome.sound(opened) else {
+    let Some(mirror) = outcome.sound(MirrorDirectory::open(disk, settings.dir, settings)) else {
         return;
     };
     let pruned = mirror.prune(&outcome.wanted);

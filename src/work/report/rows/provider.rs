@@ -93,6 +93,17 @@ pub struct LockedProvider {
     pub hashed_platforms: usize,
 }
 
+impl LockedProvider {
+    /// Returns true if something happened to the entry in this run.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.selected
+            || self.from.is_some()
+            || self.hashes.iter().any(|hash| hash.added)
+            || !self.replaced.is_empty()
+            || !self.dropped.is_empty()
+    }
+}
+
 /// A recorded hash, and how it is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -308,10 +308,8 @@ impl<'a> InitOutlook<'a> {
             // the state requires (`coverage` rules 4.6).
             (true, false) => {
                 let places: Vec<&Requirement> = requirements
-                    .providers
-                    .get(provider)
-                    .into_iter()
-                    .flatten()
+                    .places(provider)
+                    .iter()
                     .filter(|place| place.is_for_plan())
                     .collect();
                 // No place at all allows pre-releases, too.

@@ -257,7 +257,7 @@ fn providers(
         named.append(&mut legacy);
     }
     if !legacy.is_empty() {
-        // Required providers of the same type replace those in the state.
+        // Commands that replace them by required providers of the same type.
         let flavor = reader.flavor;
         let commands: Vec<String> = legacy
             .iter()

@@ -29,6 +29,7 @@ pub(super) fn translated(pattern: &str) -> Option<String> {
                 reader.behind_repetition()?;
             }
             '{' => {
+                // A brace without counts is plain text in RE2.
                 reader.rest.clone().find(|c| *c == '}')?;
                 let inside: String = reader.rest.by_ref().take_while(|c| *c != '}').collect();
                 let (least, most) = inside.split_once(',').unwrap_or((&inside, &inside));

@@ -71,7 +71,7 @@ struct OverrideMerge<'a> {
     locals: BTreeMap<String, usize>,
 }
 
-impl<'a> OverrideMerge<'a> {
+impl OverrideMerge<'_> {
     fn file(&mut self, mut contents: Contents) {
         self.declarations(&contents.declared);
         for entry in contents.required {

@@ -184,9 +184,9 @@ impl<'a> GitSession<'a> {
             RefChoice::Id(id) => Ok(resolved(Some(id), None)),
             RefChoice::Named { name, id } => Ok(resolved(Some(id), Some(name))),
             RefChoice::Abbreviated(digits) => {
+                // The commits of all branches and tags are enough to find an id by its first digits; trees and files
+                // are fetched for the one that is found.
                 let repository = self
-                    // Commits are enough to find an id by its first digits; trees and files are fetched for the
-                    // one that is found.
                     .try_fetch(
                         &self.address,
                         refs.id_digits(),

@@ -172,7 +172,8 @@ impl<'a> Registry<'a> {
         (successor != *provider && !successor.is_legacy()).then_some(successor)
     }
 
-    /// Fetches the document of a package, which must be about its platform; returns it with its URL.
+    /// Fetches the document of a package, which must be about its platform; returns it with its URL. A package that no
+    /// current program supports is refused.
     fn document(&self, id: &PackageId) -> Shared<(Url, PackageDocument)> {
         let (os, arch) = (id.platform.os(), id.platform.arch());
         let (provider, version) = (&id.provider, id.version.to_string());

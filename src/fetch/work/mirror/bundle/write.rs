@@ -110,17 +110,17 @@ fn write_members(
     text: &[u8],
     packages: &[BundledPackage],
     draft: impl Write,
-    unusable: impl Fn(BundleError) -> MirroringError,
+    unusable: impl Fn(BundleError) -> MirroringError + Copy,
     unwritable: impl Fn(io::Error) -> MirroringError + Copy,
 ) -> Result<(), MirroringError> {
     let mut out = BufWriter::new(draft);
     let size = text.len() as u64;
-    let header = member::header(MANIFEST_NAME, size).map_err(&unusable)?;
+    let header = member::header(MANIFEST_NAME, size).map_err(unusable)?;
     for part in [&header, text, member::padding(size)] {
         out.write_all(part).map_err(unwritable)?;
     }
     for package in packages {
-        let header = member::header(&package.name(), package.bytes).map_err(&unusable)?;
+        let header = member::header(&package.name(), package.bytes).map_err(unusable)?;
         out.write_all(&header).map_err(unwritable)?;
         let PackageId {
             provider,

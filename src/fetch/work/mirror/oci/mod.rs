@@ -133,7 +133,7 @@ impl OciLayouts<'_> {
         (found == name.name).then_some(text)
     }
 
-    /// Writes the manifests of a version's packages and the index that lists them, and returns this. Other entries of
+    /// Writes the manifests of a version's packages and the index that lists them; returns the index. Other entries of
     /// the index that a tag leads to stay, without packages that have a wrong blob.
     fn place_version<'p>(
         &self,
