@@ -30,6 +30,16 @@ error[lock-missing]: There is no .terraform.lock.hcl
 "#]]);
 }
 
+/// A broken configuration may require nothing, and `lock` refuses it.
+#[test]
+fn a_lock_file_is_missed_after_the_configuration_is_repaired() {
+    let lab = simple();
+    lab.write("main.tf", "terraform {\n");
+    let outcome = lab.run(&["verify"]).exits(2);
+    outcome.stdout_has("run `lockctl lock .` to create it, after the configuration is repaired");
+    lab.run(&["lock"]).exits(2);
+}
+
 #[test]
 fn verify_tells_what_a_missing_platform_means() {
     let lab = simple();

@@ -25,7 +25,11 @@ pub(super) fn check(root: &RootInputs<'_>) -> Option<Finding> {
         })
         .take(MAX_REQUIRED);
     let title = format!("There is no {}", root.lock_path.display());
-    let help = root.advice.lock.run(" to create it");
+    let help = root.advice.lock.run(if root.is_unread() {
+        " to create it, after the configuration is repaired"
+    } else {
+        " to create it"
+    });
     let diagnostic = Diagnostic::error(rules::LOCK_MISSING, title).help(help);
     let diagnostic = match places.next() {
         Some((place, note)) => {
