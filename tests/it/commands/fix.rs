@@ -233,24 +233,29 @@ fn what_cannot_be_seen_is_kept() {
 #[test]
 fn an_entry_whose_version_counts_for_another_provider_stays() {
     let lab = Lab::new();
-    let source =
-        "terraform {\n  required_providers {\n    n = { source = \"hashicorp/null\" }\n  }\n}\n";
-    lab.write("main.tf", source);
-    let old = entry("x", "3.2.1", "", &[H1]);
-    let old = old.replace("example.com/t/x", "registry.terraform.io/hashicorp/null");
-    lab.write(LOCK, lock_of(std::slice::from_ref(&old)));
-    let outcome = fix(&lab, &["--flavor", "opentofu"]).exits(1);
-    assert!(
-        outcome
-            .stderr
-            .contains("is not dropped before hashicorp/null is locked")
-            || outcome
-                .stderr
-                .contains("before registry.opentofu.org/hashicorp/null is locked"),
-        "{}",
-        outcome.stderr
-    );
-    lab.read(LOCK).has("registry.terraform.io/hashicorp/null");
+    // `convert` keeps the version; of `hashicorp`, OpenTofu's `init` does so, too.
+    let (terraform, opentofu) = ("registry.terraform.io", "registry.opentofu.org");
+    for (source, flavor, registry, twin_registry) in [
+        ("hashicorp/null", "opentofu", terraform, opentofu),
+        ("acme/null", "opentofu", terraform, opentofu),
+        ("hashicorp/null", "terraform", opentofu, terraform),
+    ] {
+        let required = format!("n = {{ source = \"{source}\" }}");
+        lab.write(
+            "main.tf",
+            format!("terraform {{\n  required_providers {{\n    {required}\n  }}\n}}\n"),
+        );
+        let old = entry("x", "3.2.1", "", &[H1]);
+        let old = old.replace("example.com/t/x", &format!("{registry}/{source}"));
+        lab.write(LOCK, lock_of(std::slice::from_ref(&old)));
+        let outcome = fix(&lab, &["--flavor", flavor]).exits(1);
+        outcome.stderr_has(&format!(
+            "{registry}/{source} is not dropped before {twin_registry}/{source} is locked"
+        ));
+        outcome.stdout_has("run `lockctl convert . --to");
+        lab.read(LOCK)
+            .has(&format!("provider \"{registry}/{source}\""));
+    }
 }
 
 #[test]

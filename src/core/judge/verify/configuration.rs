@@ -105,19 +105,15 @@ fn not_required(
         StateSeen::LeftOut => "the configuration does not require it, and the state was left out",
         StateSeen::Yes | StateSeen::No => "neither the configuration nor the state requires it",
     };
-    let twin = provider
-        .on_registry_of(subject.flavor)
-        .filter(|twin| requirements.providers.contains_key(twin));
     let until_then = format!(
         "until then `{program} init -lockfile=readonly` fails: Provider dependency changes detected"
     );
-    let help = match twin {
+    let help = match subject.waiting_twin(provider) {
         // `lock` and `init` drop the entry, and select the version for the other address anew.
-        Some(twin) if !subject.document.lock.providers.contains_key(&twin) => conversion(subject)
-            .run(&format!(
-                ", which keeps the version for {twin}; {until_then}"
-            )),
-        Some(_) | None => subject.advice.lock.run(&format!(
+        Some(twin) => conversion(subject).run(&format!(
+            ", which keeps the version for {twin}; {until_then}"
+        )),
+        None => subject.advice.lock.run(&format!(
             " to drop the entry, as `{program} init` does; {until_then}"
         )),
     };

@@ -192,6 +192,18 @@ impl<'a> CheckedLock<'a> {
             .map_or_else(Span::default, |places| places.version)
     }
 
+    /// Returns the address on the registry of this program that is required and not locked, where the entry is that of
+    /// the other program: a conversion keeps its version for it (`locker` rules 5.1), and OpenTofu reads entries
+    /// of `hashicorp` so by itself (`lockfile` rules 5.2).
+    #[must_use]
+    pub fn waiting_twin(&self, provider: &ProviderAddr) -> Option<ProviderAddr> {
+        let required = &self.requirements?.providers;
+        let locked = &self.document.lock.providers;
+        provider
+            .on_registry_of(self.flavor)
+            .filter(|twin| required.contains_key(twin) && !locked.contains_key(twin))
+    }
+
     /// Puts a finding at hashes of an entry, each with a note; the first few are shown.
     pub fn at_hashes<'h>(
         &self,

@@ -151,14 +151,7 @@ impl Draft {
     }
 
     fn drop_entry(&mut self, subject: CheckedLock<'_>, provider: &ProviderAddr) {
-        // OpenTofu takes the version of such an entry for its own one (`lockfile` rules 5.2).
-        let waits = |twin: &ProviderAddr| {
-            subject
-                .requirements
-                .is_some_and(|requirements| requirements.providers.contains_key(twin))
-                && !self.lock.providers.contains_key(twin)
-        };
-        if let Some(twin) = provider.carried_over(subject.flavor).filter(waits) {
+        if let Some(twin) = subject.waiting_twin(provider) {
             self.left.push(format!(
                 "{provider} is not dropped before {twin} is locked at its version"
             ));
