@@ -143,7 +143,7 @@ fn replaced(outcome: &ProviderOutcome) -> Vec<ReplacedHash> {
             key_ids: key_ids.clone().collect(),
             // Only an `h1:` can be compared with every package; the packages' own hashes are then the evidence.
             computed: match replaced.against {
-                ContradictedBy::SignedList => Vec::new(),
+                ContradictedBy::SignedList | ContradictedBy::OtherRelease => Vec::new(),
                 ContradictedBy::EveryPackage => computed.clone().collect(),
             },
         })

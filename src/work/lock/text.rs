@@ -263,6 +263,7 @@ fn replaced(row: &LockedProvider, look: Look) -> Vec<String> {
         let hash = &replaced.hash;
         match replaced.contradicted_by {
             ContradictedBy::SignedList => lines.push(format!("  {hash}  not in the list")),
+            ContradictedBy::OtherRelease => lines.push(format!("  {hash}  of another release")),
             ContradictedBy::EveryPackage => {
                 lines.push(format!("  {hash}  of none of its packages, which have:"));
                 for computed in &replaced.computed {

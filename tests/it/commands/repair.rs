@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::registry::{DEMO, lock, rule, steady, with_registry};
+use super::registry::{DEMO, TWO, lock, rule, steady, with_registry};
 use super::*;
 use crate::registry::{Origin, Registry};
 use crate::scenarios::{Packages, scenarios};
@@ -216,6 +216,29 @@ fn hashes_of_another_version_are_replaced() {
     // All packages do.
     let outcome = repair(&lab, &ALL).exits(0);
     assert!(!lab.read(LOCK).contains(&other), "{outcome:?}");
+}
+
+/// The version was edited by hand: facts show whose the hashes are, though two packages of this release were not hashed.
+#[test]
+fn hashes_that_facts_attribute_to_another_release_are_replaced() {
+    let (_registry, lab) = with_registry(&DEMO.replace("~> 1.0.0", "1.1.0"));
+    assert_exit(&facts::lock(&lab, TWO), 0);
+    let edited = lab.read(LOCK).replace("\"1.1.0\"", "\"1.0.0\"");
+    lab.write("main.tf", DEMO.replace("~> 1.0.0", "1.0.0"));
+    lab.write(LOCK, edited);
+    let verify = [&["verify", "--flavor", "terraform@1.11"], TWO].concat();
+    let outcome = lab.run(&verify).exits(1);
+    outcome.stdout_has("hash-not-of-release");
+    outcome.stdout_has("run `lockctl lock . --flavor terraform@1.11 --repair`");
+
+    let other = hash("h1(demo/1.1.0/linux_amd64)");
+    let outcome = facts::lock(&lab, &[&["--repair", "-v"], TWO].concat()).exits(0);
+    outcome.stdout_has(&format!("{other}  of another release"));
+    let repaired = lab.read(LOCK);
+    assert_exit(&lab.run(&verify), 0);
+    std::fs::remove_file(lab.path(LOCK)).unwrap();
+    assert_exit(&facts::lock(&lab, TWO), 0);
+    assert_eq!(repaired, lab.read(LOCK));
 }
 
 #[test]

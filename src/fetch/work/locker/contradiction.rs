@@ -63,7 +63,7 @@ pub(super) fn compare(
     let is_repair = is_signed && contradicted == Contradicted::Replaced;
     let mut replaced = Vec::new();
     if is_repair {
-        replaced = unvouched.replace();
+        replaced = unvouched.replace(&foreign_hashes(recorded, hashed, request, facts));
     }
     let not_compared = if list.is_none() && hashed.metas.is_empty() {
         // No source was asked. Where nothing is known of the release, each `h1:` would be unexplained.
@@ -86,6 +86,21 @@ pub(super) fn compare(
         replaced,
         not_compared,
     }
+}
+
+/// Returns the recorded hashes that facts attribute to other releases.
+fn foreign_hashes(
+    recorded: &Hashes,
+    hashed: &ReleaseWork,
+    request: &RootRequest<'_>,
+    facts: &dyn Facts,
+) -> Hashes {
+    let selected = &hashed.selected;
+    let (provider, version) = (&selected.provider, &selected.version);
+    let attribution = request
+        .trusted
+        .attribute(facts, provider, version, recorded);
+    attribution.foreign().keys().cloned().collect()
 }
 
 /// Reports packages whose zip the recorded hashes contradict, unless a repair replaces these hashes.
@@ -177,10 +192,7 @@ impl Unvouched {
         trusted: TrustedFacts,
         facts: &dyn Facts,
     ) -> Self {
-        // Some registries have a list of one package for each platform, which is none of a release unless
-        // its registry lists no other platform.
-        let is_only_package = list.zips.len() == 1 && provider.platforms.offered.len() == 1;
-        if !list.lists_release && !is_only_package {
+        if !provider.has_whole_list(list) {
             return Self::default();
         }
         let hashed: Hashes = provider
@@ -233,9 +245,9 @@ impl Unvouched {
         }
     }
 
-    /// Removes the hashes that are shown to be wrong. Hashes stay if some of them are wrong and it is unknown
-    /// which.
-    fn replace(&mut self) -> Vec<ContradictedHash> {
+    /// Removes the hashes that are shown to be wrong; `foreign` are those of other releases. Hashes stay if some
+    /// of them are wrong and it is unknown which.
+    fn replace(&mut self, foreign: &Hashes) -> Vec<ContradictedHash> {
         let mut replaced = Vec::new();
         for zh in self.unlisted.drain(..) {
             replaced.push(ContradictedHash {
@@ -243,9 +255,19 @@ impl Unvouched {
                 against: ContradictedBy::SignedList,
             });
         }
+        let unattributed = &mut self.unattributed;
+        for h1 in unattributed
+            .recorded
+            .extract_if(.., |h1| foreign.contains(h1))
+        {
+            replaced.push(ContradictedHash {
+                hash: h1,
+                against: ContradictedBy::OtherRelease,
+            });
+        }
         // While the `h1:` of a package is unknown, a recorded one may be its hash.
-        if self.unattributed.packages_left == 0 {
-            for h1 in self.unattributed.recorded.drain(..) {
+        if unattributed.packages_left == 0 {
+            for h1 in unattributed.recorded.drain(..) {
                 replaced.push(ContradictedHash {
                     hash: h1,
                     against: ContradictedBy::EveryPackage,

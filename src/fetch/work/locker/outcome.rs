@@ -250,6 +250,8 @@ pub enum ContradictedBy {
     SignedList,
     /// No package of the signed list has it, and every one was hashed.
     EveryPackage,
+    /// A fact shows that it is the hash of a package of another release, whose `zh:` was recorded beside it.
+    OtherRelease,
 }
 
 impl ProviderOutcome {

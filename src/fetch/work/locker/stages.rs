@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::claims::{ClaimedZip, CountedClaims};
-use super::lists::ReleaseLists;
+use super::lists::{ReleaseLists, UnitedList};
 use super::{AgeSearch, Release};
 use crate::acquire::{PackageHashes, ZipIdentity};
 use crate::addr::ProviderAddr;
@@ -91,6 +91,15 @@ pub(super) struct ReleaseWork {
     pub(super) lists: ReleaseLists,
     /// The hashed packages: in the end one for each wanted platform, sorted.
     pub(super) packages: Vec<HashedPackage>,
+}
+
+impl ReleaseWork {
+    /// Returns true if a list has all packages of the release. Some registries have a list of one package for each
+    /// platform, which is that of the release only if it has no other platform.
+    pub(super) fn has_whole_list(&self, list: &UnitedList) -> bool {
+        let is_only_package = list.zips.len() == 1 && self.platforms.offered.len() == 1;
+        list.lists_release || is_only_package
+    }
 }
 
 /// The platforms of a release, beside those of its packages.
