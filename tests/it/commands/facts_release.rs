@@ -91,6 +91,21 @@ error[hash-not-of-release]: no hash of registry.terraform.io/acme/demo 1.0.0 is 
     assert_eq!(lab.read(LOCK), good);
 }
 
+/// Company registries often have packages for one platform.
+#[test]
+fn the_platform_of_a_release_that_has_one_can_be_stated() {
+    let (registry, lab) = with_registry(&DEMO.replace("acme/demo", "acme/single"));
+    let zip = zip_of(&[("terraform-provider-single_v1.0.0", "single")]);
+    registry.add_zip("acme/single", "1.0.0", "linux_amd64", &zip);
+    assert_exit(&lock(&lab, &[]), 0);
+    let verify = ["verify", ".", "--flavor", "terraform@1.11"];
+    let outcome = lab.run(&verify).exits(1);
+    outcome.stdout_has("run `lockctl verify . --flavor terraform@1.11 --fix` to state");
+    assert_exit(&lab.run(&[&verify[..], &["--fix"]].concat()), 0);
+    lab.read(".lockctl.hcl").has("\"linux_amd64\"");
+    assert_exit(&lab.run(&verify), 0);
+}
+
 #[test]
 fn what_may_be_of_the_release_is_not_reported() {
     let (_registry, lab) = locked();

@@ -82,7 +82,7 @@ fn listed(release: &Release, provider: &ReleaseWork) -> Option<ReleaseFact> {
     let mut listed = ReleaseFact {
         provider: addr.clone(),
         version: version.clone(),
-        lists_release: list.lists_release,
+        lists_release: provider.has_whole_list(list),
         signers: list
             .signers
             .iter()
