@@ -131,6 +131,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
     let settings = LockSettings {
         jobs: NonZeroUsize::MIN,
         downloads: NonZeroUsize::MIN,
+        max_download: None,
         enforced: Enforcement::NONE,
         prove: false,
         contradicted: Contradicted::Alarm,

@@ -239,6 +239,9 @@ pub(crate) fn fetch(error: &FetchError) -> Option<String> {
                 _ => "report it to the operator of the registry",
             },
             FetchFault::TooSlow { .. } => "try again later",
+            FetchFault::NotAllowed { .. } => {
+                "raise --max-download; facts about packages that arrived are kept, so that the next run needs less"
+            }
             FetchFault::Scratch { .. } => {
                 "make the directory of temporary files usable, or name another one in TMPDIR"
             }

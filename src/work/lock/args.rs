@@ -7,7 +7,9 @@ use clap::Args;
 
 use crate::driver::ChangedArgs;
 use crate::platform::Platform;
-use crate::run::options::{Configuration, Platforms, RootArgs, SourceArgs, examples, jobs};
+use crate::run::options::{
+    Configuration, Platforms, RootArgs, SourceArgs, byte_count, examples, jobs,
+};
 use crate::run::typed_addr::TypedAddr;
 
 /// Create or complete the lock file for all wanted platforms
@@ -72,6 +74,11 @@ pub(crate) struct LockOptions {
     /// hash per core]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Download no more than this in the run, as in 500MB: bytes, kB, MB, GB, KiB, MiB or GiB
+    ///
+    /// All packages count together. Nothing is written for a root whose packages would exceed it.
+    #[arg(long, value_name = "SIZE", value_parser = byte_count)]
+    pub(crate) max_download: Option<u64>,
 }
 
 impl LockOptions {

@@ -82,6 +82,7 @@ impl<'r, 'a> LockJob<'r, 'a> {
                 jobs: job_count(options.jobs),
                 // Downloads wait for the network and hashing for a core, so that their usual numbers differ.
                 downloads: options.jobs.unwrap_or(DOWNLOADS),
+                max_download: options.max_download,
                 enforced: enforcement(world.env),
                 prove: options.prove,
                 contradicted: if options.repair {

@@ -226,6 +226,7 @@ impl<'a> BuildReader<'a> {
         let settings = LockSettings {
             jobs: parallel::cores(),
             downloads: DOWNLOADS,
+            max_download: None,
             enforced: enforcement(self.session.world.env),
             prove: false,
             contradicted: Contradicted::Alarm,

@@ -298,6 +298,29 @@ pub(crate) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
         .map_err(|_| "write a whole number from 1 up".to_owned())
 }
 
+/// Reads a number of bytes with its unit.
+pub(crate) fn byte_count(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 7] = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("kB", 1000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("B", 1),
+    ];
+    let (number, factor) = UNITS
+        .iter()
+        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))
+        .unwrap_or((text, 1));
+    number
+        .trim_end()
+        .parse()
+        .ok()
+        .and_then(|number: u64| number.checked_mul(factor))
+        .ok_or_else(|| "write a whole number of bytes, as in 500MB or 2GiB".to_owned())
+}
+
 /// Reads one of a few words, which help lists.
 pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
     words: impl IntoIterator<Item = (&'static str, T)>,
@@ -322,6 +345,22 @@ mod tests {
     use clap::FromArgMatches as _;
 
     use super::*;
+
+    #[test]
+    fn a_number_of_bytes_may_have_a_unit() {
+        for (text, bytes) in [
+            ("0", Some(0)),
+            ("12B", Some(12)),
+            ("500MB", Some(500_000_000)),
+            ("2 GiB", Some(2 << 30)),
+            ("99999999999GB", None),
+            ("1.5GB", None),
+            ("MB", None),
+            ("-1", None),
+        ] {
+            assert_eq!(byte_count(text).ok(), bytes, "{text}");
+        }
+    }
 
     #[test]
     fn the_path_of_a_lock_file_stands_for_its_root() {

@@ -90,6 +90,38 @@ acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes added  self-signed, key 
     assert_eq!(downloads(&registry), 2, "nothing to do");
 }
 
+/// Of two packages one exceeds the limit; the other is kept, so that the next run needs less.
+#[test]
+fn a_run_downloads_no_more_than_it_may() {
+    let (_registry, lab) = with_registry(DEMO);
+    let events = lock(
+        &lab,
+        &[&["--no-cache", "--format", "json-lines"], TWO].concat(),
+    )
+    .exits(0);
+    let both: u64 = events
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .filter(|event: &Value| event["event"] == "download-finished")
+        .map(|event| event["bytes"].as_u64().unwrap())
+        .sum();
+    std::fs::remove_file(lab.path(LOCK)).unwrap();
+    let limited = |limit: &str| {
+        let options = ["--max-download", limit, "--jobs", "1"];
+        lock(&lab, &[&options, TWO].concat())
+    };
+    let outcome = limited(&format!("{}B", both - 1)).exits(2);
+    outcome.stderr_has("bytes that this run may download");
+    outcome.stderr_has("help: raise --max-download;");
+    assert!(!lab.path(LOCK).exists());
+    assert_exit(&limited(&format!("{}B", both - 1)), 0);
+    assert_exit(&limited("0"), 0);
+    limited("5 apples")
+        .exits(2)
+        .stderr_has("as in 500MB or 2GiB");
+}
+
 #[test]
 fn the_store_can_be_left_alone() {
     let (registry, lab) = with_registry(DEMO);

@@ -4,6 +4,7 @@
 //! as a whole, so that a wrong piece cannot go unnoticed.
 
 use std::io::{self, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use super::net::{Event, Net, RedirectLimits, Redirects, http_error};
@@ -67,6 +68,41 @@ pub struct PackageRequest<'a> {
     pub retries: Option<usize>,
     /// The permitted encodings of its bytes.
     pub transfer: Transfer,
+    /// The share of a run with a limit, if it has one.
+    pub allowance: Option<&'a DownloadAllowance>,
+}
+
+/// The bytes that all packages of a run may have together, also those that arrive at the same time.
+#[derive(Debug)]
+pub struct DownloadAllowance {
+    limit: u64,
+    left: AtomicU64,
+}
+
+impl DownloadAllowance {
+    /// Allows so many bytes.
+    #[must_use]
+    pub fn new(limit: u64) -> Self {
+        Self {
+            limit,
+            left: limit.into(),
+        }
+    }
+
+    /// Takes bytes that arrived from a server.
+    fn take(&self, server: &Url, bytes: u64) -> Result<(), FetchError> {
+        let taken = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(bytes)
+            });
+        taken.map(|_| ()).map_err(|_| self.spent(server))
+    }
+
+    fn spent(&self, server: &Url) -> FetchError {
+        let limit = self.limit;
+        FetchError::new(server, FetchFault::NotAllowed { limit })
+    }
 }
 
 /// The permitted encodings of the bytes of a package.
@@ -90,6 +126,7 @@ impl<'a> PackageRequest<'a> {
             bytes: None,
             retries: None,
             transfer: Transfer::Plain,
+            allowance: None,
         }
     }
 }
@@ -251,6 +288,12 @@ fn attempt<F: Scratch>(
     if let Some(error) = other_length(&server, request.bytes, total) {
         return Err(alone(error));
     }
+    // A package that cannot come whole is not begun.
+    if let (Some(allowance), Some(length)) = (request.allowance, length)
+        && length > allowance.left.load(Ordering::Relaxed)
+    {
+        return Err(alone(allowance.spent(&server)));
+    }
     let from = partial.bytes;
     (net.observer)(&Event::Started { url, from, total });
     receive(net, request, &server, response, partial).map_err(alone)?;
@@ -350,6 +393,9 @@ fn receive<F: Scratch>(
         // Without the second limit a server could make the run endless, by breaking off after each MiB.
         if partial.bytes > limit || partial.received > most_received {
             return Err(too_large(server, limit));
+        }
+        if let Some(allowance) = request.allowance {
+            allowance.take(server, bytes)?;
         }
         partial.sha.update(&buffer[..length]);
         partial

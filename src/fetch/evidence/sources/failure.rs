@@ -42,6 +42,11 @@ pub enum FetchFault {
         /// The limit in bytes.
         limit: u64,
     },
+    /// With this package the run would download more than it may.
+    NotAllowed {
+        /// The bytes that all packages of the run may have together.
+        limit: u64,
+    },
     OtherLength {
         /// The length that the source states, in bytes.
         stated: u64,
@@ -171,6 +176,12 @@ impl fmt::Display for FetchError {
             }
             FetchFault::Unencrypted => write!(f, "{url} answered with a redirect to plain http"),
             FetchFault::TooLarge { limit } => write!(f, "{url} sends more than {limit} bytes"),
+            FetchFault::NotAllowed { limit } => {
+                write!(
+                    f,
+                    "{url} would exceed the {limit} bytes that this run may download"
+                )
+            }
             FetchFault::OtherLength { stated, found } => {
                 write!(
                     f,

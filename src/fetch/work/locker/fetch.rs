@@ -15,7 +15,7 @@ use crate::hash::{self, Digest, Hash};
 use crate::package::{Blob, Local, Location, PackageMeta};
 use crate::parallel::{self, Gate};
 use crate::sources::FetchError;
-use crate::sources::download::{Check, PackageRequest, download};
+use crate::sources::download::{Check, DownloadAllowance, PackageRequest, download};
 use crate::store::Facts;
 use crate::world::Disk;
 
@@ -216,6 +216,7 @@ fn contents(
             turns: &Gate::new(settings.jobs),
         },
         sources,
+        allowance: settings.max_download.map(DownloadAllowance::new),
         jobs_per_directory: parallel::within(settings.jobs, metas.len()),
     };
     // A download mostly waits for the network, hashing for a core: the gate keeps those apart.
@@ -283,6 +284,7 @@ struct Fetcher<'a> {
     disk: &'a dyn Disk,
     hasher: Hasher<'a>,
     sources: &'a [&'a FlavorSource<'a>],
+    allowance: Option<DownloadAllowance>,
     jobs_per_directory: NonZeroUsize,
 }
 
@@ -311,6 +313,7 @@ impl Fetcher<'_> {
         let request = PackageRequest {
             bytes: remote.bytes,
             retries: remote.retries,
+            allowance: self.allowance.as_ref(),
             ..PackageRequest::of_provider(&remote.url, remote.check)
         };
         let package = download(source.net, &|| self.disk.scratch(), request)

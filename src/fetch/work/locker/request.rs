@@ -99,6 +99,8 @@ pub struct LockSettings {
     pub jobs: NonZeroUsize,
     /// Maximum number of packages that are downloaded at once.
     pub downloads: NonZeroUsize,
+    /// Maximum number of bytes that all packages which are downloaded have together.
+    pub max_download: Option<u64>,
     /// The checks of signatures that the environment makes OpenTofu enforce.
     pub enforced: Enforcement,
     /// Every hash that is written must be computed in this run, or be in a signed list.

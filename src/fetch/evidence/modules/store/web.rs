@@ -85,6 +85,7 @@ impl ModuleStore<'_> {
             // A body that its server says to be compressed is decoded, also where that is wrong, as by the
             // programs (`sources` rules 13.2).
             transfer: Transfer::Encoded,
+            allowance: None,
         };
         let mut file = download(&network.net, &|| self.world.disk.scratch(), request)
             .map_err(|error| failure::download(&error))?

@@ -180,6 +180,7 @@ impl<'a> ModuleRegistries<'a> {
             bytes: None,
             retries: None,
             transfer: Transfer::Encoded,
+            allowance: None,
         };
         download(&net, &|| disk.scratch(), request)
     }
