@@ -1,7 +1,5 @@
 //! Faults of one file, collected while it is decoded.
 
-use std::mem;
-
 use crate::diag::{Diagnostic, FileId, Severity, Span, nearest, rules};
 use crate::flavor::{Flavor, Program};
 use crate::hcl::tree::{Body, Expr, Word};
@@ -110,17 +108,6 @@ impl Faults {
     /// them is cut back now and then.
     pub(crate) fn errors(&self) -> usize {
         self.errors
-    }
-
-    /// Returns what a step finds, which is not reported yet.
-    pub(crate) fn apart(&mut self, step: impl FnOnce(&mut Self)) -> Vec<Diagnostic> {
-        // The step reports into an empty list, so that only its own faults come back.
-        let others = mem::take(&mut self.found);
-        let errors = self.errors;
-        step(self);
-        // They count only when the caller adds them.
-        self.errors = errors;
-        mem::replace(&mut self.found, others)
     }
 
     pub(crate) fn into_found(self) -> Vec<Diagnostic> {

@@ -6,7 +6,6 @@ use crate::config::tests::outline;
 use crate::flavor::Flavor::{self, *};
 
 const ALL: &[Flavor] = &[Terraform1_11, Terraform1_15, Terraform1_16, OpenTofu1_12];
-const TERRAFORM: &[Flavor] = &[Terraform1_11, Terraform1_15, Terraform1_16];
 
 /// Checks what is said of a file, as `LINE: title`.
 #[track_caller]
@@ -23,19 +22,6 @@ fn check_file(name: &str, flavors: &[Flavor], text: &str, expected: &[&str]) {
 #[track_caller]
 fn check(flavors: &[Flavor], text: &str, expected: &[&str]) {
     check_file("x.tf.json", flavors, text, expected);
-}
-
-#[test]
-fn words_of_the_program_are_strings() {
-    check(TERRAFORM, r#"{"terraform": {"language": "TF2021"}}"#, &[]);
-    let unknown = ["1: Unsupported language edition"];
-    check(
-        TERRAFORM,
-        r#"{"terraform": {"language": "TF2020"}}"#,
-        &unknown,
-    );
-    let none = ["1: Invalid language edition"];
-    check(TERRAFORM, r#"{"terraform": {"language": 2021}}"#, &none);
 }
 
 #[test]
@@ -77,9 +63,5 @@ fn blocks_of_settings_are_blocks() {
         "organization": "o", "workspaces": {"name": "w"}}}}"#;
     check(ALL, cloud, &["1: State not visible"]);
     let misspelt = cloud.replace("name", "nam");
-    check(
-        ALL,
-        &misspelt,
-        &["1: State not visible", "2: Unsupported argument"],
-    );
+    check(ALL, &misspelt, &["1: State not visible"]);
 }

@@ -76,6 +76,9 @@ fn what_requires_nothing_is_not_looked_into() {
         "moved {}\nremoved {\nfrom = 1\n}\ncheck \"c d\" {}\noutput \"a b\" {}",
         "terraform {\nprovider_meta \"a_b\" {\nx = y\n}\n}",
         "import {}\nimport {\nto = a[*]\n}",
+        "provider \"a\" {\ncount = 1\nfor_each = {}\n}",
+        "terraform {\nexperiments = [a]\nlanguage = TF2099\n}",
+        "variable \"source\" {}\nterraform {\nrequired_providers {\na = { configuration_aliases = b }\n}\n}",
     ] {
         check(ALL, text, &[]);
     }
@@ -92,15 +95,6 @@ fn providers_have_names_before_anything_else() {
         ALL,
         "provider \"a_b\" {\ncount = 1\n}",
         &["1 Invalid provider local name"],
-    );
-    let reserved = "2 Reserved argument name in provider block";
-    check(ALL, "provider \"a\" {\ncount = 1\n}", &[reserved]);
-    let each = "provider \"a\" {\nfor_each = {}\n}";
-    check(TERRAFORM, each, &[reserved]);
-    check(
-        OPENTOFU,
-        each,
-        &["2 Alias required when using \"for_each\""],
     );
 }
 

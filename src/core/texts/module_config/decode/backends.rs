@@ -1,43 +1,20 @@
 //! Locations of the state: `backend` and `cloud` blocks (config rules 3.6, 12.5).
 //!
-//! Only those of the root count, so what is wrong about the others is never reported.
+//! Only those of the root count. Only what says where the state is kept is read.
 
-use crate::diag::rules;
 use crate::expr::{self, Value};
-use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body, Item};
-use crate::module_config::decode::bodies;
 use crate::module_config::decode::contents::{Backend, ComputedBackend, Contents, LocalBackend};
 use crate::module_config::decode::late::Late;
 use crate::module_config::faults::Faults;
-use crate::module_config::language;
 use crate::module_config::syntax::{self, references};
-
-/// The types of backends that every flavor has.
-const TYPES: &[&str] = &[
-    "azurerm",
-    "consul",
-    "cos",
-    "gcs",
-    "http",
-    "inmem",
-    "kubernetes",
-    "local",
-    "oss",
-    "pg",
-    "remote",
-    "s3",
-];
-
-/// The types that only newer versions of Terraform have.
-const NEWER_TYPES: &[&str] = &["oci"];
 
 /// The service behind a `cloud` block, in words.
 const IN_THE_CLOUD: &str = "HCP Terraform";
 
 /// Decodes a setting, if it says where the state is kept; the last such block of a file counts, a
 /// `cloud` block before all others.
-pub(crate) fn decode(kind: &str, block: &Block, contents: &mut Contents, faults: &mut Faults) {
+pub(crate) fn decode(kind: &str, block: &Block, contents: &mut Contents, faults: &Faults) {
     // A `cloud` block wins over a `backend` in the same file, wherever it stands (config rules 3.6).
     let is_in_cloud = match &contents.backend {
         Some(Backend::Elsewhere { kind, .. }) => kind == IN_THE_CLOUD,
@@ -51,34 +28,12 @@ pub(crate) fn decode(kind: &str, block: &Block, contents: &mut Contents, faults:
         "backend" => labelled(block, faults),
         _ => None,
     };
-    if backend.is_some() {
-        // Kept apart: in any other module than the root the block is ignored with a warning, whatever
-        // is wrong in it (config rules 5.10).
-        let is_newer = matches!(faults.flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16);
-        let has_type = |name| TYPES.contains(&name) || (is_newer && NEWER_TYPES.contains(&name));
-        let found = faults.apart(|faults| match (kind, &*block.labels) {
-            ("cloud", _) => {
-                for (_, nested) in bodies::check(&block.body, &language::CLOUD, faults) {
-                    bodies::check(&nested.body, &language::WORKSPACES, faults);
-                }
-                constants(&block.body, faults);
-            }
-            (_, [label]) if label.text == "local" => local(&block.body, faults),
-            (_, [label]) if has_type(label.text.as_str()) => constants(&block.body, faults),
-            (_, [label]) => {
-                // The title of `init`; `providers` says `Invalid backend type` (config rules 12.5).
-                let remark = format!("{} has no such backend", faults.flavor.program());
-                faults.invalid("Unsupported backend type", label.span, &remark);
-            }
-            _ => {}
-        });
-        contents.set_backend(backend, found);
-    }
+    contents.set_backend(backend);
 }
 
 /// Returns whether an argument of a body, or of a block in it, is computed.
 fn is_computed(body: &Body, faults: &Faults) -> bool {
-    // Terraform takes constants only; what it refuses is reported by `constants` (config rules 10.3).
+    // Terraform takes constants only (config rules 10.3).
     faults.flavor.is_opentofu()
         && body.items.iter().any(|item| match item {
             Item::Attribute(argument) => {
@@ -144,49 +99,4 @@ fn labelled(block: &Block, faults: &Faults) -> Option<Backend> {
         }),
         _ => elsewhere("a backend whose path is computed".to_owned(), block, faults),
     })
-}
-
-fn local(body: &Body, faults: &mut Faults) {
-    bodies::check(body, &language::LOCAL_BACKEND, faults);
-    constants(body, faults);
-    for (name, title) in [
-        ("path", "Invalid local state file path"),
-        ("workspace_dir", "Invalid local workspace directory path"),
-    ] {
-        let Some(argument) = body.attribute(name) else {
-            continue;
-        };
-        match expr::constant(faults.file, &argument.value) {
-            Err(_) | Ok(Value::Null) => {}
-            Ok(value) => match value.to_text() {
-                Some(text) if text.is_empty() => {
-                    faults.invalid(title, argument.value.span, "this is empty");
-                }
-                Some(_) => {}
-                None => {
-                    let title = "Incorrect attribute value type";
-                    let remark = "a string is needed here";
-                    faults.error(rules::WRONG_TYPE, title, argument.value.span, remark);
-                }
-            },
-        }
-    }
-}
-
-/// Reports what Terraform would have to compute; OpenTofu takes variables here (config rules 10.3).
-fn constants(body: &Body, faults: &mut Faults) {
-    if faults.flavor.is_opentofu() {
-        return;
-    }
-    for item in &body.items {
-        match item {
-            Item::Attribute(argument) => {
-                let computed =
-                    faults.apart(|faults| drop(bodies::constant(&argument.value, faults)));
-                let help = "OpenTofu takes variables and locals here: `--flavor opentofu`";
-                faults.add(computed.into_iter().map(|fault| fault.help(help)));
-            }
-            Item::Block(nested) => constants(&nested.body, faults),
-        }
-    }
 }

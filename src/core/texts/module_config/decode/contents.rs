@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::addr::module::{LocalModule, ModuleSource};
-use crate::diag::Diagnostic;
 use crate::hcl::tree::{Attribute, Block};
 use crate::module_config::decode::late::Late;
 use crate::module_config::decode::variables::Variable;
@@ -36,8 +35,6 @@ pub(crate) struct Contents {
     pub core_versions: Vec<CoreVersion>,
     /// The location of the state, if a `backend` or `cloud` block states it.
     pub backend: Option<Backend>,
-    /// The faults of that block, which matter in the root only.
-    pub backend_faults: Vec<Diagnostic>,
     /// The arguments in `encryption` blocks, where they are computed.
     pub encryption: Vec<Late>,
     /// The headers of everything that may stand only once.
@@ -61,7 +58,7 @@ impl Contents {
         self.core_versions.append(&mut other.core_versions);
         // Two files with a backend are reported as duplicates (config rules 3.6); which one is kept
         // does not matter then.
-        self.set_backend(other.backend, other.backend_faults);
+        self.set_backend(other.backend);
         self.declared.append(&mut other.declared);
     }
 
@@ -79,10 +76,9 @@ impl Contents {
     }
 
     /// Replaces where the state is kept, if there is something to replace it with.
-    pub(crate) fn set_backend(&mut self, backend: Option<Backend>, faults: Vec<Diagnostic>) {
+    pub(crate) fn set_backend(&mut self, backend: Option<Backend>) {
         if backend.is_some() {
             self.backend = backend;
-            self.backend_faults = faults;
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::module_config::decode::contents::{
 use crate::module_config::decode::sources;
 use crate::module_config::faults::Faults;
 use crate::module_config::file::ModuleFileRole;
-use crate::module_config::syntax::{self, names, words};
+use crate::module_config::syntax::{names, words};
 use crate::version::Constraints;
 
 pub(crate) fn required_providers(block: &Block, contents: &mut Contents, faults: &mut Faults) {
@@ -106,7 +106,8 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
                 // A refused version is an error, and the caller drops an entry with errors.
                 stated.constraints = object_version(&item.value, faults).unwrap_or_default();
             }
-            Some("configuration_aliases") => configuration_aliases(name, &item.value, faults),
+            // They only say what callers must pass.
+            Some("configuration_aliases") => {}
             Some(_) => {
                 let remark = "only source, version and configuration_aliases belong here";
                 let span = match &item.key {
@@ -189,28 +190,6 @@ fn object_version(value: &Expr, faults: &mut Faults) -> Option<Constraints> {
     None
 }
 
-/// Checks aliases, which only say what callers must pass and require nothing themselves.
-fn configuration_aliases(name: &Word, value: &Expr, faults: &mut Faults) {
-    let ExprKind::Tuple(aliases) = &value.kind else {
-        return faults.invalid("Invalid expression", value.span, "a list is needed here");
-    };
-    for alias in aliases {
-        let alias = syntax::as_reference(alias, faults);
-        let root = match &alias.kind {
-            ExprKind::Traversal(base, _) => base,
-            _ => &*alias,
-        };
-        let Some(local_name) = root.unquoted_word() else {
-            return faults.invalid("Invalid expression", alias.span, "");
-        };
-        // An alias belongs to the provider of its entry (config rules 4.2).
-        if local_name != name.text {
-            let remark = format!("this must start with {:?}", name.text);
-            faults.invalid("Invalid configuration_aliases value", alias.span, &remark);
-        }
-    }
-}
-
 /// Decodes a `provider` block; its `version` is deprecated, but it counts (config rules 4.8).
 pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     let [label] = &*block.labels else { return };
@@ -221,23 +200,6 @@ pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
         return;
     }
     let alias = alias(&block.body, faults);
-    let is_opentofu = faults.flavor.is_opentofu();
-    for name in ["count", "depends_on", "for_each", "source"] {
-        let argument = block.body.attribute(name);
-        if let Some(argument) = argument.filter(|_| name != "for_each" || !is_opentofu) {
-            let title = "Reserved argument name in provider block";
-            let remark = "this name is kept for later versions";
-            faults.invalid(title, argument.name.span, remark);
-        }
-    }
-    // A key follows the alias in references, so that there must be one (config rules 10.1, 10.2).
-    if let Some(argument) = block.body.attribute("for_each")
-        && is_opentofu
-        && alias.is_none()
-    {
-        let title = "Alias required when using \"for_each\"";
-        faults.invalid(title, argument.value.span, "set alias, too");
-    }
     let labels = [Some(label.text.clone()), alias.clone()];
     contents.declared.push(Declaration {
         kind: "provider",

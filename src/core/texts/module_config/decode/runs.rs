@@ -3,10 +3,8 @@
 //! Two things add requirements: modules that runs call and, with OpenTofu, `provider` blocks. Nothing else
 //! is looked at.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::diag::{Diagnostic, Span, rules};
 use crate::hcl::tree::{Block, Body};
 use crate::module_config::decode::contents::{Call, CallVersion, Contents, PassedArgument};
 use crate::module_config::decode::{bodies, calls, providers};
@@ -17,24 +15,9 @@ use crate::module_config::syntax::words;
 /// Decodes a test file; each call of its runs is named after the run.
 pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     let mut contents = Contents::default();
-    let mut runs: BTreeMap<&str, Span> = BTreeMap::new();
     for (kind, block) in bodies::check(body, &language::TEST_FILE, faults) {
         match (kind, &*block.labels) {
             ("run", [name]) => {
-                // The names of runs are those of their modules. To Terraform a second run of a name is an
-                // error (config rules 6.5).
-                let first = *runs.entry(&name.text).or_insert(block.header);
-                if first != block.header && !faults.flavor.is_opentofu() {
-                    let error = Diagnostic::error(
-                        rules::CONFIGURATION_INVALID,
-                        "Duplicate \"run\" block names",
-                    );
-                    faults.push(error.at(faults.file, block.header, "declared again").see(
-                        faults.file,
-                        first,
-                        "first declared here",
-                    ));
-                }
                 if !words::is_identifier(&name.text) {
                     faults.invalid("Invalid run block name", name.span, words::NAME);
                 }

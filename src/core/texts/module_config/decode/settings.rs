@@ -8,7 +8,6 @@ use crate::module_config::decode::contents::{Contents, Declaration};
 use crate::module_config::decode::{backends, bodies, providers};
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
-use crate::module_config::syntax;
 use crate::requirement::CoreVersion;
 use crate::version::{CoreConstraints, Version};
 
@@ -21,27 +20,6 @@ pub(crate) fn terraform(body: &Body, contents: &mut Contents, faults: &mut Fault
         contents
             .core_versions
             .extend(core_version(argument, faults));
-    }
-    if !faults.flavor.is_opentofu() {
-        if let Some(argument) = body.attribute("experiments") {
-            let remark = "only alpha versions have experiments";
-            let title = "Module uses experimental features";
-            faults.invalid(title, argument.name.span, remark);
-        }
-        // OpenTofu ignores this argument and `experiments` (config rules 11.1).
-        if let Some(argument) = body.attribute("language") {
-            let value = syntax::as_reference(&argument.value, faults);
-            let word = value.unquoted_word();
-            if word != Some("TF2021") {
-                let title = if word.is_some() {
-                    "Unsupported language edition"
-                } else {
-                    "Invalid language edition"
-                };
-                let remark = "the only edition is TF2021, without quotes";
-                faults.invalid(title, argument.value.span, remark);
-            }
-        }
     }
     for (kind, block) in blocks {
         match kind {

@@ -50,20 +50,6 @@ impl Given<bool> {
     }
 }
 
-/// The words of the program in a `module` block, where the variable would be set.
-const RESERVED: [&str; 10] = [
-    "source",
-    "version",
-    "providers",
-    "count",
-    "for_each",
-    "depends_on",
-    "lifecycle",
-    "locals",
-    "provider",
-    "_",
-];
-
 const BAD_DEFAULT: &str = "Invalid default value for variable";
 const NOT_NULL: &str = "null is no value of this variable";
 
@@ -72,16 +58,8 @@ pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Option<Variable> {
         return None;
     };
     bodies::check(&block.body, &language::VARIABLE, faults);
-    // A variable `count` could never be set: in a call the word is an argument of the program (config
-    // rules 12.4).
-    let is_reserved = RESERVED.contains(&&*name.text);
-    if is_reserved || !words::is_identifier(&name.text) {
-        let remark = if is_reserved {
-            "this name means something else where a module is called"
-        } else {
-            words::NAME
-        };
-        faults.invalid("Invalid variable name", name.span, remark);
+    if !words::is_identifier(&name.text) {
+        faults.invalid("Invalid variable name", name.span, words::NAME);
     }
     let ty = given(block, "type", faults, type_of);
     let mut variable = Variable {
@@ -111,7 +89,6 @@ pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Option<Variable> {
             Err(Misfit::Uncertain(_)) => None,
         }
     });
-    variable.const_fits(faults);
     Some(variable)
 }
 
@@ -202,24 +179,6 @@ impl Variable {
     /// Returns whether a value is null although the variable is never null.
     fn misses(&self, value: &Typed) -> bool {
         value.value == Value::Null && Given::says(self.nullable.as_ref(), false)
-    }
-
-    /// Checks that a variable that Terraform needs early is neither sensitive nor ephemeral (config rules 9.7).
-    fn const_fits(&self, faults: &mut Faults) {
-        let is = |given: &Option<Given<bool>>| Given::says(given.as_ref(), true);
-        // OpenTofu refuses such values where they are used (config rules 9.7, 9.8).
-        if faults.flavor.is_opentofu() || !is(&self.constant) {
-            return;
-        }
-        let remark = "what is installed depends on it, so it cannot be secret";
-        for (other, title) in [
-            (&self.sensitive, "Const variable cannot be sensitive"),
-            (&self.ephemeral, "Const variable cannot be ephemeral"),
-        ] {
-            if is(other) {
-                faults.invalid(title, self.place.span, remark);
-            }
-        }
     }
 
     /// Takes over what the block of an override file sets; then the default must fit the type, where

@@ -26,7 +26,7 @@ pub(super) struct Schema {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
     Refused,
-    /// A fault that the decoder of the block reports: reading alone takes it as an argument.
+    /// A fault that requires nothing: it is read as an argument, and the programs report it.
     RefusedLater,
     /// An argument, as far as can be determined here; what it is decides a provider, or a called module.
     Arguments,

@@ -47,15 +47,12 @@ pub(crate) static SETTINGS: Schema = strict(
     ],
 );
 
-pub(crate) static LOCAL_BACKEND: Schema = strict_later(&[any("path"), any("workspace_dir")], &[]);
-
-pub(crate) static CLOUD: Schema = strict_later(
+static CLOUD: Schema = strict_later(
     &[any("hostname"), any("organization"), any("token")],
     &[block("workspaces", &[], &WORKSPACES)],
 );
 
-pub(crate) static WORKSPACES: Schema =
-    strict_later(&[any("name"), any("project"), any("tags")], &[]);
+static WORKSPACES: Schema = strict_later(&[any("name"), any("project"), any("tags")], &[]);
 
 /// OpenTofu's encryption of states and plans.
 pub(crate) static ENCRYPTION: Schema = strict_later(

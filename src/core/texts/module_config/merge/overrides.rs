@@ -108,8 +108,7 @@ impl OverrideMerge<'_> {
             .iter()
             .any(|file| self.standing.backend == Some(file.id))
         {
-            self.base
-                .set_backend(contents.backend, contents.backend_faults);
+            self.base.set_backend(contents.backend);
         }
         self.base.files.append(&mut contents.files);
     }

@@ -183,10 +183,6 @@ impl TreeWalk<'_> {
                 return false;
             }
         };
-        let before = self.reader.found.len();
-        let faults = &directory.contents.backend_faults;
-        self.reader.found.extend(faults.iter().cloned());
-        self.reader.spare_lock(before);
         // The root is not kept among the modules: for a call it would be a child, and other rules apply to
         // children.
         let module = self.put_together(&directory);
