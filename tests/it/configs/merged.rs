@@ -83,7 +83,7 @@ fn sites(module: &MergedModule, origin: RequirementOrigin) -> Vec<SourcePlace> {
             {
                 let version = block.body.attribute("version");
                 let version = version.filter(|one| one.written.value.kind != ExprKind::Null);
-                found.push(version.map_or(block.header, MergedAttribute::value_place));
+                found.push(version.map_or(block.header, value_place));
             }
         }
         RequirementOrigin::Implied => {
@@ -102,7 +102,7 @@ fn sites(module: &MergedModule, origin: RequirementOrigin) -> Vec<SourcePlace> {
 /// Finds the version in an entry: the value itself, a part of it, or just the name.
 fn version_of_entry(entry: &MergedAttribute) -> SourcePlace {
     let ExprKind::Object(items) = &entry.written.value.kind else {
-        return entry.value_place();
+        return value_place(entry);
     };
     let mut versions = items.iter().filter(|item| match &item.key {
         ObjectKey::Name(word) => word.text == "version",
@@ -118,6 +118,13 @@ fn version_of_entry(entry: &MergedAttribute) -> SourcePlace {
     }
 }
 
+fn value_place(argument: &MergedAttribute) -> SourcePlace {
+    SourcePlace {
+        file: argument.file,
+        span: argument.written.value.span,
+    }
+}
+
 /// Finds what says which provider manages a block: an argument, or its type.
 fn implied(block: &MergedBlock) -> SourcePlace {
     let says = match &*block.kind {
@@ -125,7 +132,7 @@ fn implied(block: &MergedBlock) -> SourcePlace {
         _ => block.body.attribute("provider"),
     };
     match (says, block.labels.first()) {
-        (Some(argument), _) => argument.value_place(),
+        (Some(argument), _) => value_place(argument),
         (None, Some(label)) => SourcePlace {
             file: block.header.file,
             span: label.span,

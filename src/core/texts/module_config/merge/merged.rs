@@ -103,15 +103,6 @@ impl MergedAttribute {
             span: self.written.name.span,
         }
     }
-
-    /// Returns the place of the value.
-    #[must_use]
-    pub fn value_place(&self) -> SourcePlace {
-        SourcePlace {
-            file: self.file,
-            span: self.written.value.span,
-        }
-    }
 }
 
 impl MergedBlock {

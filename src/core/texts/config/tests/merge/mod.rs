@@ -95,7 +95,11 @@ impl<'a> Writer<'a> {
         let value = String::from_utf8_lossy(bytes);
         let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut from = self.place(argument.name_place());
-        assert_eq!(from, self.place(argument.value_place()));
+        let value_place = SourcePlace {
+            span,
+            ..argument.name_place()
+        };
+        assert_eq!(from, self.place(value_place));
         for replaced in &argument.replaces {
             write!(from, " for {}", self.place(*replaced)).unwrap();
         }
