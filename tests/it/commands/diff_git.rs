@@ -178,6 +178,21 @@ error: nowhere cannot be compared
         "warning  a merge of the file is not finished: run `lockctl resolve`\n    in {at}\n"
     );
     outcome.stdout_has(&wanted);
+    outcome.stderr_lacks("submodules");
+}
+
+#[test]
+fn a_conflict_in_another_file_is_no_submodule() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write("README.md", "base\n").commit("base");
+    repo.git(&["switch", "--quiet", "-c", "feature"]);
+    repo.write("README.md", "theirs\n").commit("theirs");
+    repo.git(&["switch", "--quiet", "main"]);
+    repo.write("README.md", "ours\n").commit("ours");
+    assert_eq!(repo.try_git(&["merge", "feature"]).0, Some(1));
+    for args in [&["diff", "--staged"][..], &["diff"]] {
+        repo.run(args).exits(0).stderr_lacks("submodules");
+    }
 }
 
 #[test]

@@ -192,6 +192,8 @@ impl Repository<'_> {
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;
         Ok(listed(&output)?
             .iter()
+            // A side of an unfinished merge that git does not name has the mode 000000, which is no submodule.
+            .filter(|change| change.status != Status::Unmerged)
             .filter(|change| {
                 let entries = [&change.old, &change.new];
                 entries
