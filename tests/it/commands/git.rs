@@ -401,6 +401,36 @@ fn a_person_installs_it_for_all_repositories() {
     assert_eq!(repository.run("lockctl", &["git", "status"]).0, 1);
 }
 
+/// The printed lines are typed into a shell.
+#[test]
+fn a_dry_run_prints_commands_that_set_git_up() {
+    let Some(repository) = Repository::with(&file(&["a 1.0.0 a"])) else {
+        return;
+    };
+    for (scope, attributes) in [
+        (&[][..], ".gitattributes"),
+        (&["--global"], ".config/git/attributes"),
+    ] {
+        let install = [&["git", "install", "--dry-run"], scope].concat();
+        let said = repository.good("lockctl", &install);
+        let mut written = String::new();
+        for line in said.lines().filter_map(|line| line.strip_prefix("+ ")) {
+            match line.split_once(": ") {
+                Some((path, text)) if path.ends_with(attributes) => written += &format!("{text}\n"),
+                _ => drop(repository.good("sh", &["-c", line])),
+            }
+        }
+        std::fs::create_dir_all(repository.path(attributes).parent().unwrap()).unwrap();
+        std::fs::write(repository.path(attributes), written).unwrap();
+        repository.good("lockctl", &["git", "status"]);
+        let again = repository.good("lockctl", &[&["git", "install"], scope].concat());
+        again.has("there already");
+        let uninstall = [&["git", "uninstall"], scope].concat();
+        repository.good("lockctl", &uninstall);
+        assert_eq!(repository.run("lockctl", &["git", "status"]).0, 1);
+    }
+}
+
 #[test]
 fn git_shows_what_changed_in_words() {
     let Some(repository) = Repository::installed(&file(&["a 1.0.0 a b"])) else {

@@ -173,7 +173,7 @@ fn change(
         }
     }
     root.changed = Some(!plan.is_empty());
-    root.detail = RootDetail::GitChanges(text::lines(goal, &plan, path));
+    root.detail = RootDetail::GitChanges(text::lines(goal, scope, &plan, path));
     // A later line of .gitattributes, or the file of a subdirectory, can win over what was written.
     let overridden = match goal {
         WiringGoal::Installed if !wire.dry_run => overridden(dir, world),

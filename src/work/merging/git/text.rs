@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::git::{self, EffectiveSetting, SettingKind, WiringGoal, WiringPlan};
+use crate::diag::quoted;
+use crate::git::{self, ConfigScope, EffectiveSetting, SettingKind, WiringGoal, WiringPlan};
 use crate::report::{Column, RootDetail, RootResult, Row, Table, TextBlock, reading};
 
 const COLUMNS: &[Column] = &[Column::Key("SETTING"), Column::Key("STATE")];
@@ -34,7 +35,12 @@ pub(super) fn of_root(root: &RootResult) -> Vec<TextBlock> {
 }
 
 /// Lists what changes: what is added begins with `+ `, what is removed with `- `.
-pub(crate) fn lines(goal: WiringGoal, plan: &WiringPlan, attributes: &Path) -> Vec<String> {
+pub(crate) fn lines(
+    goal: WiringGoal,
+    scope: ConfigScope,
+    plan: &WiringPlan,
+    attributes: &Path,
+) -> Vec<String> {
     let mut lines = Vec::new();
     if plan.attributes.is_some() {
         let sign = match goal {
@@ -44,13 +50,17 @@ pub(crate) fn lines(goal: WiringGoal, plan: &WiringPlan, attributes: &Path) -> V
         let path = attributes.display();
         lines.extend(git::ATTRIBUTES.map(|line| format!("{sign} {path}: {line}")));
     }
+    let command = match scope {
+        ConfigScope::Local => "git config",
+        ConfigScope::Global => "git config --global",
+    };
     for change in &plan.settings {
         let name = change.name;
         if let Some(old) = &change.old {
-            lines.push(format!("- git config {name} {old:?}"));
+            lines.push(format!("- {command} {name} {}", quoted(old)));
         }
         if let Some(new) = &change.new {
-            lines.push(format!("+ git config {name} {new:?}"));
+            lines.push(format!("+ {command} {name} {}", quoted(new)));
         }
     }
     lines
