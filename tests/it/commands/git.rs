@@ -432,6 +432,26 @@ fn a_dry_run_prints_commands_that_set_git_up() {
 }
 
 #[test]
+fn a_set_up_that_is_left_is_named_with_its_removal() {
+    let Some(repository) = Repository::with(&file(&["a 1.0.0 a"])) else {
+        return;
+    };
+    let scopes = [&[][..], &["--global"]];
+    for [first, second] in [scopes, [scopes[1], scopes[0]]] {
+        for scope in [first, second] {
+            repository.good("lockctl", &[&["git", "install"], scope].concat());
+        }
+        let said = repository.good("lockctl", &[&["git", "uninstall"], first].concat());
+        said.has("git still uses lockctl here");
+        let (_, command) = said.split_once(": `").unwrap();
+        let (command, _) = command.split_once('`').unwrap();
+        let said = repository.good("sh", &["-c", command]);
+        said.has("git no longer uses lockctl");
+        assert_eq!(repository.run("lockctl", &["git", "status"]).0, 1);
+    }
+}
+
+#[test]
 fn git_shows_what_changed_in_words() {
     let Some(repository) = Repository::installed(&file(&["a 1.0.0 a b"])) else {
         return;

@@ -174,27 +174,44 @@ fn change(
     }
     root.changed = Some(!plan.is_empty());
     root.detail = RootDetail::GitChanges(text::lines(goal, scope, &plan, path));
-    // A later line of .gitattributes, or the file of a subdirectory, can win over what was written.
-    let overridden = match goal {
-        WiringGoal::Installed if !wire.dry_run => overridden(dir, world),
-        _ => Vec::new(),
-    };
-    root.verdict = Some(if overridden.is_empty() {
-        Sentence::good(text::verdict(goal, &plan, wire.dry_run))
+    let contrary = if wire.dry_run {
+        None
     } else {
-        root.status = RootStatus::Findings;
-        root.remark(OVERRIDDEN);
-        Sentence::warning(text::overridden(&overridden))
-    });
+        contrary(goal, scope, dir, world, root)
+    };
+    root.verdict =
+        contrary.or_else(|| Some(Sentence::good(text::verdict(goal, &plan, wire.dry_run))));
     Ok(())
 }
 
-/// Returns the attributes that have other values although ours were written; none outside of a
-/// repository.
-fn overridden(dir: &Path, world: World<'_>) -> Vec<EffectiveSetting> {
-    let mut all = git::effective_settings(world.run, dir).unwrap_or_default();
-    all.retain(|setting| setting.kind == SettingKind::Attribute && !setting.in_force);
-    all
+/// Says what git does in spite of what was written, and adds the help on it; `None` if git does what was wanted.
+fn contrary(
+    goal: WiringGoal,
+    scope: ConfigScope,
+    dir: &Path,
+    world: World<'_>,
+    root: &mut RootResult,
+) -> Option<Sentence> {
+    // Outside of a repository nothing is in force.
+    let effective = git::effective_settings(world.run, dir).unwrap_or_default();
+    let (attributes, settings): (Vec<EffectiveSetting>, Vec<EffectiveSetting>) = effective
+        .into_iter()
+        .partition(|setting| setting.kind == SettingKind::Attribute);
+    let in_force = |all: &[EffectiveSetting]| all.iter().any(|setting| setting.in_force);
+    match goal {
+        // A later line of .gitattributes, or the file of a subdirectory, can win over what was written.
+        WiringGoal::Installed if attributes.iter().any(|attribute| !attribute.in_force) => {
+            root.status = RootStatus::Findings;
+            root.remark(OVERRIDDEN);
+            Some(Sentence::warning(text::overridden(&attributes)))
+        }
+        // What is set up for the user works in each repository, and the other way round.
+        WiringGoal::Removed if in_force(&settings) && in_force(&attributes) => {
+            root.remark(text::other_removal(scope));
+            Some(Sentence::note(text::STILL_USED))
+        }
+        _ => None,
+    }
 }
 
 fn inaccessible(path: &Path, error: &io::Error) -> Failure {

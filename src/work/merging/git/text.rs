@@ -76,10 +76,25 @@ pub(crate) fn verdict(goal: WiringGoal, plan: &WiringPlan, is_dry: bool) -> &'st
     }
 }
 
+pub(crate) const STILL_USED: &str = "git still uses lockctl here";
+
+/// Names the command that removes what is set up in another scope than this one.
+pub(crate) fn other_removal(scope: ConfigScope) -> &'static str {
+    match scope {
+        ConfigScope::Local => {
+            "it is set up for all repositories: `lockctl git uninstall --global` removes that"
+        }
+        ConfigScope::Global => {
+            "it is set up for this repository: `lockctl git uninstall` removes that"
+        }
+    }
+}
+
 /// Says which attributes have other values than those that were written.
 pub(crate) fn overridden(attributes: &[EffectiveSetting]) -> String {
     let all: Vec<String> = attributes
         .iter()
+        .filter(|attribute| !attribute.in_force)
         .map(|attribute| match &attribute.found {
             Some(value) => format!("{}={value}", attribute.name),
             None => format!("no {}", attribute.name),
