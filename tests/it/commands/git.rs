@@ -432,6 +432,26 @@ fn a_dry_run_prints_commands_that_set_git_up() {
 }
 
 #[test]
+fn attributes_are_named_without_dots() {
+    let Some(repository) = Repository::with(&file(&["a 1.0.0 a"])) else {
+        return;
+    };
+    std::fs::create_dir(repository.path("a")).unwrap();
+    for dir in [".", "a"] {
+        let said = repository.good("lockctl", &["-C", dir, "git", "install", "--dry-run"]);
+        said.has("+ .gitattributes: .terraform.lock.hcl");
+    }
+    // Behind a link `..` is another directory.
+    #[cfg(unix)]
+    {
+        std::fs::create_dir_all(repository.path("b/c")).unwrap();
+        std::os::unix::fs::symlink("b/c", repository.path("link")).unwrap();
+        let said = repository.good("lockctl", &["-C", "link", "git", "install", "--dry-run"]);
+        said.has("+ link/../../.gitattributes: ");
+    }
+}
+
+#[test]
 fn a_set_up_that_is_left_is_named_with_its_removal() {
     let Some(repository) = Repository::with(&file(&["a 1.0.0 a"])) else {
         return;

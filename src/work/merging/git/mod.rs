@@ -23,7 +23,7 @@ use crate::run::command::Command;
 use crate::run::options::examples;
 use crate::run::session::Session;
 use crate::workspace::flavor_of;
-use crate::world::Replaced;
+use crate::world::{Disk, Replaced, lexical};
 
 /// Maximum size of a file of attributes, in bytes.
 const MAX_ATTRIBUTES_BYTES: u64 = 4 * 1024 * 1024;
@@ -149,7 +149,7 @@ fn change(
     };
     let failure = |error: GitError| advice::git::setup_failure(&error);
     let wiring = Wiring::find(world.run, world.env, dir, scope).map_err(failure)?;
-    let path = wiring.attributes();
+    let path = &shown(wiring.attributes(), world.disk);
     let attributes = match world.disk.read(path, MAX_ATTRIBUTES_BYTES) {
         Ok(bytes) => Some(bytes),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -211,6 +211,17 @@ fn contrary(
             Some(Sentence::note(text::STILL_USED))
         }
         _ => None,
+    }
+}
+
+/// Names a file without `.` and `..`, unless that would be another file because of links.
+fn shown(path: &Path, disk: &dyn Disk) -> PathBuf {
+    let short = lexical(path);
+    let dir = |path: &Path| disk.resolve(&Path::new(".").join(path.parent()?)).ok();
+    if dir(&short) == dir(path) {
+        short
+    } else {
+        path.to_owned()
     }
 }
 
