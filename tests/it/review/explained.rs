@@ -96,9 +96,9 @@ a/x = 1.0.0 | h1:a zh:m zh:a -> a/x = 1.1.0 | h1:b zh:m zh:b
 a/x = 1.0.0 | h1:a -> a/x = 2.0.0-beta | h1:b
   Notice Upgraded: the version is a pre-release; the major version changed, so all hashes changed
 a/x = 1.1.0 | h1:a h1:b zh:a zh:b -> a/x = 1.0.0 | h1:c zh:a zh:b
-  Warning Downgraded: the version went down, but 1 hash of the version before is still recorded; only 1 platform of 2 was locked again
+  Warning Downgraded: the version went down, but 2 hashes of the version before are still recorded; only 1 platform of 2 was locked again
 a/x = 1.0.0 | h1:a zh:a zh:b zh:c zh:m -> a/x = 1.1.0 | h1:b zh:a zh:b zh:c zh:m
-  Warning Upgraded: the version moved, but 3 hashes of the version before are still recorded
+  Warning Upgraded: the version moved, but 4 hashes of the version before are still recorded
 a/x = 1.0.0 ~> 1.0 | h1:a zh:a -> a/x = 2.0.0 ~> 1.0 | h1:b
   Warning Upgraded: the list of zh: is no longer recorded: a mirror, a plugin cache and tools that compute h1: only leave such an entry; the major version changed, so all hashes changed; the recorded constraints do not allow this version",
     );

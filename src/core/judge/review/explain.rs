@@ -384,9 +384,10 @@ fn version(step: VersionStep, old: &ProviderLock, new: &ProviderLock) -> Vec<Cau
             .filter(|hash| new.hashes.contains(hash))
             .count()
     };
-    // The signed list names a manifest, too, which is often the same in all releases: `saturating_sub` passes
-    // over one `zh:` for it.
-    let count = carried(Scheme::H1) + carried(Scheme::Zh).saturating_sub(1);
+    let (h1, zh) = (carried(Scheme::H1), carried(Scheme::Zh));
+    // The signed list names a manifest, too, which is often the same in all releases: one `zh:` is no alarm.
+    let has_packages_of_before = h1 > 0 || zh > 1;
+    let count = h1 + zh;
     let (risk, moved) = match step {
         VersionStep::Same => (Risk::Routine, "the version did not change"),
         VersionStep::Down => (Risk::Warning, "the version went down"),
@@ -397,7 +398,7 @@ fn version(step: VersionStep, old: &ProviderLock, new: &ProviderLock) -> Vec<Cau
         VersionStep::Up(_) => (Risk::Routine, "the version moved"),
     };
     let is_same_release = matches!(step, VersionStep::Same | VersionStep::Up(Upgrade::Metadata));
-    causes.push(if count > 0 {
+    causes.push(if has_packages_of_before {
         let (hashes, are) = if count == 1 {
             ("hash", "is")
         } else {
