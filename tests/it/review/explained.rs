@@ -92,7 +92,11 @@ fn changes_of_versions_are_explained() {
         "\
 a/x = 1.0.0 | h1:a -> a/x = 1.0.0 | h1:a
 a/x = 1.0.0 | h1:a zh:m zh:a -> a/x = 1.1.0 | h1:b zh:m zh:b
+  Routine Upgraded: the version moved, so its hashes changed
+a/x = 1.0.0 | h1:a zh:a -> a/x = 1.1.0 | h1:b zh:b
   Routine Upgraded: the version moved, so all hashes changed
+a/x = 1.0.0 -> a/x = 1.1.0 | h1:b
+  Routine Upgraded: the version moved
 a/x = 1.0.0 | h1:a -> a/x = 2.0.0-beta | h1:b
   Notice Upgraded: the version is a pre-release; the major version changed, so all hashes changed
 a/x = 1.1.0 | h1:a h1:b zh:a zh:b -> a/x = 1.0.0 | h1:c zh:a zh:b

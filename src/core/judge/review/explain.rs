@@ -407,10 +407,11 @@ fn version(step: VersionStep, old: &ProviderLock, new: &ProviderLock) -> Vec<Cau
         let text =
             format!("{moved}, but {count} {hashes} of the version before {are} still recorded");
         Cause::warning(text).of(CauseKind::HashesCarriedOver)
-    } else if is_same_release {
+    } else if is_same_release || old.hashes.is_empty() || new.hashes.is_empty() {
         Cause::new(risk, moved).of(CauseKind::ShownByKinds)
     } else {
-        let text = format!("{moved}, so all hashes changed");
+        let hashes = if count == 0 { "all" } else { "its" };
+        let text = format!("{moved}, so {hashes} hashes changed");
         Cause::new(risk, text).of(CauseKind::ShownByKinds)
     });
     causes
