@@ -185,7 +185,13 @@ h1:a h1:b h1:c h1:d zh:a zh:b zh:c zh:d -> h1:a h1:b h1:c h1:d h1:e zh:a zh:b zh
 h1:a zh:a zh:b zh:c -> h1:a zh:a zh:b
   Warning HashesRemoved: the list of zh: shrank from 3 to 2, but the version did not change: packages were removed from the release, or hashes from the file by hand
 h1:a zh:a -> h1:b zh:a
-  Warning HashesReplaced: 1 h1: was replaced beside the same zh:, which say nothing about h1:: other platforms were locked, or an h1: was exchanged
+  Warning HashesReplaced: 1 h1: was replaced while the zh: stayed the same: other platforms were locked, or an h1: was exchanged, which zh: do not show
+h1:a h1:b h1:c h1:d zh:a zh:b zh:c zh:d -> h1:a h1:e zh:a zh:b zh:c zh:d
+  Warning HashesReplaced: 3 of 4 h1: were replaced by 1, so fewer platforms are locked while the zh: stayed the same: other platforms were locked, or an h1: was exchanged, which zh: do not show
+h1:a h1:b h1:c -> h1:a h1:d
+  Danger HashesReplaced: 2 of 3 h1: were replaced by 1, so fewer platforms are locked, but the version did not change: another platform or another mirror, a release that was published again, or tampering
+h1:a h1:b -> h1:a h1:c h1:d
+  Danger HashesReplaced: 1 of 2 h1: was replaced by 2, but the version did not change: another platform or another mirror, a release that was published again, or tampering
 h1:a -> h1:b
   Danger HashesReplaced: 1 h1: was replaced, but the version did not change: another platform or another mirror, a release that was published again, or tampering
 h1:a zh:a -> h1:b zh:b

@@ -1,6 +1,6 @@
 //! The causes of a change, by the two entries alone.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::builds::BuildChange;
@@ -576,21 +576,33 @@ fn h1_of_same_packages(
         }
         // Other zips have other contents: a replaced list explains replaced `h1:`.
         _ if zh.0 > 0 && zh.1 > 0 => return None,
-        (lost, _) if zh == (0, 0) && count(old, Scheme::Zh) > 0 => {
-            let was = was(lost);
+        (lost, gained) if zh == (0, 0) && count(old, Scheme::Zh) > 0 => {
+            let replaced = h1_replaced(lost, gained, count(old, Scheme::H1));
             Cause::warning(format!(
-                "{lost} h1: {was} replaced beside the same zh:, which say nothing about h1:: other platforms were \
-                 locked, or an h1: was exchanged"
+                "{replaced} while the zh: stayed the same: other platforms were locked, or an h1: was exchanged, \
+                 which zh: do not show"
             ))
         }
-        (lost, _) => {
-            let was = was(lost);
+        (lost, gained) => {
+            let replaced = h1_replaced(lost, gained, count(old, Scheme::H1));
             Cause::danger(format!(
-                "{lost} h1: {was} replaced, {BUT_SAME_VERSION}: another platform or another mirror, a release that \
-                 was published again, or tampering"
+                "{replaced}, {BUT_SAME_VERSION}: another platform or another mirror, a release that was published \
+                 again, or tampering"
             ))
         }
     })
+}
+
+/// Says how many `h1:` of so many before were replaced, and by how many.
+fn h1_replaced(lost: usize, gained: usize, before: usize) -> String {
+    let was = was(lost);
+    match lost.cmp(&gained) {
+        Ordering::Equal => format!("{lost} h1: {was} replaced"),
+        Ordering::Less => format!("{lost} of {before} h1: {was} replaced by {gained}"),
+        Ordering::Greater => format!(
+            "{lost} of {before} h1: {was} replaced by {gained}, so fewer platforms are locked"
+        ),
+    }
 }
 
 fn was(count: usize) -> &'static str {
