@@ -224,6 +224,37 @@ fn a_revision_that_is_none_is_an_error() {
 }
 
 #[test]
+fn a_root_with_files_that_are_not_seen_is_not_called_changed() {
+    let Some(repo) = Repo::new() else { return };
+    let unit = "terraform {\n  source = \"git::https://example.com/m.git\"\n}\n";
+    for root in ["a", "b"] {
+        repo.write(&format!("{root}/terragrunt.hcl"), unit);
+        repo.write(&format!("{root}/{LOCK}"), text(&[ENTRY]));
+    }
+    repo.write(&format!("c/{LOCK}"), text(&[ENTRY]));
+    repo.commit("base");
+    let check = |args: &[&str], note: &str| {
+        let args = [&["verify", "--only", "file,configuration"], args].concat();
+        repo.run(&args).stderr_has(format!("note: {note}\n"));
+    };
+    check(
+        &["a", "--since", "HEAD"],
+        "no file of 1 root is known to have changed since HEAD; not all files of 1 could be compared, so it was not \
+         passed over",
+    );
+    repo.write("a/new.tf", "");
+    check(
+        &["a", "--since", "HEAD"],
+        "a file of 1 of 1 root changed since HEAD",
+    );
+    check(
+        &["-r", "--since", "HEAD"],
+        "a file of 1 of 3 roots changed since HEAD; not all files of 1 could be compared, so it was not passed over; \
+         the others were passed over",
+    );
+}
+
+#[test]
 fn lock_works_on_roots_of_which_a_file_changed() {
     let Some(repo) = Repo::new() else { return };
     for root in ["a", "b"] {
