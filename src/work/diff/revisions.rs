@@ -43,8 +43,9 @@ pub(crate) fn compare(
 ) -> Result<(Vec<FileResult>, Vec<Sentence>), Failure> {
     let world = session.world;
     let dir = session.options.below(Path::new("."));
-    let repository = Repository::find(world.run, &dir).map_err(|error| refused(args, &error))?;
-    let sides = sides(&repository, args).map_err(|error| refused(args, &error))?;
+    let repository =
+        Repository::find(world.run, &dir).map_err(|error| refused(session, args, &error))?;
+    let sides = sides(&repository, args).map_err(|error| refused(session, args, &error))?;
     let changes = repository.changes(&sides.0, &sides.1).map_err(failure)?;
     // A bare repository has no work tree; its revisions are read as if they lay in the root directory.
     let top = match (repository.top(), world.env.current_dir()) {
@@ -130,7 +131,7 @@ fn sides(repository: &Repository<'_>, args: &DiffArgs) -> Result<(git::Side, git
 }
 
 /// Returns the failure of what was typed: it may have been meant as a file.
-fn refused(args: &DiffArgs, error: &GitError) -> Failure {
+fn refused(session: &Session<'_>, args: &DiffArgs, error: &GitError) -> Failure {
     let mut failure = advice::git::failure(error);
     let typed: Vec<String> = [&args.old, &args.new]
         .into_iter()
@@ -140,7 +141,12 @@ fn refused(args: &DiffArgs, error: &GitError) -> Failure {
     let has_range = typed.len() == 2 && typed.iter().any(|text| text.contains(".."));
     let has_range = has_range && matches!(error, GitError::NoRevision { .. });
     let title = format!("{} cannot be compared", typed.join(" and "));
+    let (missing, existing): (Vec<&String>, Vec<&String>) = typed.iter().partition(|typed| {
+        let path = session.options.below(Path::new(typed));
+        session.world.disk.kind(&path).is_err()
+    });
     match error {
+        GitError::Bare => failure.help("name two revisions"),
         // The advice says where the revision is.
         GitError::NoRevision {
             is_shallow,
@@ -153,10 +159,11 @@ fn refused(args: &DiffArgs, error: &GitError) -> Failure {
         }
         GitError::NoRepository { .. } | GitError::NoRevision { .. } if !typed.is_empty() => {
             Failure::new(title)
-                .because(if has_range {
-                    "a range such as A..B takes no second argument".to_owned()
-                } else {
-                    failure.title
+                .because(match (&*missing, &*existing) {
+                    _ if has_range => "a range such as A..B takes no second argument".to_owned(),
+                    // Beside a path the other word is one, too.
+                    ([missing], [_]) => format!("{missing} does not exist"),
+                    _ => failure.title,
                 })
                 .help("name two lock files or their directories, or revisions")
         }

@@ -162,6 +162,12 @@ error: nowhere cannot be compared
   help: name two lock files or their directories, or revisions
 
 "#]]);
+    let old = format!("changed/{LOCK}");
+    for words in [[&*old, "nofile.hcl"], ["nofile.hcl", &*old]] {
+        repo.run(&["diff", words[0], words[1]])
+            .exits(2)
+            .stderr_has("cause: nofile.hcl does not exist\n");
+    }
     let range = repo.run(&["diff", "main..feature", "changed"]).exits(2);
     range.stderr_has("cause: a range such as A..B takes no second argument");
     assert_exit(&repo.run(&["diff", "--staged", "main", "feature"]), 2);
