@@ -64,7 +64,7 @@ pub(crate) fn failure(error: &GitError) -> Failure {
         GitError::NoCommit => Some("commit the files first"),
         GitError::NoRevision { .. } => Some("`git log` and `git branch` list the names that exist"),
         GitError::NoMergeBase { .. } => Some("compare the two directly, with two dots"),
-        GitError::Bare => Some("name two revisions"),
+        GitError::Bare => Some("use a clone with a work tree"),
         // git ends with 128 after any fatal error, so only its text shows that this is its refusal of
         // repositories of other users (CVE-2022-24765).
         GitError::Failed { message, .. } if message.contains("dubious ownership") => {

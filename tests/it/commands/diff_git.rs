@@ -150,7 +150,19 @@ fn a_bare_repository_has_revisions_only() {
     let wanted = repo.run(&["diff", "main..feature"]);
     let (code, said) = below(&repo, "bare.git", &["diff", "main..feature"]);
     assert_eq!((code, &said), (Some(0), &wanted.stdout));
-    assert_eq!(below(&repo, "bare.git", &["diff"]).0, Some(2));
+    for (args, help) in [
+        (&["diff"][..], "name two revisions"),
+        (
+            &["verify", "-r", "--since", "HEAD~1"],
+            "use a clone with a work tree",
+        ),
+    ] {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_lockctl"));
+        let output = program.args(args).current_dir(repo.lab.path("bare.git"));
+        let output = output.output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        String::from_utf8_lossy(&output.stderr).has(format!("help: {help}\n"));
+    }
 }
 
 #[test]
