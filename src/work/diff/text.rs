@@ -125,7 +125,7 @@ pub(crate) fn causes(files: &[&FileComparison]) -> Table {
             (Reverse(cause.risk), row)
         })
     });
-    Table::sorted(&[Column::Key("RISK"), Column::Key("FILE")], rows)
+    Table::sorted(&[Column::Key("RISK"), Column::Sentence("FILE")], rows)
         .without_head()
         .naming(NAMES)
 }

@@ -194,10 +194,7 @@ fn row(
             _ => text += &format!("{line}\n"),
         }
     }
-    let noun = match table.roots {
-        RootNames::Below(noun) => noun,
-        RootNames::Columns | RootNames::Hidden => "root",
-    };
+    let noun = table.roots.noun();
     let mut below = Vec::new();
     if matches!(table.roots, RootNames::Below(_)) && screen.roots > 1 {
         below.push(in_roots(&fact.roots, noun, screen));

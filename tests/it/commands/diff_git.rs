@@ -125,13 +125,13 @@ routine  registry.terraform.io/hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor
     markdown.stdout.split("<details>").next().unwrap().reads(str![[r#"
 1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files, nothing alarming
 
-| RISK | FILE | ROOTS | WHERE |
+| RISK | FILE | LOCK FILES | WHERE |
 |---|---|---|---|
-| routine | `the file was moved` | 1 | `elsewhere/.terraform.lock.hcl` |
-| routine | `the file was removed with its root` | 1 | `gone/.terraform.lock.hcl` |
-| routine | `the file is new` | 1 | `new/.terraform.lock.hcl` |
+| routine | the file was moved | 1 | `elsewhere/.terraform.lock.hcl` |
+| routine | the file was removed with its root | 1 | `gone/.terraform.lock.hcl` |
+| routine | the file is new | 1 | `new/.terraform.lock.hcl` |
 
-| RISK | PROVIDER | VERSION | CHANGE | ROOTS | WHERE |
+| RISK | PROVIDER | VERSION | CHANGE | LOCK FILES | WHERE |
 |---|---|---|---|---|---|
 | notice | [`registry.terraform.io/hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) | `added` | 1 | `new/.terraform.lock.hcl` |
 | routine | `example.com/a/x` | `1.0.0` | `removed` | 1 | `gone/.terraform.lock.hcl` |

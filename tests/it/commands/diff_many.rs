@@ -61,7 +61,7 @@ routine  acmecorp/tool   1.0.0 → 1.1.0  upgraded (minor), constraints-changed 
     markdown.stdout.split("<details>").next().unwrap().reads(str![[r#"
 **1 provider upgraded with new constraints, 1 with other hashes under the same version in 130 lock files; danger: acmecorp/other in live/130/.terraform.lock.hcl**
 
-| RISK | PROVIDER | VERSION | CHANGE | REMARK | ROOTS | WHERE |
+| RISK | PROVIDER | VERSION | CHANGE | REMARK | LOCK FILES | WHERE |
 |---|---|---|---|---|---|---|
 | **danger** | [`acmecorp/other`](https://registry.terraform.io/providers/acmecorp/other/latest) | [`2.0.0`](https://registry.terraform.io/providers/acmecorp/other/2.0.0) | `hashes-replaced` | 1 of 3 zh: was replaced, but the version did not change: the release was published again, or the lock file was tampered with; nothing in the configuration requires it | 1 | `live/130/.terraform.lock.hcl` |
 | routine | [`acmecorp/tool`](https://registry.terraform.io/providers/acmecorp/tool/latest) | [`1.0.0 → 1.1.0`](https://registry.terraform.io/providers/acmecorp/tool/1.1.0) | `upgraded (minor), constraints-changed` | the constraint in the configuration changed from 1.0.0 to 1.1.0 | 130 | `live/001/.terraform.lock.hcl`, `live/002/.terraform.lock.hcl`, `live/003/.terraform.lock.hcl`, `live/004/.terraform.lock.hcl`, `live/005/.terraform.lock.hcl` and 125 more |

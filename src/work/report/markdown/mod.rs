@@ -107,19 +107,19 @@ fn table(table: &Table, facts: &[SharedRow], screen: Screen) -> Piece {
         .filter(|at| facts.iter().any(|fact| has_text(fact, *at)))
         .collect();
     let names_roots = table.roots != RootNames::Hidden && screen.roots > 1;
-    let mut titles: Vec<&str> = columns
+    let mut titles: Vec<String> = columns
         .iter()
-        .map(|at| table.columns[*at].title())
+        .map(|at| table.columns[*at].title().to_owned())
         .collect();
     if names_roots {
-        titles.extend(["ROOTS", "WHERE"]);
+        let roots = format!("{}s", table.roots.noun());
+        titles.extend([roots.to_uppercase(), "WHERE".to_owned()]);
     }
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let head: Vec<String> = titles.iter().map(|title| (*title).to_owned()).collect();
     let items = facts.iter().map(|fact| {
         let mut cells: Vec<String> = columns
             .iter()
-            .map(|at| cell(table.columns[*at], *at, fact, screen))
+            .map(|at| cell(table, *at, fact, screen))
             .collect();
         if names_roots {
             cells.push(fact.roots.len().to_string());
@@ -130,18 +130,18 @@ fn table(table: &Table, facts: &[SharedRow], screen: Screen) -> Piece {
             rank: table.rank(fact),
         }
     });
-    let head = format!("{}|{}\n", line(&head), "---|".repeat(titles.len()));
+    let head = format!("{}|{}\n", line(&titles), "---|".repeat(titles.len()));
     table.piece(head, items.collect(), "\n".to_owned())
 }
 
-fn cell(column: Column, at: usize, fact: &SharedRow, screen: Screen) -> String {
+fn cell(table: &Table, at: usize, fact: &SharedRow, screen: Screen) -> String {
     let cell: &Cell = &fact.cells[at];
     let text = cell.text(screen);
-    match (column, &cell.url, fact.tone) {
+    match (table.columns[at], &cell.url, fact.tone) {
         (_, _, Some(tone)) if at == 0 => strong(tone, &escaped(&text)),
         (Column::Prose(_), ..) => {
             let deviations = fact.deviations.iter().map(|deviation| {
-                let place = in_roots(&deviation.roots, "root", screen);
+                let place = in_roots(&deviation.roots, table.roots.noun(), screen);
                 format!("{}: {}", escaped(&place), escaped(&deviation.content))
             });
             let own = Some(escaped(&text)).filter(|text| !text.is_empty());
@@ -176,10 +176,8 @@ fn details(table: &Table, facts: &[SharedRow], screen: Screen) -> Piece {
         for details in &fact.details {
             let mut text = format!("{name}\n\n");
             if details.roots.len() < fact.roots.len() {
-                text += &format!(
-                    "{}:\n\n",
-                    escaped(&in_roots(&details.roots, "root", screen))
-                );
+                let place = in_roots(&details.roots, table.roots.noun(), screen);
+                text += &format!("{}:\n\n", escaped(&place));
             }
             // Lines of a comparison are coloured.
             let is_comparison = details

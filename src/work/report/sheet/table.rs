@@ -132,6 +132,15 @@ impl Table {
     }
 }
 
+impl RootNames {
+    pub(in crate::work::report) fn noun(self) -> &'static str {
+        match self {
+            Self::Below(noun) => noun,
+            Self::Columns | Self::Hidden => "root",
+        }
+    }
+}
+
 impl Column {
     pub(in crate::work::report) fn title(self) -> &'static str {
         match self {
