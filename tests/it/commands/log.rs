@@ -75,7 +75,7 @@ fn the_history_follows_renames_and_marks_alarms() {
     let outcome = repo.run(&["log", "./live"]).exits(0);
     named(&repo, &outcome.stdout).reads(str![[r#"
     DATE        COMMIT      AUTHOR       PROVIDER        VERSION        CHANGE
-    2024-05-06  @drop       Ann          hashicorp/aws   5.1.0 → -      removed
+    2024-05-06  @drop       Ann          hashicorp/aws   5.1.0          removed
 !!  2024-05-06  @repair     Eve�[31m �x  hashicorp/aws   5.1.0          hashes-replaced
     2 of 2 zh: were replaced, but the version did not change: the release was published again, or the lock file was tampered with
     2024-05-06  @upgrade    Bob          hashicorp/aws   5.0.0 → 5.1.0  upgraded
@@ -99,6 +99,44 @@ DATE        COMMIT      AUTHOR  PROVIDER        VERSION  CHANGE
     assert_eq!(typed.stdout, of_null.stdout);
     let nothing = repo.run(&["log", "hashicorp/nul", "live"]).exits(0);
     assert_eq!(nothing.stdout, "no commit has a matching change\n");
+    nothing.stderr_has("note: did you mean hashicorp/null?\n");
+    let nothing = repo.run(&["log", "vault", "live"]).exits(0);
+    nothing.stderr_has("note: the lock files name hashicorp/aws, hashicorp/null\n");
+    let none = repo.run(&["log", "-n", "0"]).exits(2);
+    none.stderr_has("invalid value '0' for '--max-count <N>'");
+}
+
+#[test]
+fn a_root_is_named_without_its_last_slash() {
+    let Some(repo) = eventful() else { return };
+    repo.git(&["rm", "--quiet", "-r", "live"]);
+    by(&repo, "Ann", "removed");
+    let json = repo
+        .run(&["log", "null", "live/", "--format", "json"])
+        .json();
+    assert_eq!(json["roots"][0]["path"], "live");
+}
+
+#[test]
+fn a_change_has_the_cause_that_diff_names() {
+    let Some(repo) = Repo::new() else { return };
+    let lock = |version: &str| {
+        format!(
+            "provider \"registry.terraform.io/hashicorp/null\" {{\n  version     = \"{version}\"\n  constraints = \"~> {version}\"\n  hashes = [\n    \"h1:{version}\",\n  ]\n}}\n"
+        )
+    };
+    repo.write(LOCK, lock("3.2.0")).commit("old");
+    repo.write(LOCK, lock("4.0.0")).commit("new");
+    let log = repo.run(&["log", "-n", "1", "--format", "json"]).json();
+    let diff = repo
+        .run(&["diff", "HEAD~..HEAD", "--format", "json"])
+        .json();
+    let cause = &log["roots"][0]["providers"][0]["cause"];
+    assert_eq!(*cause, diff["files"][0]["changes"][0]["cause"]);
+    assert_eq!(
+        *cause,
+        "the major version changed, so all hashes changed; the constraints changed (~> 3.2.0 → ~> 4.0.0)"
+    );
 }
 
 #[test]
@@ -219,7 +257,7 @@ fn without_a_root_every_lock_file_is_listed() {
     let outcome = repo.run(&["log"]).exits(0);
     named(&repo, &outcome.stdout).reads(str![[r#"
 DATE        COMMIT      AUTHOR  PROVIDER        VERSION        CHANGE    ROOTS  WHERE
-2024-05-06  @removed    Bob     hashicorp/null  3.2.0 → -      removed   1      b
+2024-05-06  @removed    Bob     hashicorp/null  3.2.0          removed   1      b
 2024-05-06  @third      Ann     hashicorp/null  3.2.0 → 3.2.1  upgraded  1      a
 2024-05-06  @second     Bob     hashicorp/null  3.1.0 → 3.2.0  upgraded  1      b
 2024-05-06  @first      Ann     hashicorp/null  3.2.0          added     1      a
@@ -244,7 +282,7 @@ fn removed_roots_and_bare_repositories_have_a_history() {
     let removed = repo.run(&["log", "./b"]).exits(0);
     named(&repo, &removed.stdout).reads(str![[r#"
 DATE        COMMIT      AUTHOR  PROVIDER        VERSION        CHANGE
-2024-05-06  @removed    Bob     hashicorp/null  3.2.0 → -      removed
+2024-05-06  @removed    Bob     hashicorp/null  3.2.0          removed
 2024-05-06  @second     Bob     hashicorp/null  3.1.0 → 3.2.0  upgraded
 2024-05-06  @first      Ann     hashicorp/null  3.1.0          added
 3 changes of 1 provider in 3 commits, nothing alarming

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::diff::{ProviderChange, diff};
-use super::explain::{Explained, explain};
+use super::explain::ExplainedChange;
 use crate::addr::{AddrError, ProviderAddr};
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
@@ -24,10 +24,8 @@ pub struct HistoryStep<V> {
 pub struct HistoryChange {
     /// The index of the step, counted from the newest.
     pub step: usize,
-    /// The difference between the entries.
-    pub change: ProviderChange,
-    /// The causes that the entries show.
-    pub explained: Explained,
+    /// The difference between the entries, with the causes that these show.
+    pub explained: ExplainedChange,
 }
 
 /// The providers that a history is about.
@@ -79,7 +77,7 @@ impl HistoryFilter {
 ///     others: Vec::new(),
 /// }];
 /// let changes = history(&steps, &locks, &HistoryFilter::All);
-/// assert!(changes[0].change.kinds.contains(&ChangeKind::Added));
+/// assert!(changes[0].explained.change.kinds.contains(&ChangeKind::Added));
 /// ```
 #[must_use]
 pub fn history<V: Ord>(
@@ -133,8 +131,7 @@ pub fn history<V: Ord>(
             if is_wanted(&change, filter, &mut wanted) {
                 changes.push(HistoryChange {
                     step: index,
-                    explained: explain(&change),
-                    change,
+                    explained: ExplainedChange::of(change),
                 });
             }
         }
@@ -229,13 +226,9 @@ mod tests {
         let locks = readable.map(|name| (name.clone(), file(name))).collect();
         let changes = history(&steps, &locks, filter);
         let found = changes.iter().map(|changed| {
-            let kinds: Vec<&str> = changed
-                .change
-                .kinds
-                .iter()
-                .map(|kind| kind.name())
-                .collect();
-            let name = changed.change.addr().type_name();
+            let change = &changed.explained.change;
+            let kinds: Vec<&str> = change.kinds.iter().map(|kind| kind.name()).collect();
+            let name = change.addr().type_name();
             format!("{} {name} {}", changed.step, kinds.join(" "))
         });
         assert_eq!(found.collect::<Vec<_>>(), wanted, "{steps:?}");

@@ -5,6 +5,7 @@ mod text;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -58,7 +59,7 @@ pub(crate) struct LogArgs {
     ///
     /// Commits without a matching change do not count.
     #[arg(short = 'n', long, value_name = "N")]
-    pub(super) max_count: Option<usize>,
+    pub(super) max_count: Option<NonZeroUsize>,
 }
 
 /// Makes sure that a text is an address, or looks like a path.
@@ -97,7 +98,7 @@ impl Command for LogArgs {
     }
 
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        text::of_all(result.roots(), look, self.max_count)
+        text::of_all(result.roots(), look, self.max_count.map(NonZeroUsize::get))
     }
 }
 
@@ -114,7 +115,7 @@ impl LogArgs {
             Ok(opened) => opened,
             Err(failure) => return CommandResult::failed("log", [failure]),
         };
-        let Some(most) = self.max_count else {
+        let Some(most) = self.max_count.map(NonZeroUsize::get) else {
             return opened.list(None).result;
         };
         let mut commits = Some(most.saturating_mul(2).saturating_add(FIRST_COMMITS));
@@ -171,9 +172,8 @@ fn step<'c>(commit: &'c FileCommit<'c>) -> Option<(&'c FileCommit<'c>, HistorySt
 
 /// Makes the row of a change.
 fn row(commit: &Commit, newer_commits: usize, path: &Path, found: &HistoryChange) -> PastChange {
-    let HistoryChange {
-        change, explained, ..
-    } = found;
+    let explained = &found.explained;
+    let change = &explained.change;
     let side = |side: &ProviderSide| EntrySide {
         provider: side.addr.clone(),
         version: side.lock.version.clone(),
@@ -189,7 +189,7 @@ fn row(commit: &Commit, newer_commits: usize, path: &Path, found: &HistoryChange
         path: path.display().to_string(),
         kinds: change.kinds.iter().copied().collect(),
         cause: explained.sentence(),
-        risk: explained.risk,
+        risk: explained.explained.risk,
         old: change.before().map(side),
         new: change.now().map(side),
         step: change.upgrade(),

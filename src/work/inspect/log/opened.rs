@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::{row, step};
+use crate::addr::ProviderAddr;
 use crate::advice;
+use crate::advice::git::failure;
 use crate::diag::Texts;
 use crate::driver::{self, RootResults};
 use crate::flavor::{Flavor, Program};
@@ -16,6 +18,7 @@ use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::review::HistoryFilter;
 use crate::run::World;
 use crate::run::options::{Options, RootArgs};
+use crate::run::provider;
 use crate::run::session::Session;
 use crate::run::versions::{VersionContents, blobs};
 use crate::workspace::flavor_of;
@@ -100,7 +103,7 @@ impl<'r, 'a> LogRun<'r, 'a> {
         }
         let typed = match &*roots.roots {
             [] => vec![PathBuf::from(".")],
-            typed => typed.to_vec(),
+            typed => typed.iter().map(|at| at.components().collect()).collect(),
         };
         // What is not on disk may be in the history: the root was removed, or the repository is bare.
         let (there, removed): (Vec<PathBuf>, Vec<PathBuf>) = typed.into_iter().partition(|typed| {
@@ -219,14 +222,7 @@ impl<'r, 'a> LogRun<'r, 'a> {
         let above = path
             .ancestors()
             .skip(1)
-            .find(|dir| {
-                let dir = if dir.as_os_str().is_empty() {
-                    Path::new(".")
-                } else {
-                    dir
-                };
-                self.world.disk.kind(dir).is_ok()
-            })
+            .find(|dir| self.world.disk.kind(&Path::new(".").join(dir)).is_ok())
             .unwrap_or(Path::new(""));
         let rest = path.strip_prefix(above).unwrap_or(path);
         let above = if above.as_os_str().is_empty() {
@@ -245,6 +241,10 @@ impl<'r, 'a> LogRun<'r, 'a> {
     /// Lists the histories that so many newest commits of each repository give; `None` for all.
     pub(super) fn list(mut self, most: Option<usize>) -> ListedHistories {
         self.most = most;
+        let unfiltered = self.provider.map(|_| Self {
+            provider: None,
+            ..self.clone()
+        });
         let listed = match self.locks.take() {
             Some(locks) => {
                 self.placed(&locks);
@@ -252,12 +252,10 @@ impl<'r, 'a> LogRun<'r, 'a> {
             }
             None => self.whole_repository(),
         };
-        let is_empty = self
-            .roots
-            .results
-            .iter()
-            .all(|root| root.providers.is_empty());
+        let results = &self.roots.results;
+        let is_empty = results.iter().all(|root| root.providers.is_empty());
         let mut remarks = Vec::new();
+        let unfiltered = unfiltered.filter(|_| is_empty && !self.is_cut);
         if self.repositories.iter().any(|found| found.git.is_shallow()) {
             remarks.push(Sentence::note(format!(
                 "the clone is shallow: its oldest commit seems to add all that it has; {}",
@@ -273,6 +271,27 @@ impl<'r, 'a> LogRun<'r, 'a> {
         {
             let text = format!("{typed} counts as a provider; write ./{typed} for the directory");
             remarks.push(Sentence::note(text));
+        } else if let (Some(typed), Some(unfiltered)) = (self.provider, unfiltered) {
+            let all = unfiltered.list(None).result;
+            let mut locked = BTreeSet::new();
+            for row in all.roots().iter().flat_map(|root| &root.providers) {
+                if let Provider::Changed(change) = row {
+                    locked.insert(change.provider.clone());
+                }
+            }
+            let flavor = all.roots().iter().find_map(|root| root.flavor);
+            remarks.extend(flavor.and_then(|flavor| {
+                let typed = ProviderAddr::parse(typed, flavor).ok()?;
+                let names = || {
+                    Some(format!(
+                        "the lock files name {}",
+                        provider::names(&locked, flavor)?
+                    ))
+                };
+                provider::did_you_mean(&typed, &locked, flavor)
+                    .or_else(names)
+                    .map(Sentence::note)
+            }));
         }
         let mut result = match listed {
             Ok(()) => self.roots.into_result("log"),
@@ -496,14 +515,6 @@ impl LockPlace {
     }
 }
 
-fn failure(error: &GitError) -> Failure {
-    advice::git::failure(error)
-}
-
 fn order(commits: &[Commit]) -> Order<'_> {
-    commits
-        .iter()
-        .enumerate()
-        .map(|(newer, commit)| (&commit.id, newer))
-        .collect()
+    commits.iter().map(|commit| &commit.id).zip(0..).collect()
 }

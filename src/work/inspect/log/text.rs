@@ -111,8 +111,7 @@ fn row(line: &HistoryLine<'_>, look: Look) -> Row {
     let version = |side: &Option<EntrySide>| side.as_ref().map(|side| side.version.to_string());
     let versions = match (version(&change.old), version(&change.new)) {
         (Some(old), Some(new)) if old != new => format!("{old} → {new}"),
-        (Some(old), None) => format!("{old} → -"),
-        (_, new) => new.unwrap_or_default(),
+        (old, new) => new.or(old).unwrap_or_default(),
     };
     let cells = [
         // Alarming without any colour.
