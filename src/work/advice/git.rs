@@ -73,10 +73,7 @@ pub(crate) fn failure(error: &GitError) -> Failure {
         GitError::TooSlow { .. } => {
             Some("see that the files of .git are regular files on a disk that answers")
         }
-        GitError::NotRun { .. }
-        | GitError::TooMuch { .. }
-        | GitError::Failed { .. }
-        | GitError::Unexpected { .. } => None,
+        _ => None,
     };
     let failure = Failure::from_error(error);
     match help {

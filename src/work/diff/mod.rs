@@ -222,11 +222,8 @@ fn two_files(
             })
         };
         let path = paths[1].display().to_string();
-        return Ok(FileResult {
-            status: RootStatus::Clean,
-            comparison: FileComparison::of_pins(path, &side(paths[0])?, &side(paths[1])?),
-            failures: Vec::new(),
-        });
+        let comparison = FileComparison::of_pins(path, &side(paths[0])?, &side(paths[1])?);
+        return Ok(file_result(comparison, Vec::new()));
     }
     let [old, new] = paths.map(|path| match files.kind(path) {
         Ok(FileKind::Directory) => root::shown(path).join(lockfile::FILE_NAME),
@@ -241,11 +238,17 @@ fn two_files(
     let path = if now.is_some() { &new } else { &old };
     let comparison = FileComparison::of(path.display().to_string(), before, now);
     let dirs = [old.parent(), new.parent()].map(|dir| dir.map(Configured::Disk));
-    Ok(FileResult {
+    let comparison = configuration::explain(comparison, dirs, session, texts);
+    Ok(file_result(comparison, Vec::new()))
+}
+
+/// Makes the result of a file, whose status [`result`] decides.
+fn file_result(comparison: FileComparison, failures: Vec<Failure>) -> FileResult {
+    FileResult {
+        comparison,
         status: RootStatus::Clean,
-        comparison: configuration::explain(comparison, dirs, session, texts),
-        failures: Vec::new(),
-    })
+        failures,
+    }
 }
 
 /// Reads one side; `None` is a file that is not there, and so is the null device, as in git.

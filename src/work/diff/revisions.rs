@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use crate::advice;
 use crate::diag::Texts;
 use crate::diff::configuration::Configured;
-use crate::diff::{DiffArgs, configuration, read_side};
+use crate::diff::{DiffArgs, configuration, file_result, read_side};
 use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Status, TreeEntry};
 use crate::lockfile;
 use crate::pins::{self, Pins};
 use crate::project::{ProjectPlace, Projects};
-use crate::report::{self, Failure, FileResult, Sentence};
+use crate::report::{Failure, FileResult, Sentence};
 use crate::review::{FileComparison, LockSide};
 use crate::run::World;
 use crate::run::options::Options;
@@ -67,9 +67,8 @@ pub(crate) fn compare(
     };
     let mut files = reading.all(&changes, texts)?;
     let repository = &reading.repository;
-    let pinned = repository
-        .pin_changes(&sides.0, &sides.1)
-        .map_err(failure)?;
+    let changes_of = |files| repository.changes_of(files, &sides.0, &sides.1);
+    let pinned = changes_of(&git::PIN_FILES).map_err(failure)?;
     files.extend(reading.pins(&pinned)?);
     // A link that changed itself was compared above.
     let known: BTreeSet<&Path> = changes.iter().map(Change::path).collect();
@@ -84,9 +83,7 @@ pub(crate) fn compare(
         .iter()
         .map(|path| path.display().to_string())
         .collect();
-    let projects = repository
-        .project_changes(&sides.0, &sides.1)
-        .map_err(failure)?;
+    let projects = changes_of(&git::PROJECT_FILES).map_err(failure)?;
     let mut warnings = reading.lost_memory(&projects)?;
     if !submodules.is_empty() {
         warnings.push(Sentence::warning(format!(
@@ -221,11 +218,7 @@ impl RevisionReader<'_, '_> {
                 comparison.memory = configuration::memory(&place, projects, texts);
             }
             if !comparison.review.is_empty() || !failures.is_empty() {
-                all.push(FileResult {
-                    status: report::json::RootStatus::Clean,
-                    comparison,
-                    failures,
-                });
+                all.push(file_result(comparison, failures));
             }
         }
         Ok(all)
@@ -284,11 +277,7 @@ impl RevisionReader<'_, '_> {
             let path = change.path().display().to_string();
             let comparison = FileComparison::of_pins(path, &old, &new);
             if !comparison.review.is_empty() || !failures.is_empty() {
-                all.push(FileResult {
-                    status: report::json::RootStatus::Clean,
-                    comparison,
-                    failures,
-                });
+                all.push(file_result(comparison, failures));
             }
         }
         Ok(all)
@@ -339,11 +328,10 @@ impl RevisionReader<'_, '_> {
             new: entry(&new),
         };
         let comparison = FileComparison::of(path.display().to_string(), old, new);
-        Some(FileResult {
-            status: report::json::RootStatus::Clean,
-            comparison: self.explain(comparison, &change, texts),
+        Some(file_result(
+            self.explain(comparison, &change, texts),
             failures,
-        })
+        ))
     }
 
     /// Reads a file on disk, unless a link leads out of the repository.

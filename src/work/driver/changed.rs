@@ -28,15 +28,6 @@ pub(crate) struct ChangedFiles {
     pub(crate) top: Option<PathBuf>,
 }
 
-/// The result of comparing the files of a root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RootFiles {
-    Changed,
-    Unchanged,
-    /// Not all of its files could be compared.
-    NotCompared,
-}
-
 impl ChangedFiles {
     /// Adds the targets of links that changed.
     pub(crate) fn with_targets(mut self, files: &dyn Files) -> Self {
@@ -60,27 +51,24 @@ impl ChangedFiles {
             .collect()
     }
 
-    /// Finds out if a file of a root changed.
+    /// Returns true if a file of a root changed, or if that is not known.
     ///
     /// `reading` are the sources of its configuration; nothing is fetched. Without them only the files
     /// beside the root and those that govern it count.
-    pub(super) fn root_files(
+    pub(super) fn concern(
         &self,
         root: &Root,
         current: &Path,
         reading: Option<Reading<'_>>,
         files: &dyn Files,
-    ) -> RootFiles {
+    ) -> bool {
         let dir = clean(&current.join(&root.dir));
         // A submodule is a repository of its own, whose files were not compared.
         let repository = project::repository(files, &project::ProjectPlace::new(&dir, current));
         let is_elsewhere =
             |top: &PathBuf| repository.is_none_or(|repository| repository.absolute() != top);
-        if self.has(&dir, FileUse::Listed, files) {
-            return RootFiles::Changed;
-        }
-        if self.top.as_ref().is_some_and(is_elsewhere) {
-            return RootFiles::NotCompared;
+        if self.has(&dir, FileUse::Listed, files) || self.top.as_ref().is_some_and(is_elsewhere) {
+            return true;
         }
         let mut above = dir.ancestors().skip(1);
         if above.any(|dir| {
@@ -88,10 +76,10 @@ impl ChangedFiles {
                 .iter()
                 .any(|name| self.paths.contains(&dir.join(name)))
         }) {
-            return RootFiles::Changed;
+            return true;
         }
         let Some(reading) = reading else {
-            return RootFiles::Unchanged;
+            return false;
         };
         let noted = NotedFiles {
             files,
@@ -115,20 +103,14 @@ impl ChangedFiles {
                 .first()
                 .is_some_and(|node| node.unseen.is_some())
         {
-            return RootFiles::NotCompared;
+            return true;
         }
         let used = noted
             .used
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
-        let has_changed = used
-            .into_iter()
-            .any(|(path, used)| self.has(&clean(&current.join(path)), used, files));
-        if has_changed {
-            RootFiles::Changed
-        } else {
-            RootFiles::Unchanged
-        }
+        used.into_iter()
+            .any(|(path, used)| self.has(&clean(&current.join(path)), used, files))
     }
 
     /// Returns true if a path that was used changed, or one that a link leads to.

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use crate::config::Loaded;
 use crate::diag::{Texts, counted, has_errors};
-use crate::driver::changed::{ChangedFiles, RootFiles};
+use crate::driver::changed::ChangedFiles;
 use crate::driver::contained::contained;
 use crate::driver::job::{Job, OpenResult, RunInputs};
-use crate::driver::results::{ChangedRoots, RootResults};
+use crate::driver::results::RootResults;
 use crate::flavor::FlavorChoice;
 use crate::git::Repository;
 use crate::parallel;
@@ -72,14 +72,8 @@ pub(crate) fn over_roots<J: Job>(job: &mut J, inputs: RunInputs<'_>) -> RootResu
     let mut dirs = find_roots(&mut workspace, &inputs, &mut all);
     if let Some(changed) = inputs.changed {
         let found = dirs.len();
-        let not_compared;
-        (dirs, not_compared) =
-            changed_roots(&mut workspace, &inputs, changed, dirs, &mut all.texts);
-        all.changed = Some(ChangedRoots {
-            unchanged: found - dirs.len(),
-            not_compared,
-            since: changed.since.clone(),
-        });
+        dirs = changed_roots(&mut workspace, &inputs, changed, dirs, &mut all.texts);
+        all.unchanged = Some((found - dirs.len(), changed.since.clone()));
     }
     let mut run = JobRun {
         job,
@@ -113,43 +107,34 @@ fn find_roots(
     searched.roots
 }
 
-/// Leaves out roots without a changed file; also returns the number of those whose files could not all be compared.
+/// Leaves out roots without a changed file.
 fn changed_roots(
     workspace: &mut Workspace<'_>,
     inputs: &RunInputs<'_>,
     changed: &ChangedFiles,
     dirs: Vec<PathBuf>,
     texts: &mut Texts,
-) -> (Vec<PathBuf>, usize) {
+) -> Vec<PathBuf> {
     let found: Vec<_> = dirs
         .iter()
         .map(|dir| workspace.project(dir, texts).ok())
         .zip(&dirs)
         .collect();
     let files = inputs.world.disk;
-    let compared = parallel::map(inputs.jobs, &found, |(file, dir)| {
-        let Some(file) = file else {
-            return RootFiles::NotCompared;
-        };
+    let concerned = parallel::map(inputs.jobs, &found, |(file, dir)| {
+        let Some(file) = file else { return true };
         // The files of a root that stays are read again, for its results.
         let root = workspace.open(dir, Arc::clone(file), &mut Texts::default());
         match root {
-            Ok(Some(root)) => changed.root_files(&root, workspace.current(), inputs.reading, files),
+            Ok(Some(root)) => changed.concern(&root, workspace.current(), inputs.reading, files),
             // A root that cannot be opened stays, so that this is reported.
-            _ => RootFiles::NotCompared,
+            _ => true,
         }
     });
-    let not_compared = compared
-        .iter()
-        .filter(|compared| **compared == RootFiles::NotCompared)
-        .count();
-    let dirs = dirs
-        .into_iter()
-        .zip(compared)
-        .filter(|(_, compared)| *compared != RootFiles::Unchanged)
-        .map(|(dir, _)| dir)
-        .collect();
-    (dirs, not_compared)
+    dirs.into_iter()
+        .zip(concerned)
+        .filter_map(|(dir, is_concerned)| is_concerned.then_some(dir))
+        .collect()
 }
 
 impl RunInputs<'_> {

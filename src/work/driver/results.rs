@@ -14,51 +14,15 @@ pub(crate) struct RootResults {
     pub(crate) texts: Texts,
     /// Directories with configuration that no root covers, if roots were searched for.
     pub(crate) not_locked: Option<Vec<PathBuf>>,
-    /// The numbers of roots, if the work is limited to changed roots.
-    pub(super) changed: Option<ChangedRoots>,
+    /// The number of unchanged roots, and the revision they were compared with, if the work is limited to
+    /// changed roots.
+    pub(super) unchanged: Option<(usize, String)>,
     /// The sentence about lock files without configuration that were passed over.
     pub(super) not_compared: Option<String>,
     /// The files of stacks of Terragrunt, if roots were searched for.
     pub(super) stacks: Vec<PathBuf>,
     /// Git submodules that are not checked out, if roots were searched for.
     pub(super) submodules: Vec<PathBuf>,
-}
-
-/// The roots of a run that is limited to changed roots.
-#[derive(Clone)]
-pub(super) struct ChangedRoots {
-    /// The number of roots that were left out.
-    pub(super) unchanged: usize,
-    /// The number of roots that stay because not all of their files could be compared.
-    pub(super) not_compared: usize,
-    /// Says in words what files were compared with, as in ` since main`; empty if they were named.
-    pub(super) since: String,
-}
-
-impl ChangedRoots {
-    /// Says which of the roots have changed files; `worked_on` is the number of those that stay.
-    fn sentence(&self, worked_on: usize) -> String {
-        let since = &self.since;
-        let all = counted(worked_on + self.unchanged, "root");
-        let mut text = match worked_on.saturating_sub(self.not_compared) {
-            0 if self.not_compared == 0 => format!("no file of {all} changed{since}"),
-            0 => format!("no file of {all} is known to have changed{since}"),
-            changed => format!("a file of {changed} of {all} changed{since}"),
-        };
-        match self.not_compared {
-            0 => {}
-            1 => text += "; not all files of 1 could be compared, so it was not passed over",
-            count => {
-                text += &format!(
-                    "; not all files of {count} could be compared, so they were not passed over"
-                );
-            }
-        }
-        if worked_on > 0 && self.unchanged > 0 {
-            text += "; the others were passed over";
-        }
-        text
-    }
 }
 
 impl RootResults {
@@ -69,10 +33,17 @@ impl RootResults {
             .map(|dirs| dirs.iter().map(|dir| dir.display().to_string()).collect());
         let mut result = CommandResult::of_roots(command, self.results, self.texts);
         result.not_locked = not_locked;
-        if let Some(changed) = self.changed {
-            result.unchanged = Some(changed.unchanged);
-            let text = changed.sentence(result.roots().len());
-            result.remarks.push(Sentence::note(text));
+        if let Some((count, since)) = self.unchanged {
+            result.unchanged = Some(count);
+            let checked = result.roots().len();
+            let all = counted(checked + count, "root");
+            let what = match checked {
+                0 => format!("no file of {all} changed{since}"),
+                _ => {
+                    format!("a file of {checked} of {all} changed{since}, or could not be compared")
+                }
+            };
+            result.remarks.push(Sentence::note(what));
         }
         result.remarks.extend(self.not_compared.map(Sentence::note));
         if !self.stacks.is_empty() {

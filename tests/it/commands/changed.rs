@@ -233,25 +233,11 @@ fn a_root_with_files_that_are_not_seen_is_not_called_changed() {
     }
     repo.write(&format!("c/{LOCK}"), text(&[ENTRY]));
     repo.commit("base");
-    let check = |args: &[&str], note: &str| {
-        let args = [&["verify", "--only", "file,configuration"], args].concat();
-        repo.run(&args).stderr_has(format!("note: {note}\n"));
-    };
-    check(
-        &["a", "--since", "HEAD"],
-        "no file of 1 root is known to have changed since HEAD; not all files of 1 could be compared, so it was not \
-         passed over",
-    );
-    repo.write("a/new.tf", "");
-    check(
-        &["a", "--since", "HEAD"],
-        "a file of 1 of 1 root changed since HEAD",
-    );
-    check(
-        &["-r", "--since", "HEAD"],
-        "a file of 1 of 3 roots changed since HEAD; not all files of 1 could be compared, so it was not passed over; \
-         the others were passed over",
-    );
+    let since = ["verify", "--only", "file,configuration", "--since", "HEAD"];
+    let outcome = repo.run(&[&since[..], &["a"]].concat());
+    outcome.stderr_has("a file of 1 of 1 root changed since HEAD, or could not be compared\n");
+    let outcome = repo.run(&[&since[..], &["-r"]].concat());
+    outcome.stderr_has("a file of 2 of 3 roots changed since HEAD, or could not be compared\n");
 }
 
 #[test]
@@ -271,7 +257,7 @@ fn lock_works_on_roots_of_which_a_file_changed() {
     let outcome = lock("HEAD");
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     outcome
-        .stderr_has("note: a file of 1 of 2 roots changed since HEAD; the others were passed over");
+        .stderr_has("note: a file of 1 of 2 roots changed since HEAD, or could not be compared\n");
     let is_locked = |root: &str| repo.path().join("live").join(root).join(LOCK).exists();
     assert!(is_locked("b") && !is_locked("a"));
     repo.commit("locked");

@@ -463,7 +463,7 @@ fn a_set_up_that_is_left_is_named_with_its_removal() {
         }
         let said = repository.good("lockctl", &[&["git", "uninstall"], first].concat());
         said.has("git still uses lockctl here");
-        let (_, command) = said.split_once(": `").unwrap();
+        let (_, command) = said.split_once('`').unwrap();
         let (command, _) = command.split_once('`').unwrap();
         let said = repository.good("sh", &["-c", command]);
         said.has("git no longer uses lockctl");

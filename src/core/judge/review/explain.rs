@@ -9,7 +9,7 @@ use super::configuration::ConfigurationCause;
 use super::diff::{ChangeKind, ProviderChange, ProviderSide, Sides};
 use super::origin::StepDown;
 use crate::addr::{LookAlike, ProviderAddr, is_known_publisher};
-use crate::diag::{counted, nearest};
+use crate::diag::{counted, counted_as, nearest};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::ProviderLock;
@@ -162,10 +162,7 @@ impl ExplainedChange {
             }
         }
         if judged.of_no_package > 0 {
-            let belong = match judged.of_no_package {
-                1 => "1 hash belongs".to_owned(),
-                count => format!("{count} hashes belong"),
-            };
+            let belong = counted_as(judged.of_no_package, "hash belongs", "hashes belong");
             causes.push(Cause::danger(format!(
                 "{belong} to no package of {version}, by what this machine has proven"
             )));
@@ -278,10 +275,8 @@ fn added(change: &ProviderChange, lock: &ProviderLock) -> Vec<Cause> {
             "no hash is recorded yet, so any package is accepted",
         ));
     }
-    causes.extend(unexplained(
-        lock.hashes.of(Scheme::H1).count(),
-        &lock.hashes,
-    ));
+    let h1 = lock.hashes.of(Scheme::H1).count();
+    causes.extend(unexplained(h1, &lock.hashes));
     if lock.version.is_prerelease() {
         causes.push(Cause::notice(PRERELEASE));
     }
@@ -303,24 +298,20 @@ fn constraints(before: &Constraints, now: &Constraints) -> Cause {
         return Cause::notice(text).of(CauseKind::ConstraintsDropped);
     }
     let scope = scope_change(before, now);
-    let (risk, text) = match scope {
-        ScopeChange::Same => (
-            Risk::Routine,
-            "the constraints are written in another way, to the same effect",
-        ),
-        ScopeChange::Widened => (Risk::Routine, "the constraints allow more versions"),
-        ScopeChange::Narrowed => (Risk::Routine, "the constraints allow fewer versions"),
-        ScopeChange::Pinned => (Risk::Routine, "the constraints allow one version only"),
-        ScopeChange::Loosened => (
-            Risk::Routine,
-            "the constraints no longer allow one version only",
-        ),
-        ScopeChange::Moved | ScopeChange::Replaced => {
-            (Risk::Routine, "the constraints allow other versions")
-        }
-        ScopeChange::Impossible => (Risk::Warning, "the constraints allow no version at all"),
+    let text = match scope {
+        ScopeChange::Same => "the constraints are written in another way, to the same effect",
+        ScopeChange::Widened => "the constraints allow more versions",
+        ScopeChange::Narrowed => "the constraints allow fewer versions",
+        ScopeChange::Pinned => "the constraints allow one version only",
+        ScopeChange::Loosened => "the constraints no longer allow one version only",
+        ScopeChange::Moved | ScopeChange::Replaced => "the constraints allow other versions",
+        ScopeChange::Impossible => "the constraints allow no version at all",
     };
-    Cause::new(risk, text).of(CauseKind::Constraints(scope))
+    let cause = match scope {
+        ScopeChange::Impossible => Cause::warning(text),
+        _ => Cause::routine(text),
+    };
+    cause.of(CauseKind::Constraints(scope))
 }
 
 /// Finds a version that the recorded constraints exclude. The programs never select one; an edited lock file may
@@ -385,9 +376,6 @@ fn version(step: VersionStep, old: &ProviderLock, new: &ProviderLock) -> Vec<Cau
             .count()
     };
     let (h1, zh) = (carried(Scheme::H1), carried(Scheme::Zh));
-    // The signed list names a manifest, too, which is often the same in all releases: one `zh:` is no alarm.
-    let has_packages_of_before = h1 > 0 || zh > 1;
-    let count = h1 + zh;
     let (risk, moved) = match step {
         VersionStep::Same => (Risk::Routine, "the version did not change"),
         VersionStep::Down => (Risk::Warning, "the version went down"),
@@ -398,19 +386,16 @@ fn version(step: VersionStep, old: &ProviderLock, new: &ProviderLock) -> Vec<Cau
         VersionStep::Up(_) => (Risk::Routine, "the version moved"),
     };
     let is_same_release = matches!(step, VersionStep::Same | VersionStep::Up(Upgrade::Metadata));
-    causes.push(if has_packages_of_before {
-        let (hashes, are) = if count == 1 {
-            ("hash", "is")
-        } else {
-            ("hashes", "are")
-        };
-        let text =
-            format!("{moved}, but {count} {hashes} of the version before {are} still recorded");
+    // The signed list names a manifest, too, which is often the same in all releases: one `zh:` is no alarm.
+    causes.push(if h1 > 0 || zh > 1 {
+        let hashes = counted_as(h1 + zh, "hash", "hashes");
+        let are = if h1 + zh == 1 { "is" } else { "are" };
+        let text = format!("{moved}, but {hashes} of the version before {are} still recorded");
         Cause::warning(text).of(CauseKind::HashesCarriedOver)
     } else if is_same_release || old.hashes.is_empty() || new.hashes.is_empty() {
         Cause::new(risk, moved).of(CauseKind::ShownByKinds)
     } else {
-        let hashes = if count == 0 { "all" } else { "its" };
+        let hashes = if h1 + zh == 0 { "all" } else { "its" };
         let text = format!("{moved}, so {hashes} hashes changed");
         Cause::new(risk, text).of(CauseKind::ShownByKinds)
     });
@@ -500,13 +485,9 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
         .map(Hash::scheme_name)
         .collect();
     if !unknown_schemes.is_empty() {
-        let schemes = if unknown_schemes.len() == 1 {
-            "scheme"
-        } else {
-            "schemes"
-        };
+        let s = if unknown_schemes.len() == 1 { "" } else { "s" };
         let names = Vec::from_iter(unknown_schemes).join(", ");
-        let text = format!("hashes of the unknown {schemes} {names} were added or removed");
+        let text = format!("hashes of the unknown scheme{s} {names} were added or removed");
         causes.push(Cause::notice(text));
     }
     causes
@@ -576,33 +557,28 @@ fn h1_of_same_packages(
         }
         // Other zips have other contents: a replaced list explains replaced `h1:`.
         _ if zh.0 > 0 && zh.1 > 0 => return None,
-        (lost, gained) if zh == (0, 0) && count(old, Scheme::Zh) > 0 => {
-            let replaced = h1_replaced(lost, gained, count(old, Scheme::H1));
-            Cause::warning(format!(
-                "{replaced} while the zh: stayed the same: other platforms were locked, or an h1: was exchanged, \
-                 which zh: do not show"
-            ))
-        }
         (lost, gained) => {
-            let replaced = h1_replaced(lost, gained, count(old, Scheme::H1));
-            Cause::danger(format!(
-                "{replaced}, {BUT_SAME_VERSION}: another platform or another mirror, a release that was published \
-                 again, or tampering"
-            ))
+            let (was, all) = (was(lost), count(old, Scheme::H1));
+            let replaced = match lost.cmp(&gained) {
+                Ordering::Equal => format!("{lost} h1: {was} replaced"),
+                Ordering::Less => format!("{lost} of {all} h1: {was} replaced by {gained}"),
+                Ordering::Greater => format!(
+                    "{lost} of {all} h1: {was} replaced by {gained}, so fewer platforms are locked"
+                ),
+            };
+            if zh == (0, 0) && count(old, Scheme::Zh) > 0 {
+                Cause::warning(format!(
+                    "{replaced} while the zh: stayed the same: other platforms were locked, or an h1: was exchanged, \
+                     which zh: do not show"
+                ))
+            } else {
+                Cause::danger(format!(
+                    "{replaced}, {BUT_SAME_VERSION}: another platform or another mirror, a release that was \
+                     published again, or tampering"
+                ))
+            }
         }
     })
-}
-
-/// Says how many `h1:` of so many before were replaced, and by how many.
-fn h1_replaced(lost: usize, gained: usize, before: usize) -> String {
-    let was = was(lost);
-    match lost.cmp(&gained) {
-        Ordering::Equal => format!("{lost} h1: {was} replaced"),
-        Ordering::Less => format!("{lost} of {before} h1: {was} replaced by {gained}"),
-        Ordering::Greater => format!(
-            "{lost} of {before} h1: {was} replaced by {gained}, so fewer platforms are locked"
-        ),
-    }
 }
 
 fn was(count: usize) -> &'static str {

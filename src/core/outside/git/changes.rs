@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::GitError;
 use super::objects::ObjectId;
-use super::repository::{
-    LOCK_FILES, MAX_LIST_BYTES, PIN_FILES, PROJECT_FILES, Repository, kind_of, path_of,
-};
+use super::repository::{LOCK_FILES, MAX_LIST_BYTES, Repository, kind_of, path_of};
 use super::revision::{Revision, Side};
 use crate::world::FileKind;
 
@@ -77,23 +75,11 @@ impl Repository<'_> {
         self.changes_of(&LOCK_FILES, old, new)
     }
 
-    /// Lists the files of pinned modules that differ between two sides, as [`changes`](Self::changes) does lock files.
+    /// Lists files of other names that differ between two sides, as [`changes`](Self::changes) does lock files.
     ///
     /// # Errors
     /// If git does not answer.
-    pub fn pin_changes(&self, old: &Side, new: &Side) -> Result<Vec<Change>, GitError> {
-        self.changes_of(&PIN_FILES, old, new)
-    }
-
-    /// Lists the project files that differ between two sides, as [`changes`](Self::changes) does lock files.
-    ///
-    /// # Errors
-    /// If git does not answer.
-    pub fn project_changes(&self, old: &Side, new: &Side) -> Result<Vec<Change>, GitError> {
-        self.changes_of(&PROJECT_FILES, old, new)
-    }
-
-    fn changes_of(
+    pub fn changes_of(
         &self,
         files: &[&'static str; 2],
         old: &Side,

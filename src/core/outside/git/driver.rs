@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::attributes::{with_last_lines, with_lines, without_lines};
 use super::error::GitError;
 use super::repository::{ConfigScope, MAX_LIST_BYTES, Repository, path_of};
-use crate::world::{Disk, Env, Replaced, Run};
+use crate::world::{Disk, Env, Replaced, Run, lexical};
 
 /// The settings that git needs, by their names.
 ///
@@ -136,10 +136,13 @@ impl<'a> Wiring<'a> {
             ConfigScope::Global => Repository::anywhere(run, dir),
         };
         let attributes = match scope {
-            ConfigScope::Local => repository
-                .top()
-                .ok_or(GitError::Bare)?
-                .join(".gitattributes"),
+            ConfigScope::Local => {
+                let path = repository.top().ok_or(GitError::Bare)?;
+                // Behind a link `..` leads elsewhere.
+                let is_plain = dir == Path::new(".") || dir.ends_with(repository.prefix());
+                let path = path.join(".gitattributes");
+                if is_plain { lexical(&path) } else { path }
+            }
             ConfigScope::Global => {
                 // As git finds the attributes of the user (`gitattributes(5)`).
                 let args = [
@@ -288,12 +291,8 @@ pub fn effective_settings(run: &dyn Run, dir: &Path) -> Result<Vec<EffectiveSett
     let mut all = Vec::new();
     for (name, wanted) in SETTINGS {
         let found = repository.setting(None, name)?;
-        all.push(EffectiveSetting::new(
-            SettingKind::Config,
-            name,
-            wanted,
-            found,
-        ));
+        let kind = SettingKind::Config;
+        all.push(EffectiveSetting::new(kind, name, wanted, found));
     }
     all.extend(effective_attributes(&repository)?);
     Ok(all)

@@ -41,7 +41,7 @@ pub use driver::{
 pub use error::GitError;
 pub use history::{ChangedPaths, Commit, CommittedChange, FileCommit, files};
 pub use objects::{BlobContent, ObjectId};
-pub use repository::{ConfigScope, Repository};
+pub use repository::{ConfigScope, PIN_FILES, PROJECT_FILES, Repository};
 pub use revision::{Revision, RevisionKind, Side};
 pub use textual::{Marking, base_of, is_unmerged, merge_file, wants_base};
 pub use tree::Tree;

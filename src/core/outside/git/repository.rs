@@ -38,13 +38,13 @@ pub(super) const LOCK_FILES: [&str; 2] = [
 ];
 
 /// The files of pinned modules of the whole repository, as pathspecs.
-pub(super) const PIN_FILES: [&str; 2] = [
+pub const PIN_FILES: [&str; 2] = [
     ":(top)*/.lockctl.modules.hcl",
     ":(top,literal).lockctl.modules.hcl",
 ];
 
 /// The project files of the whole repository, as pathspecs.
-pub(super) const PROJECT_FILES: [&str; 2] = [":(top)*/.lockctl.hcl", ":(top,literal).lockctl.hcl"];
+pub const PROJECT_FILES: [&str; 2] = [":(top)*/.lockctl.hcl", ":(top,literal).lockctl.hcl"];
 
 /// Variables that make git quiet, quick and harmless.
 const VARS: [(&str, &str); 9] = [
@@ -366,7 +366,9 @@ fn output_of(args: &[&str], ended: Ended) -> Result<Vec<u8>, GitError> {
 }
 
 impl ConfigScope {
-    pub(super) fn option(self) -> &'static str {
+    /// Returns the option of `git config`.
+    #[must_use]
+    pub fn option(self) -> &'static str {
         match self {
             Self::Local => "--local",
             Self::Global => "--global",

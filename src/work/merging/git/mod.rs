@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 
 use crate::advice;
 use crate::diag::Texts;
-use crate::git::{self, ConfigScope, EffectiveSetting, GitError, SettingKind, Wiring, WiringGoal};
+use crate::git::{self, ConfigScope, GitError, SettingKind, Wiring, WiringGoal};
 use crate::lockfile::{self, LockFile};
 use crate::report::json::RootStatus;
 use crate::report::{
@@ -23,7 +23,7 @@ use crate::run::command::Command;
 use crate::run::options::examples;
 use crate::run::session::Session;
 use crate::workspace::flavor_of;
-use crate::world::{Disk, Replaced, lexical};
+use crate::world::Replaced;
 
 /// Maximum size of a file of attributes, in bytes.
 const MAX_ATTRIBUTES_BYTES: u64 = 4 * 1024 * 1024;
@@ -149,7 +149,7 @@ fn change(
     };
     let failure = |error: GitError| advice::git::setup_failure(&error);
     let wiring = Wiring::find(world.run, world.env, dir, scope).map_err(failure)?;
-    let path = &shown(wiring.attributes(), world.disk);
+    let path = wiring.attributes();
     let attributes = match world.disk.read(path, MAX_ATTRIBUTES_BYTES) {
         Ok(bytes) => Some(bytes),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -173,55 +173,43 @@ fn change(
         }
     }
     root.changed = Some(!plan.is_empty());
-    root.detail = RootDetail::GitChanges(text::lines(goal, scope, &plan, path));
-    let contrary = if wire.dry_run {
-        None
-    } else {
-        contrary(goal, scope, dir, world, root)
-    };
-    root.verdict =
-        contrary.or_else(|| Some(Sentence::good(text::verdict(goal, &plan, wire.dry_run))));
+    root.detail = RootDetail::GitChanges(text::lines(goal, scope.option(), &plan, path));
+    root.verdict = contrary(goal, wire, dir, world, root)
+        .or_else(|| Some(Sentence::good(text::verdict(goal, &plan, wire.dry_run))));
     Ok(())
 }
 
 /// Says what git does in spite of what was written, and adds the help on it; `None` if git does what was wanted.
 fn contrary(
     goal: WiringGoal,
-    scope: ConfigScope,
+    wire: Wire,
     dir: &Path,
     world: World<'_>,
     root: &mut RootResult,
 ) -> Option<Sentence> {
     // Outside of a repository nothing is in force.
-    let effective = git::effective_settings(world.run, dir).unwrap_or_default();
-    let (attributes, settings): (Vec<EffectiveSetting>, Vec<EffectiveSetting>) = effective
-        .into_iter()
-        .partition(|setting| setting.kind == SettingKind::Attribute);
-    let in_force = |all: &[EffectiveSetting]| all.iter().any(|setting| setting.in_force);
+    let all = git::effective_settings(world.run, dir).unwrap_or_default();
+    let has = |kind, in_force| {
+        all.iter()
+            .any(|setting| setting.kind == kind && setting.in_force == in_force)
+    };
     match goal {
+        _ if wire.dry_run => None,
         // A later line of .gitattributes, or the file of a subdirectory, can win over what was written.
-        WiringGoal::Installed if attributes.iter().any(|attribute| !attribute.in_force) => {
+        WiringGoal::Installed if has(SettingKind::Attribute, false) => {
             root.status = RootStatus::Findings;
             root.remark(OVERRIDDEN);
-            Some(Sentence::warning(text::overridden(&attributes)))
+            Some(Sentence::warning(text::overridden(&all)))
         }
         // What is set up for the user works in each repository, and the other way round.
-        WiringGoal::Removed if in_force(&settings) && in_force(&attributes) => {
-            root.remark(text::other_removal(scope));
-            Some(Sentence::note(text::STILL_USED))
+        WiringGoal::Removed
+            if has(SettingKind::Config, true) && has(SettingKind::Attribute, true) =>
+        {
+            let option = if wire.global { "" } else { " --global" };
+            root.remark(format!("`lockctl git uninstall{option}` removes the rest"));
+            Some(Sentence::note("git still uses lockctl here"))
         }
         _ => None,
-    }
-}
-
-/// Names a file without `.` and `..`, unless that would be another file because of links.
-fn shown(path: &Path, disk: &dyn Disk) -> PathBuf {
-    let short = lexical(path);
-    let dir = |path: &Path| disk.resolve(&Path::new(".").join(path.parent()?)).ok();
-    if dir(&short) == dir(path) {
-        short
-    } else {
-        path.to_owned()
     }
 }
 

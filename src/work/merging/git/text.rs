@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::diag::quoted;
-use crate::git::{self, ConfigScope, EffectiveSetting, SettingKind, WiringGoal, WiringPlan};
+use crate::git::{self, EffectiveSetting, SettingKind, WiringGoal, WiringPlan};
 use crate::report::{Column, RootDetail, RootResult, Row, Table, TextBlock, reading};
 
 const COLUMNS: &[Column] = &[Column::Key("SETTING"), Column::Key("STATE")];
@@ -35,32 +35,23 @@ pub(super) fn of_root(root: &RootResult) -> Vec<TextBlock> {
 }
 
 /// Lists what changes: what is added begins with `+ `, what is removed with `- `.
-pub(crate) fn lines(
-    goal: WiringGoal,
-    scope: ConfigScope,
-    plan: &WiringPlan,
-    attributes: &Path,
-) -> Vec<String> {
+pub(crate) fn lines(goal: WiringGoal, scope: &str, plan: &WiringPlan, path: &Path) -> Vec<String> {
     let mut lines = Vec::new();
     if plan.attributes.is_some() {
         let sign = match goal {
             WiringGoal::Installed => '+',
             WiringGoal::Removed => '-',
         };
-        let path = attributes.display();
+        let path = path.display();
         lines.extend(git::ATTRIBUTES.map(|line| format!("{sign} {path}: {line}")));
     }
-    let command = match scope {
-        ConfigScope::Local => "git config",
-        ConfigScope::Global => "git config --global",
-    };
     for change in &plan.settings {
         let name = change.name;
         if let Some(old) = &change.old {
-            lines.push(format!("- {command} {name} {}", quoted(old)));
+            lines.push(format!("- git config {scope} {name} {}", quoted(old)));
         }
         if let Some(new) = &change.new {
-            lines.push(format!("+ {command} {name} {}", quoted(new)));
+            lines.push(format!("+ git config {scope} {name} {}", quoted(new)));
         }
     }
     lines
@@ -76,25 +67,11 @@ pub(crate) fn verdict(goal: WiringGoal, plan: &WiringPlan, is_dry: bool) -> &'st
     }
 }
 
-pub(crate) const STILL_USED: &str = "git still uses lockctl here";
-
-/// Names the command that removes what is set up in another scope than this one.
-pub(crate) fn other_removal(scope: ConfigScope) -> &'static str {
-    match scope {
-        ConfigScope::Local => {
-            "it is set up for all repositories: `lockctl git uninstall --global` removes that"
-        }
-        ConfigScope::Global => {
-            "it is set up for this repository: `lockctl git uninstall` removes that"
-        }
-    }
-}
-
 /// Says which attributes have other values than those that were written.
-pub(crate) fn overridden(attributes: &[EffectiveSetting]) -> String {
-    let all: Vec<String> = attributes
+pub(crate) fn overridden(settings: &[EffectiveSetting]) -> String {
+    let all: Vec<String> = settings
         .iter()
-        .filter(|attribute| !attribute.in_force)
+        .filter(|setting| setting.kind == SettingKind::Attribute && !setting.in_force)
         .map(|attribute| match &attribute.found {
             Some(value) => format!("{}={value}", attribute.name),
             None => format!("no {}", attribute.name),
