@@ -104,14 +104,6 @@ impl Bill {
             .cloned()
             .collect()
     }
-
-    /// Counts the releases that have a package with unread contents, or no known package.
-    pub fn unread(&self) -> usize {
-        self.releases
-            .values()
-            .filter(|release| !release.is_read())
-            .count()
-    }
 }
 
 impl BilledRelease {
@@ -187,11 +179,15 @@ impl BilledRelease {
         billed
     }
 
-    /// Returns true if there are packages, and the contents of all of them were read.
-    pub fn is_read(&self) -> bool {
-        let unread = |package: &BilledPackage| package.contents.is_none();
-        // Without the first condition, a release without known packages would count as completely read.
-        !self.packages.is_empty() && !self.packages.iter().any(unread)
+    /// Returns true if a package was read, and every package with one of these hashes as its `h1:`.
+    pub fn is_read(&self, hashes: &Hashes) -> bool {
+        // A signed list names packages for platforms that the lock file is not for: nothing downloads them.
+        let is_locked = |package: &&BilledPackage| {
+            let h1 = package.h1.as_ref();
+            h1.is_some_and(|(h1, _)| hashes.contains(h1))
+        };
+        let was_read = |package: &BilledPackage| package.contents.is_some();
+        self.packages.iter().any(was_read) && self.packages.iter().filter(is_locked).all(was_read)
     }
 
     /// Returns true if no package has known contents.

@@ -8,17 +8,28 @@ use crate::hash::Hashes;
 use crate::locker::TrustedFacts;
 use crate::lockfile::LockFile;
 use crate::report::{CommandResult, RootResult, Sentence};
-use crate::run::options::{Options, RootArgs};
+use crate::run::options::RootArgs;
 use crate::run::root::Root;
 use crate::run::session::Session;
 use crate::run::{commands, facts};
 use crate::sbom::{Bill, BilledRelease, BilledRoot, ReleaseEvidence, ReleaseId};
+use crate::verify::Advice;
 use crate::world::Replaced;
 
 /// The hashes of a release in all lock files, and the facts that all their roots trust.
 struct LockedRelease {
     hashes: Hashes,
     trusted: TrustedFacts,
+    /// A root takes its packages from a registry, which alone has signed lists.
+    is_listed: bool,
+}
+
+/// The releases with packages whose contents are not known.
+#[derive(Default)]
+struct UnreadReleases {
+    count: usize,
+    /// Some are from a registry; without a signed list no contents are kept.
+    any_listed: bool,
 }
 
 /// The roots so far, with the releases that they lock.
@@ -37,6 +48,9 @@ impl LockedRoots {
         name: &dyn Fn(&RootResult, &str) -> String,
     ) {
         let trusted = facts::trusted(root);
+        let is_listed = !root
+            .package_source()
+            .is_some_and(|source| source.is_mirror());
         let lock_path = root.lock_path.display().to_string();
         let mut root_name = name(result, &result.path);
         let mut billed = BilledRoot {
@@ -55,7 +69,9 @@ impl LockedRoots {
             let release = self.releases.entry(id).or_insert_with(|| LockedRelease {
                 hashes: Hashes::default(),
                 trusted,
+                is_listed: false,
             });
+            release.is_listed |= is_listed;
             // Lock files may name other platforms of the same release, and the bill lists a release once.
             release.hashes = release.hashes.union(&entry.hashes);
             // All roots share the entry of a release, so it must not have facts that only some of them trust.
@@ -99,7 +115,11 @@ pub(crate) fn bill(
     let facts = &session.facts;
     let store = facts.get();
     // Facts are read once for each release, and not for each root that locks it.
-    for (id, LockedRelease { hashes, trusted }) in locked.releases {
+    let mut unread = UnreadReleases::default();
+    for (id, locked) in locked.releases {
+        let LockedRelease {
+            hashes, trusted, ..
+        } = locked;
         let release = trusted.release(store, &id.0, &id.1);
         let evidence = ReleaseEvidence {
             release: release.as_ref().map(|stored| &*stored.release),
@@ -107,6 +127,10 @@ pub(crate) fn bill(
             contents: &|zh| facts.contents(trusted, zh),
         };
         let billed = BilledRelease::of(&id, &hashes, &evidence);
+        if !billed.is_read(&hashes) {
+            unread.count += 1;
+            unread.any_listed |= locked.is_listed;
+        }
         bill.releases.insert(id, billed);
     }
     let mut result = all.into_result("sbom");
@@ -117,12 +141,18 @@ pub(crate) fn bill(
         .map(|root| name(root, &root.path))
         .collect();
     result.remarks.extend(facts.remarks());
-    add_remarks(&mut result, &bill, session.options, roots);
+    let commands = commands::of_all(session.options, roots);
+    add_remarks(&mut result, &unread, bill.releases.len(), &commands);
     (bill, result)
 }
 
 /// Adds remarks on data that the bill lacks, with the commands that provide it.
-fn add_remarks(result: &mut CommandResult, bill: &Bill, options: &Options, roots: &RootArgs) {
+fn add_remarks(
+    result: &mut CommandResult,
+    unread: &UnreadReleases,
+    releases: usize,
+    commands: &Advice,
+) {
     let missing = result
         .roots()
         .iter()
@@ -137,17 +167,21 @@ fn add_remarks(result: &mut CommandResult, bill: &Bill, options: &Options, roots
         result.remarks.push(Sentence::note(format!(
             "{missing} {have} no lock file, so the bill does not list what is required there; run \
              `{}`",
-            commands::of_all(options, roots).lock
+            commands.lock
         )));
     }
-    // `lock` reads the programs of packages that it downloads; facts of older versions lack them.
-    let unread = bill.unread();
-    if unread > 0 {
-        let all = bill.releases.len();
+    if unread.count > 0 {
+        // `lock` reads the programs of packages that it downloads; facts of older versions lack them.
+        let next = if unread.any_listed {
+            format!("run `lockctl show --build --contents{}`", commands.roots)
+        } else {
+            "no contents are kept of packages without a signed list, as those of a mirror"
+                .to_owned()
+        };
         result.remarks.push(Sentence::note(format!(
-            "the contents of {unread} of {all} locked releases are not known for all packages, so the bill does not \
-             list all their modules; run `lockctl show --build --contents{}`",
-            commands::roots(options, roots)
+            "the contents of {} of {releases} locked releases are not known for all packages, so the bill does not \
+             list all their modules; {next}",
+            unread.count
         )));
     }
 }

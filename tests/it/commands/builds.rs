@@ -141,7 +141,7 @@ fn unknown_contents_are_downloaded_once() {
     [outcome.stdout, outcome.stderr].concat().reads(str![[r#"
 PROVIDER  VERSION  GO        MAIN MODULE  COMMIT  TIME  SOURCE  ATTESTED  MODULES  PLATFORMS
 acme/lab  1.0.0    not read  -            -       -     -       -         -        -
-note: the contents of 2 packages are not known; `lockctl show --build --contents .` downloads and reads them
+note: the contents of 2 packages are not known; `lockctl show --build --contents . --flavor terraform@1.11` downloads and reads them
 
 "#]]);
     // `lock` needs no contents.
@@ -161,6 +161,7 @@ note: the contents of 2 packages are not known; `lockctl show --build --contents
 #[test]
 fn a_program_without_build_information_is_unknown() {
     let (_registry, lab) = locked(&[("1.0.0", ["", ""])], "1.0.0");
+    run(&lab, &["sbom"]).exits(0).stderr_lacks("contents");
     let outcome = run(&lab, &["show", "--build"]).exits(0);
     [outcome.stdout, outcome.stderr].concat().reads(str![[r#"
 PROVIDER  VERSION  GO       MAIN MODULE  COMMIT  TIME  SOURCE  ATTESTED  MODULES  PLATFORMS
@@ -200,6 +201,14 @@ fn packages_on_this_machine_are_read() {
         .unwrap();
     lab.write(LOCK, of(&format!("    \"{h1}\",\n")));
     run(&lab, &["show", "--build"]).stdout_has("go1.26.8");
+    // No contents are kept of what no signed list covers, so downloading it would change nothing.
+    lab.write(".lockctl.hcl", "packages { fs_mirror = \"m\" }\n");
+    let outcome = run(&lab, &["sbom"]).exits(0);
+    outcome.stderr_has(
+        "; no contents are kept of packages without a signed list, as those of a mirror",
+    );
+    outcome.stderr_lacks("--contents");
+    std::fs::remove_file(lab.path(".lockctl.hcl")).unwrap();
     lab.write(
         &format!("{installed}/terraform-provider-lab_v1.0.0"),
         "other",

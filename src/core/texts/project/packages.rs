@@ -52,6 +52,12 @@ impl PackageSource {
         }
     }
 
+    /// Returns true for a place that has packages and no signed list of them.
+    #[must_use]
+    pub fn is_mirror(&self) -> bool {
+        !matches!(self, Self::Registry | Self::CliConfiguration)
+    }
+
     /// Returns the name of the place in messages.
     #[must_use]
     pub fn name(&self) -> String {
