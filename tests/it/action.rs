@@ -222,7 +222,10 @@ fn project_files_of_subdirectories_count_in_the_action() {
     let check = |base: &str| {
         let ran = run(base);
         assert_eq!(ran.code, Some(1), "{}", ran.said);
-        for part in ["run `lockctl lock live`", "(stated in live/.lockctl.hcl)"] {
+        for part in [
+            "run `lockctl lock live --confine .`",
+            "(stated in live/.lockctl.hcl)",
+        ] {
             ran.said.has(part);
         }
         ran.said.lacks("--config");

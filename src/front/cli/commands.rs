@@ -33,7 +33,7 @@ use crate::report::VERSION_TEXT;
 use crate::reporting::ReportArgs;
 use crate::run::command::Command;
 use crate::run::formats::{Format, FormatKind};
-use crate::run::options::{ModuleChoice, Options, examples, one_of};
+use crate::run::options::{ModuleChoice, Options, RepeatedOptions, examples, one_of};
 use crate::sbom::command::SbomArgs;
 use crate::trust::TrustArgs;
 use crate::verifying::VerifyArgs;
@@ -234,7 +234,14 @@ impl CommandLine {
         };
         let mut line = Self::from_arg_matches(&matches)?;
         line.common.format = line.common.format.meant(line.command.formats());
-        let (common, command) = (&line.common, line.command.command());
+        let command = line.command.command();
+        line.common.repeated = RepeatedOptions {
+            configuration: command.configuration().cloned().unwrap_or_default(),
+            source: command
+                .source()
+                .and_then(|source| source.choice(&line.common)),
+        };
+        let common = &line.common;
         let fetches_modules = command
             .configuration()
             .is_some_and(|options| options.modules == ModuleChoice::Fetch);

@@ -265,9 +265,8 @@ impl Required<'_> {
                 "change that constraint and others: the newest version offered is {newest}"
             )),
             (_, Some(_)) => Some(format!(
-                "change several constraints, since no single change is enough; `lockctl why {provider}{}` \
-                 lists them all",
-                self.commands.roots
+                "change several constraints, since no single change is enough; `{}` lists them all",
+                self.commands.why(provider)
             )),
             (_, None) => Some("change one of these constraints".to_owned()),
         }

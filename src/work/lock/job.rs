@@ -558,7 +558,7 @@ impl LockJob<'_, '_> {
     ) {
         let root = &opened.root;
         let required = Required {
-            commands: root.advice.taking_from(&self.sources.typed_options()),
+            commands: root.advice.clone(),
             locked: Some(
                 opened
                     .start_lock()

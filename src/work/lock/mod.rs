@@ -30,7 +30,7 @@ use crate::report::reading::Total;
 use crate::report::{CommandResult, Look, Sentence, TextBlock};
 use crate::run::command::Command;
 use crate::run::edits::PlannedEdits;
-use crate::run::options::{Configuration, Options, RootArgs, job_count};
+use crate::run::options::{Configuration, Options, RootArgs, SourceArgs, job_count};
 use crate::run::platforms::{self, PlatformArg};
 use crate::run::provenance::Attester;
 use crate::run::session::Session;
@@ -109,6 +109,10 @@ impl<C: LockCommand> Command for C {
 
     fn configuration(&self) -> Option<&Configuration> {
         Some(&self.options().configuration)
+    }
+
+    fn source(&self) -> Option<&SourceArgs> {
+        Some(&self.options().source)
     }
 
     fn packages(&self) -> Vec<PathBuf> {

@@ -150,6 +150,10 @@ impl Command for OutdatedArgs {
         Some(&self.configuration)
     }
 
+    fn source(&self) -> Option<&SourceArgs> {
+        Some(&self.source)
+    }
+
     fn packages(&self) -> Vec<PathBuf> {
         self.source.fs_mirror.iter().cloned().collect()
     }
@@ -247,7 +251,7 @@ impl Job for OutdatedRun<'_, '_> {
                     .because("there is no directory of that name either")
                     .help(format!(
                         "`lockctl tree{}` shows what is required",
-                        self.commands.roots
+                        self.commands.read_roots
                     ))
             })
             .collect()

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::report::graph::Graph;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Look, TextBlock};
-use crate::run::options::{Configuration, Options};
+use crate::run::options::{Configuration, Options, SourceArgs};
 use crate::run::session::Session;
 
 /// A command: what it does, and how its result reads.
@@ -24,6 +24,11 @@ pub(crate) trait Command {
 
     /// Returns how configuration is read, if the command reads any.
     fn configuration(&self) -> Option<&Configuration> {
+        None
+    }
+
+    /// Returns the place that packages come from, if any was typed.
+    fn source(&self) -> Option<&SourceArgs> {
         None
     }
 

@@ -23,11 +23,6 @@ pub(crate) fn of_all(options: &Options, roots: &RootArgs) -> Advice {
     with_roots(options, recursive, &roots.dirs(options))
 }
 
-/// Returns the roots of a run as arguments that follow a command.
-pub(crate) fn roots(options: &Options, roots: &RootArgs) -> String {
-    arguments(recursive_options(roots), &roots.dirs(options), named)
-}
-
 fn arguments(recursive: &str, dirs: &[PathBuf], name: fn(&Path) -> String) -> String {
     if dirs.len() > MAX_ROOTS {
         return format!("{recursive} ROOT…");
@@ -69,25 +64,38 @@ fn with_roots(options: &Options, recursive: &str, dirs: &[PathBuf]) -> Advice {
             named(&Path::new(".").join(dir))
         }
     });
-    let mut project_file = String::new();
-    if let Some(path) = &options.config {
-        let path = options.below(path).display().to_string();
-        project_file += &format!(" --config {}", quoted(&path));
+    let mut files = String::new();
+    for (option, path) in [
+        ("config", &options.config),
+        ("cli-config", &options.cli_config),
+    ] {
+        if let Some(path) = path {
+            let path = options.below(path).display().to_string();
+            files += &format!(" --{option} {}", quoted(&path));
+        }
     }
     let rules = match options.flavor {
-        FlavorChoice::Stated(stated) => format!(" --flavor {}{project_file}", stated.flavor),
-        FlavorChoice::Auto => project_file.clone(),
+        FlavorChoice::Stated(stated) => format!(" --flavor {}{files}", stated.flavor),
+        FlavorChoice::Auto => files.clone(),
     };
-    let lock = RootCommand::new(format!("lockctl lock{root}{rules}"));
-    Advice {
+    // A command that reads another configuration than this run finds other requirements: it would not end the finding.
+    let reading = options.repeated.configuration.typed(options);
+    let read_roots = format!("{root}{rules}{reading}");
+    let lock = RootCommand::new(format!("lockctl lock{read_roots}"));
+    let advice = Advice {
         lock_signed: lock.clone(),
         lock,
-        update: RootCommand::new(format!("lockctl update{paths}{rules}")),
-        verify: RootCommand::new(format!("lockctl verify{root}{rules}")),
+        update: RootCommand::new(format!("lockctl update{paths}{rules}{reading}")),
+        verify: RootCommand::new(format!("lockctl verify{read_roots}")),
         resolve: RootCommand::new(format!("lockctl resolve{root}{rules}")),
+        read_roots: RootCommand::new(read_roots),
         roots: RootCommand::new(format!("{root}{rules}")),
         fmt: RootCommand::new(format!("lockctl fmt{root}{rules}")),
         // `--to` says whose rules apply.
-        convert: RootCommand::new(format!("lockctl convert{root}{project_file}")),
+        convert: RootCommand::new(format!("lockctl convert{root}{files}{reading}")),
+    };
+    match &options.repeated.source {
+        Some(source) => advice.taking_from(&source.option()),
+        None => advice,
     }
 }

@@ -7,6 +7,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 
 use crate::cliconfig::RepositoryTemplate;
+use crate::config::ValueArgument;
+use crate::diag::quoted;
 use crate::flavor::FlavorChoice;
 use crate::project::PackageSource;
 use crate::run::formats::Format;
@@ -84,6 +86,17 @@ pub(crate) struct Options {
     /// Read this CLI configuration instead of that of Terraform or OpenTofu
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(crate) cli_config: Option<PathBuf>,
+    /// The options of the command that a command named in advice repeats.
+    #[arg(skip)]
+    pub(crate) repeated: RepeatedOptions,
+}
+
+/// Options of a command that also decide what another command finds, so that advice repeats them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RepeatedOptions {
+    pub(crate) configuration: Configuration,
+    /// The place of packages.
+    pub(crate) source: Option<PackageSource>,
 }
 
 /// The use of colours.
@@ -148,6 +161,33 @@ pub(crate) struct Configuration {
     pub(crate) confine: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) values: VariableValues,
+}
+
+impl Configuration {
+    /// Returns the options that decide which providers are required, as they would be typed from here.
+    pub(crate) fn typed(&self, options: &Options) -> String {
+        let mut typed = String::new();
+        let mut add = |option: &str, value: &str| {
+            typed += &format!(" --{option} {}", quoted(value));
+        };
+        for argument in &self.values.0 {
+            match argument {
+                ValueArgument::Value { name, text } => add("var", &format!("{name}={text}")),
+                // It is a file of the root, wherever the command is typed.
+                ValueArgument::File(path) => add("var-file", &path.display().to_string()),
+            }
+        }
+        if let Some(dir) = &self.test_directory {
+            add("test-directory", &dir.display().to_string());
+        }
+        if let Some(dir) = &self.confine {
+            add("confine", &options.below(dir).display().to_string());
+        }
+        if self.no_state {
+            typed += " --no-state";
+        }
+        typed
+    }
 }
 
 /// The places that remote modules are read from where they are not installed.

@@ -18,9 +18,10 @@ use crate::diag::{Diagnostic, FileId, Finding, Span, Texts, counted_as, rules};
 use crate::driver::{Job, OpenResult};
 use crate::flavor::Flavor;
 use crate::git::Repository;
+use crate::hash::Scheme;
 use crate::package::PlatformsOrigin;
 use crate::packages::{NamedPackages, PackageMemo, PackagePlace, PackageSearch, RootCount};
-use crate::project::{self, ProjectPlace};
+use crate::project::{self, PackageSource, ProjectPlace};
 use crate::remote_module::RemoteModules;
 use crate::report::shared::range;
 use crate::report::{Failure, NotSeen, RootResult};
@@ -119,7 +120,10 @@ impl Job for VerifyJob<'_, '_> {
         (self.observe)(&root, loaded.as_ref(), texts);
         let root = Arc::new(root);
         let name = root.project_name();
-        let advice = root.advice.among(&self.for_all);
+        let mut advice = root.advice.among(&self.for_all);
+        if let Some(mirror) = self.sole_mirror(&root, loaded.as_ref()) {
+            advice = advice.taking_from(&PackageSource::FilesystemMirror(mirror).option());
+        }
         let mut fixed = None;
         if let Some(extent) = self.args.fix {
             let inputs = inputs(&root, loaded.as_ref(), &name, &advice);
@@ -273,6 +277,23 @@ impl<'r, 'a> VerifyJob<'r, 'a> {
             unplaced: Vec::new(),
             notes: Vec::new(),
         }
+    }
+
+    /// Returns the mirror that was named, if the root can be locked from it: it has every required provider, and no
+    /// entry has a `zh:`. By a `zh:` a registry can prove a package of the mirror, which the mirror itself cannot.
+    fn sole_mirror(&self, root: &Root, loaded: Option<&Loaded>) -> Option<PathBuf> {
+        let [mirror] = &*self.args.fs_mirrors else {
+            return None;
+        };
+        let mirror = self.session.options.below(mirror);
+        let disk = self.session.world.disk;
+        let is_there =
+            |provider: &ProviderAddr| disk.kind(&mirror.join(provider.to_string())).is_ok();
+        let mut entries = root.document().lock.providers.values();
+        let mut required = loaded?.requirements.providers.keys();
+        (required.all(is_there)
+            && !entries.any(|entry| entry.hashes.of(Scheme::Zh).next().is_some()))
+        .then(|| mirror.clone())
     }
 
     fn verify(

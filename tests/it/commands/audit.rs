@@ -117,7 +117,7 @@ no advisory is known to concern 1 provider version
 
 "#]]);
     let unknown = "the contents of 1 provider version of 1 are unknown, so their Go version and modules were \
-                   not compared; `lockctl show --build --contents .` reads them";
+                   not compared; `lockctl show --build --contents . --flavor terraform@1.11` reads them";
     outcome.stderr_has(unknown);
     assert!(!format!("{outcome:?}").contains("safe"));
     // A version is one, whatever hashes other roots record of it.

@@ -114,8 +114,8 @@ example.com/t/a  1.0.0   2.1.0 (major)  2.1.0 (major)  not allowed
 
 "#]]);
     compared.stderr_eq(str![[r#"
-warning: the locked version 1.0.0 of example.com/t/a does not meet the constraints "> 1.0.0, >= 1.0.0, ~> 2.0"; "~> 2.0" at main.tf:3, "> 1.0.0" at m1/main.tf:3 (module.m1) do not allow 1.0.0; run `lockctl update . --flavor terraform@1.11 example.com/t/a` to select another version, or change the constraint
-note: `lockctl update . --flavor terraform@1.11` moves what can be updated
+warning: the locked version 1.0.0 of example.com/t/a does not meet the constraints "> 1.0.0, >= 1.0.0, ~> 2.0"; "~> 2.0" at main.tf:3, "> 1.0.0" at m1/main.tf:3 (module.m1) do not allow 1.0.0; run `lockctl update . --flavor terraform@1.11 --fs-mirror mirror example.com/t/a` to select another version, or change the constraint
+note: `lockctl update . --flavor terraform@1.11 --fs-mirror mirror` moves what can be updated
 
 "#]]);
 }

@@ -69,7 +69,7 @@ warning[platforms-incomplete]: 4 of 5 wanted platforms are missing for 7 of 7 pr
 52 | provider "registry.terraform.io/acme/e" {
 ... and 2 more (-v shows each)
    = note: 1 h1: recorded; its platform is unknown
-   = help: run `lockctl lock live` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
+   = help: run `lockctl lock live --no-state` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
 
 live/.terraform.lock.hcl: 7 warnings
 
@@ -92,7 +92,7 @@ warning[platforms-incomplete]: 2 to 4 of 5 wanted platforms are missing for 3 of
  4 | provider "registry.terraform.io/acme/a" {  <- 1 h1: recorded; its platform is unknown
 16 | provider "registry.terraform.io/acme/b" {  <- 1 h1: recorded; its platform is unknown; without one `terraform init` fails: Failed to install provider
 23 | provider "registry.terraform.io/acme/c" {  <- 3 h1: recorded; their platforms are unknown
-   = help: run `lockctl lock live` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
+   = help: run `lockctl lock live --no-state` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
 
 live/.terraform.lock.hcl: 3 warnings; 1 note (-v shows it)
 
@@ -112,7 +112,7 @@ fn findings_without_a_title_for_several_keep_their_own() {
 error[version-outside-constraint]: The locked version does not meet a constraint of the configuration: 2 of 3 providers
  --> live/main.tf:5:17: registry.terraform.io/acme/a is locked at 1.0.0, which a constraint does not allow (~> 2.0 is required here)
  --> live/main.tf:9:17: registry.terraform.io/acme/b is locked at 1.0.0, which a constraint does not allow (~> 3.0 is required here)
-  = help: run `lockctl update live acme/a acme/b` to move the version, or change the constraint
+  = help: run `lockctl update live --no-state acme/a acme/b` to move the version, or change the constraint
 
 warning[provider-not-required]: registry.terraform.io/acme/c is locked but not required
   --> live/.terraform.lock.hcl:36:1
@@ -120,7 +120,7 @@ warning[provider-not-required]: registry.terraform.io/acme/c is locked but not r
 36 | provider "registry.terraform.io/acme/c" {
    | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ the configuration does not require it, and the state was left out
    |
-   = help: run `lockctl lock live` to drop the entry, as `terraform init` does; until then `terraform init -lockfile=readonly` fails: Provider dependency changes detected
+   = help: run `lockctl lock live --no-state` to drop the entry, as `terraform init` does; until then `terraform init -lockfile=readonly` fails: Provider dependency changes detected
 
 live/.terraform.lock.hcl: 2 errors, 1 warning; 2 notes (-v shows them)
 
@@ -153,7 +153,7 @@ fn many_roots_end_with_a_table_of_causes() {
 error[lock-missing]: No lock file in 2 of 12 roots
  --> live/00
  --> live/05
-  = help: run `lockctl lock -r .` to create it
+  = help: run `lockctl lock -r . --no-state` to create it
 
 warning[platforms-incomplete]: 2 to 4 of 5 wanted platforms are missing for 2 providers in 9 of 12 roots
  --> live/01: acme/a, acme/b
@@ -162,11 +162,11 @@ warning[platforms-incomplete]: 2 to 4 of 5 wanted platforms are missing for 2 pr
  --> live/04: acme/a, acme/b
  --> live/06: acme/a, acme/b
 ... and 4 more (-v shows each)
-  = help: run `lockctl lock -r .` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
+  = help: run `lockctl lock -r . --no-state` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
 
 RULE                  SEVERITY  ROOTS  PROVIDERS  COMMAND
-lock-missing          error     2      -          lockctl lock -r .
-platforms-incomplete  warning   9      2          lockctl lock -r .
+lock-missing          error     2      -          lockctl lock -r . --no-state
+platforms-incomplete  warning   9      2          lockctl lock -r . --no-state
 
 12 roots: 1 clean, 11 with findings (2 errors, 18 warnings); complete by count: 1
 
@@ -191,7 +191,7 @@ fn a_few_roots_share_a_finding_and_keep_their_verdicts() {
 warning[platforms-incomplete]: 4 of 5 wanted platforms are missing for registry.terraform.io/acme/a in 2 of 3 roots
  --> live/a: acme/a
  --> live/b: acme/a
-  = help: run `lockctl lock live/a live/b live/c` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
+  = help: run `lockctl lock live/a live/b live/c --no-state` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
 
 error[provider-not-locked]: registry.terraform.io/acme/b is required but not locked
  --> live/b/main.tf:7:5
@@ -199,7 +199,7 @@ error[provider-not-locked]: registry.terraform.io/acme/b is required but not loc
 7 |     b = {
   |     ^ required here
   |
-  = help: run `lockctl lock live/b`
+  = help: run `lockctl lock live/b --no-state`
 
 3 roots: 1 clean, 2 with findings (1 error, 2 warnings); complete by count: 1
 
@@ -254,7 +254,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of registry.terraform.io/
 16 | provider "registry.terraform.io/acme/b" {
    | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded; its platform is unknown
    |
-   = help: run `lockctl lock live` to add what is missing for linux_amd64, linux_arm64 (stated in .lockctl.hcl)
+   = help: run `lockctl lock live --no-state` to add what is missing for linux_amd64, linux_arm64 (stated in .lockctl.hcl)
 
 live/.terraform.lock.hcl: 1 warning; 1 note (-v shows it)
 
@@ -370,7 +370,7 @@ fn the_commands_of_the_table_fix_all_roots() {
     assert!(!commands.is_empty(), "{}", before.stdout);
     for command in commands {
         let words: Vec<&str> = command.split(' ').skip(1).collect();
-        let words = [&words[..], &["--no-state", "--fs-mirror", "mirror"]].concat();
+        let words = [&words[..], &["--fs-mirror", "mirror"]].concat();
         assert_exit(&lab.run(&words), 0);
     }
     verify(&lab, &[&["-r"], &platforms[..]].concat()).exits(0);

@@ -88,6 +88,7 @@ mod registry;
 mod registry_faults;
 mod registry_trust;
 mod repair;
+mod repeated;
 mod replace;
 mod report;
 mod report_browser;

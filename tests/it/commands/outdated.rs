@@ -99,7 +99,7 @@ example.com/t/d  -       0.2.0          0.2.0          not locked
 
 "#]]);
     outcome.stderr_eq(str![[r#"
-note: `lockctl update . --flavor terraform@1.11` moves what can be updated; `lockctl lock . --flavor terraform@1.11` locks what is not
+note: `lockctl update . --flavor terraform@1.11 --fs-mirror mirror` moves what can be updated; `lockctl lock . --flavor terraform@1.11 --fs-mirror mirror` locks what is not
 
 "#]]);
     outdated(&lab, &["-v"]).stdout_has("1.0.0          up to date\n");
@@ -191,7 +191,7 @@ terraform.io/builtin/terraform  -       -              -              built in
 "#]]);
     outcome.stderr_eq(str![[r#"
 warning: the locked version 1.0.0 of example.com/t/a is not offered any more: `lock` and `init` fail until `lockctl update example.com/t/a` moves it
-note: `lockctl update . --flavor terraform@1.11` moves what can be updated
+note: `lockctl update . --flavor terraform@1.11 --fs-mirror mirror` moves what can be updated
 
 "#]]);
     let rows = rows(&lab, &[]);

@@ -1,5 +1,6 @@
 //! A lock file with the inputs of its checks.
 
+use std::fmt;
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
@@ -44,6 +45,8 @@ pub struct Advice {
     pub resolve: RootCommand,
     /// The arguments that name it, with a space before them, for commands that have another argument first.
     pub roots: RootCommand,
+    /// The same for commands that read configuration.
+    pub read_roots: RootCommand,
     /// The one that brings its lock file into canonical form.
     pub fmt: RootCommand,
     /// The one that rewrites its lock file for the other program; `--to` and its name belong behind it.
@@ -68,6 +71,7 @@ impl Advice {
             verify: RootCommand::new("lockctl verify"),
             resolve: RootCommand::new("lockctl resolve"),
             roots: RootCommand::new(""),
+            read_roots: RootCommand::new(""),
             fmt: RootCommand::new("lockctl fmt"),
             convert: RootCommand::new("lockctl convert"),
         }
@@ -76,44 +80,32 @@ impl Advice {
     /// Names registries in the command that needs them, because the project file states another place of
     /// packages.
     pub fn take_from_registries(&mut self) {
-        self.lock_signed = self.lock.with("--installation registry");
+        self.lock_signed = self.lock_signed.with("--installation registry");
     }
 
     /// Returns the command that places its packages into a mirror.
     #[must_use]
     pub fn mirror(&self, dir: &Path) -> RootCommand {
-        self.on_roots(&format!(
-            "lockctl mirror {}",
-            quoted(&dir.display().to_string())
-        ))
+        let dir = quoted(&dir.display().to_string());
+        self.roots.after(&format!("lockctl mirror {dir}"))
     }
 
     /// Returns the command that shows what requires a provider.
     #[must_use]
-    pub fn why(&self, provider: &ProviderAddr) -> RootCommand {
-        self.on_roots(&format!("lockctl why {provider}"))
+    pub fn why(&self, provider: impl fmt::Display) -> RootCommand {
+        self.read_roots.after(&format!("lockctl why {provider}"))
     }
 
     /// Returns the command that follows a provider that moved.
     #[must_use]
     pub fn replace(&self, old: &str, new: &str) -> RootCommand {
-        self.on_roots(&format!("lockctl replace {old} {new}"))
+        let command = format!("lockctl replace {old} {new}");
+        self.read_roots.after(&command)
     }
 
-    /// Returns a command that has another argument before the roots.
-    fn on_roots(&self, command: &str) -> RootCommand {
-        RootCommand {
-            for_root: format!("{command}{}", self.roots.for_root),
-            for_all: format!("{command}{}", self.roots.for_all),
-        }
-    }
-
-    /// Returns the same commands; those that fetch packages get the options of this run about its source.
+    /// Returns the same commands; those that fetch packages get an option about their source.
     #[must_use]
     pub fn taking_from(&self, source: &str) -> Self {
-        if source.is_empty() {
-            return self.clone();
-        }
         Self {
             lock: self.lock.with(source),
             update: self.update.with(source),
@@ -134,7 +126,7 @@ impl Advice {
         own
     }
 
-    fn commands(&mut self) -> [&mut RootCommand; 8] {
+    fn commands(&mut self) -> [&mut RootCommand; 9] {
         [
             &mut self.lock,
             &mut self.lock_signed,
@@ -142,6 +134,7 @@ impl Advice {
             &mut self.verify,
             &mut self.resolve,
             &mut self.roots,
+            &mut self.read_roots,
             &mut self.fmt,
             &mut self.convert,
         ]

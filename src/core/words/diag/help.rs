@@ -151,6 +151,15 @@ impl RootCommand {
         }
     }
 
+    /// Returns the command that has these arguments; a space is before them already.
+    #[must_use]
+    pub fn after(&self, command: &str) -> Self {
+        Self {
+            for_root: format!("{command}{self}"),
+            for_all: format!("{command}{}", self.for_all),
+        }
+    }
+
     /// Returns the advice to run the command; `rest` goes on behind it, as in `" to create it"`.
     #[must_use]
     pub fn run(&self, rest: &str) -> Help {

@@ -218,7 +218,9 @@ impl Job for AuditJob<'_, '_> {
                 result.fail(failure.clone());
             }
         }
-        let roots = commands::roots(self.options, &self.args.roots);
+        let roots = commands::of_all(self.options, &self.args.roots)
+            .roots
+            .for_all;
         self.remarks
             .extend(result::unknown_contents(&self.releases.all, &roots));
         Vec::new()

@@ -118,7 +118,7 @@ fn run(session: &Rc<Session<'_>>, args: &ShowArgs) -> CommandResult {
         let unread = build::unread(
             result.roots(),
             args.contents,
-            &commands::roots(session.options, roots),
+            &commands::of_all(session.options, roots).roots.for_all,
         );
         result.remarks.extend(unread);
     }

@@ -144,13 +144,6 @@ impl<'a> Sources<'a> {
         self.session.options.offline && matches!(self.choice(root), PackageSource::Registry)
     }
 
-    /// Returns the option that chose the place of packages; empty if none was typed.
-    pub(crate) fn typed_options(&self) -> String {
-        self.typed
-            .as_ref()
-            .map_or_else(String::new, PackageSource::option)
-    }
-
     /// Returns the place that the packages of a root come from: as typed, else as its project file states.
     fn choice(&self, root: &Root) -> PackageSource {
         self.typed
