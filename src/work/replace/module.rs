@@ -1,7 +1,5 @@
 //! The edits of one module: each `source` that names the old address, and each name that implies it.
 
-use std::collections::BTreeMap;
-
 use super::job::{AffectedRoot, ReplaceJob};
 use crate::addr::ProviderAddr;
 use crate::config::ModuleNode;
@@ -9,7 +7,7 @@ use crate::diag::{FileId, Span, Texts};
 use crate::flavor::Flavor;
 use crate::hcl;
 use crate::hcl::tree::{Expr, ExprKind, ObjectKey};
-use crate::module_config::MergedAttribute;
+use crate::module_config::{MergedAttribute, MergedModule};
 use crate::report::Failure;
 use crate::requirement::RequirementOrigin;
 use crate::run::edits::EditablePlace;
@@ -50,7 +48,7 @@ impl ReplaceJob<'_, '_> {
                 };
                 failures.extend(planned.err());
             }
-            failures.extend(self.implied(opened, node, required, texts).err());
+            failures.extend(self.implied(opened, node, &merged, texts).err());
         }
         failures
     }
@@ -136,21 +134,30 @@ impl ReplaceJob<'_, '_> {
         &mut self,
         opened: &AffectedRoot,
         node: &ModuleNode,
-        required: &BTreeMap<String, MergedAttribute>,
+        merged: &MergedModule,
         texts: &Texts,
     ) -> Result<(), Failure> {
         let name = opened.old.type_name();
+        let required = &merged.settings.required_providers;
+        // A block with another local name has its source in an entry of that name.
+        let is_configured = merged
+            .blocks
+            .iter()
+            .filter(|block| block.kind == "provider")
+            .flat_map(|block| block.labels.first())
+            .any(|label| label.text.eq_ignore_ascii_case(name));
         let implied = opened
             .loaded
             .requirements
             .places(&opened.old)
             .iter()
             .find(|place| {
-                place.module == node.path
-                    && matches!(
-                        place.origin,
-                        RequirementOrigin::ProviderBlock | RequirementOrigin::Implied
-                    )
+                let is_implied = match place.origin {
+                    RequirementOrigin::ProviderBlock => is_configured,
+                    RequirementOrigin::Implied => true,
+                    _ => false,
+                };
+                is_implied && place.module == node.path
             });
         // An entry with this name is edited in its own place, and nothing is implied beside it.
         let Some(implied) = implied.filter(|_| !required.contains_key(name)) else {

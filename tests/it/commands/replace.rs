@@ -143,6 +143,24 @@ fn an_implied_source_is_stated() {
     }
 }
 
+#[test]
+fn a_block_with_another_local_name_implies_nothing() {
+    let lab = Lab::new();
+    for namespace in ["hashicorp", "other"] {
+        let package = format!("registry.terraform.io/{namespace}/tls/4.0.0/linux_amd64");
+        lab.unpacked("mirror", &package, &package);
+    }
+    let text = "terraform {\n  required_providers {\n    tl = { source = \"hashicorp/tls\" }\n  }\n}\n\nprovider \"tl\" {}\n\nresource \"tls_x\" \"y\" {\n  provider = tl\n}\n";
+    lab.write(".git/HEAD", "").write("main.tf", text);
+    run(&lab, &["lock"]).exits(0);
+    run(&lab, &["replace", "hashicorp/tls", "other/tls"]).exits(0);
+    assert_eq!(
+        lab.read("main.tf"),
+        text.replace("hashicorp/tls", "other/tls")
+    );
+    run(&lab, &["verify"]).exits(0);
+}
+
 /// A state of Terraform 0.12, in one of its two forms.
 fn legacy_state(provider: &str) -> String {
     STATE.replace("provider[\\\"example.com/old/x\\\"]", provider)
