@@ -161,8 +161,12 @@ fn pages_say_truly_how_to_switch_a_rule_off() {
 }
 
 /// Rules that `verify` names and whose findings are faults, to which no level applies: an address in
-/// configuration that nothing can be checked for, and entries that `--fix` leaves alone.
-const OF_FAULTS: [&str; 2] = ["address-malformed", "duplicate-provider"];
+/// configuration that nothing can be checked for, entries that `--fix` leaves alone, and conflict markers.
+const OF_FAULTS: [&str; 3] = [
+    "address-malformed",
+    "conflict-markers",
+    "duplicate-provider",
+];
 
 /// Levels of the project file apply to `verify`, so what it reports can be switched off.
 #[test]

@@ -147,7 +147,7 @@ impl Root {
             .flat_map(|lock| &mut lock.diagnostics)
             .filter(|fault| fault.code == rules::CONFLICT_MARKERS)
         {
-            diagnostic.help = Some(advice.resolve.named_in(lockfile::markers_help));
+            diagnostic.help = Some(lockfile::markers_help(&advice.resolve));
         }
         let packages = root.project().packages.as_ref();
         if packages.is_some_and(|packages| packages.source != PackageSource::Registry) {

@@ -249,8 +249,8 @@ fn markers_of_git_are_resolved() {
     assert_eq!(resolved, file(&["a 1.2.0 c"]));
     said.reads(str![[r#"
 .terraform.lock.hcl: no conflict is left
-note: .terraform.lock.hcl: merged entry by entry: 1 provider changed by both
-warning: .terraform.lock.hcl: example.com/t/a 1.2.0: the sides moved to different versions, and the one shown here was taken; run `lockctl lock .`
+note: merged entry by entry: 1 provider changed by both
+warning: example.com/t/a 1.2.0: the sides moved to different versions, and the one shown here was taken; run `lockctl lock .`
 
 "#]]);
     let (_, windows, _) = resolve(&text.replace('\n', "\r\n"), &["--prefer", "ours"]);
@@ -314,6 +314,23 @@ error[conflict-markers]: Conflict markers do not fit together
     let (code, text, said) = resolve(&sound, &[]);
     assert_eq!((code, text), (0, sound));
     said.has("no conflict markers");
+}
+
+#[test]
+fn conflicts_of_many_roots_are_one_finding_and_one_note() {
+    let lab = Lab::new();
+    for root in ["a", "b", "c"] {
+        lab.write(&format!("envs/{root}/main.tf"), "")
+            .write(&format!("envs/{root}/{LOCK}"), LINE_BY_LINE);
+    }
+    let found = lab.run(&["verify", "-r"]).exits(1).stdout;
+    assert_eq!(found.matches("[conflict-markers]").count(), 1, "{found}");
+    found.has("run `lockctl resolve -r .`");
+    let outcome = lab.run(&["resolve", "-r"]).exits(0);
+    for sentence in ["merged entry by entry", "run `lockctl lock -r .`"] {
+        assert_eq!(outcome.stderr.matches(sentence).count(), 1, "{outcome:#?}");
+    }
+    lab.run(&["verify", "-r"]).stdout_lacks("conflict-markers");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::faulty::{FaultyEntry, WrongForm};
 use super::header::header_of;
 use super::{Document, Places, canonical, comments};
 use crate::addr::ProviderAddr;
-use crate::diag::{self, Diagnostic, FileId, Span, rules};
+use crate::diag::{self, Diagnostic, FileId, Help, RootCommand, Span, rules};
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hash::Hash;
@@ -19,11 +19,16 @@ use crate::version::{Constraints, Version};
 
 /// Returns the help for the markers of a merge, which a command resolves.
 #[must_use]
-pub fn markers_help(resolve: &str) -> String {
-    format!(
-        "a merge stopped in conflict here: run `{resolve}`, or keep one side of each conflict or join both, and delete \
-         the marker lines"
-    )
+pub fn markers_help(resolve: &RootCommand) -> Help {
+    let text = |command: &str| {
+        format!(
+            "a merge stopped in conflict here: run `{command}`, or keep one side of each conflict or join both, and \
+             delete the marker lines"
+        )
+    };
+    let mut help = resolve.named_in(text);
+    help.command = Some(resolve.clone());
+    help
 }
 
 /// Number of parts of an address that names its host.
@@ -47,7 +52,7 @@ pub(super) fn parse_any(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document
     let (body, mut diagnostics) = hcl::parse(file, bytes);
     for diagnostic in &mut diagnostics {
         if diagnostic.code == rules::CONFLICT_MARKERS {
-            diagnostic.help = Some(markers_help("lockctl resolve").into());
+            diagnostic.help = Some(markers_help(&RootCommand::new("lockctl resolve")));
             name_conflicts(diagnostic, bytes);
         }
     }

@@ -258,7 +258,8 @@ impl Driver<'_> {
         let file = sides.merge(texts, prefer, flavor, &self.markers());
         let dir = self.place.parent().unwrap_or(Path::new(""));
         let advice = commands::of_root(self.options, dir);
-        text::outcome(&place, &file, &advice.lock.for_root, result);
+        let before = format!("{place}: ");
+        text::outcome(&before, &file, &advice.lock.for_root, result);
         result.changed = Some(file.text.as_bytes() != ours.bytes);
         let code = if file.merged.conflicts.is_empty() {
             CLEAN

@@ -46,7 +46,7 @@ pub(crate) fn pins(place: &str, merged: &MergedPins, result: &mut RootResult) ->
     if merged.conflicts.is_empty() { 0 } else { 1 }
 }
 
-/// Reports how a merge ended.
+/// Reports how a merge ended; `place` stands before each sentence.
 pub(crate) fn outcome(place: &str, file: &MergedFile, lock_command: &str, result: &mut RootResult) {
     let counts: Vec<String> = file
         .changed
@@ -62,7 +62,7 @@ pub(crate) fn outcome(place: &str, file: &MergedFile, lock_command: &str, result
         .collect();
     if !counts.is_empty() {
         result.remark(format!(
-            "{place}: merged entry by entry: {}",
+            "{place}merged entry by entry: {}",
             counts.join(", ")
         ));
     }
@@ -77,12 +77,10 @@ pub(crate) fn outcome(place: &str, file: &MergedFile, lock_command: &str, result
             })
             .collect();
         let entries = entries.join(", ");
-        result.warn(format!(
-            "{place}: {entries}: {reason}; run `{lock_command}`"
-        ));
+        result.warn(format!("{place}{entries}: {reason}; run `{lock_command}`"));
     }
     for (addr, conflict) in &file.merged.conflicts {
-        let text = format!("{place}: {addr} needs manual resolution: {conflict}");
+        let text = format!("{place}{addr} needs manual resolution: {conflict}");
         result.ruled(diag::named(rules::CONFLICT_MARKERS), addr, text);
         result.status = RootStatus::Findings;
     }
@@ -91,9 +89,7 @@ pub(crate) fn outcome(place: &str, file: &MergedFile, lock_command: &str, result
         1 => "1 comment was".to_owned(),
         n => format!("{n} comments were"),
     };
-    result.warn(format!(
-        "{place}: {lost} not kept, as the program keeps none"
-    ));
+    result.warn(format!("{place}{lost} not kept, as the program keeps none"));
 }
 
 /// Reports how conflicts are resolved, where a preference has left some.

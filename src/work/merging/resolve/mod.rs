@@ -14,11 +14,11 @@ use crate::merging::merge::MergePolicy;
 use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, Look, RootResult, Sentence, TextBlock, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
-use crate::run::World;
 use crate::run::command::Command;
 use crate::run::options::{Options, RootArgs, examples};
 use crate::run::root::{LockText, Root};
 use crate::run::session::Session;
+use crate::run::{World, commands};
 use crate::workspace::read_lock;
 use crate::world::Replaced;
 use crate::{driver, git, lockfile, pins};
@@ -150,9 +150,10 @@ impl Resolution<'_> {
         let base = match base_of(root, parted, self.world) {
             Some(bytes) => MergeBase::read(&bytes, flavor),
             None => {
-                result.remark(format!(
-                    "{place}: the common base of both sides is unknown: what only one side has is kept, unless `--prefer` names a side"
-                ));
+                result.remark(
+                    "the common base of both sides is unknown: what only one side has is kept, unless `--prefer` \
+                     names a side",
+                );
                 MergeBase::unknown()
             }
         };
@@ -173,7 +174,9 @@ impl Resolution<'_> {
             }
         }
         result.changed = Some(changed);
-        merge::text::outcome(&place, &file, &root.advice.lock.for_root, result);
+        // The driver names the root before each sentence.
+        let lock = commands::of_all(self.options, &self.args.roots).lock;
+        merge::text::outcome("", &file, &lock.for_all, result);
         let (tone, text) = match file.merged.conflicts.len() {
             0 => {
                 // For git a file is in conflict until it is added, even without conflict markers.
