@@ -240,6 +240,8 @@ pub(super) fn commands_in(text: &str) -> Vec<Vec<String>> {
         .step_by(2)
         .map(words)
         .filter(|words| words.len() > 1 && of_program.contains(&words[0].as_str()))
+        // A question that only the reader can answer.
+        .filter(|words| !words.iter().any(|word| word.ends_with("@VERSION")))
         // What a program does is said as well: `init -lockfile=readonly` fails.
         .filter(|words| !(words[0] != "lockctl" && words[1] == "init"))
         .collect()

@@ -343,7 +343,7 @@ error[release-too-young]: registry.terraform.io/acme/demo 1.2.0 is younger than 
 5 |   version     = "1.2.0"
   |                 ^^^^^^^ signed DAY-A, 3 days ago
   |
-  = help: wait until DAY-B, when .lockctl.hcl allows it; `lockctl update . --flavor terraform@1.11` with an older version behind `registry.terraform.io/acme/demo@` moves to that one
+  = help: wait until DAY-B, when .lockctl.hcl allows it; `lockctl update . --flavor terraform@1.11 acme/demo@VERSION` moves to an older version: write it for VERSION
 
 .terraform.lock.hcl: 1 error
 

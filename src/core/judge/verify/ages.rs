@@ -55,9 +55,13 @@ pub fn check<'d>(
             ),
         };
         // A locked version stays even if it is too young (`locker` rules 3.3), so the version must be named.
-        let help = subject.advice.update.named_in(|update| {
-            format!("{wait}`{update}` with an older version behind `{provider}@` moves to that one")
-        });
+        let mut help = subject.advice.update.for_provider(
+            format_args!("{}@VERSION", provider.short(subject.flavor)),
+            wait,
+            " moves to an older version: write it for VERSION",
+        );
+        // Only the reader knows an older version.
+        help.command = None;
         let diagnostic = Diagnostic::error(rules::RELEASE_TOO_YOUNG, title)
             .at(subject.file, subject.version(provider), youth.seen_at(now))
             .help(help);
