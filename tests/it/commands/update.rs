@@ -277,6 +277,12 @@ error: example.com/t/x 1.3.0 is not offered
   help: the newest release offered is 2.0.0
 
 "#]]);
+    failing(&lab, &["x@9.9.9"]).reads(str![[r#"
+error: example.com/t/x 9.9.9 is not offered
+  cause: required in main.tf:3 ("~> 1.0")
+  help: the newest release offered is 2.0.0
+
+"#]]);
     failing(&lab, &["y@0.3.0-rc1"]).reads(str![[r#"
 error: example.com/t/y 0.3.0-rc1 is a pre-release, and no constraint names it exactly
   cause: required in main.tf:4 (">= 0.1.0")

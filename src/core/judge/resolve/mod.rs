@@ -157,7 +157,11 @@ pub fn candidates<'v>(
     query: &ProviderQuery,
     offered: &'v [Version],
 ) -> Result<Vec<&'v Version>, Box<SelectError>> {
-    query.check()?;
+    // Of a release that does not exist it does not matter if it is allowed (rules 2.5).
+    let is_absent = matches!(&query.goal, Goal::Exactly(wanted) if !offered.contains(wanted));
+    if !is_absent {
+        query.check()?;
+    }
     let provider = &query.provider;
     // A version that stays or is named is the only candidate (rules 1.2, 2.5): it is offered, or the provider
     // fails.

@@ -16,8 +16,9 @@ pub(super) fn find<'a>(
     for root in &roots {
         for query in &root.providers {
             // The list is asked for even if a version is locked: it may be gone (`resolve` rules 2.1, 2.2). A
-            // version that must be taken and is not allowed fails without an answer (1.2).
-            if query.check().is_ok() {
+            // version that stays and is not allowed fails without an answer (1.2); of one that was named it is of use to
+            // know that there is none (2.5).
+            if query.check().is_ok() || matches!(query.goal, Goal::Exactly(_)) {
                 questions.push(Question {
                     source: root.source,
                     about: query.provider.clone(),
@@ -48,7 +49,9 @@ fn choice(
     offer: Option<&Result<Offer, SourceError>>,
     request: &RootRequest<'_>,
 ) -> Result<Choice, LockError> {
-    query.check()?;
+    if !matches!(offer, Some(Ok(_))) {
+        query.check()?;
+    }
     let offer = offer
         .expect("each query that can be met was asked about")
         .as_ref()
