@@ -71,6 +71,18 @@ note[file-not-canonical]: The lock file is not in canonical form
     assert_exit(&lab.run(&["verify", "--only", "file"]), 1);
 }
 
+#[test]
+fn a_byte_order_mark_is_named() {
+    let lab = simple();
+    lock(&lab, BOTH).exits(0);
+    let text = lab.read(LOCK);
+    lab.write(LOCK, format!("\u{feff}{text}"));
+    let outcome = lab.run(&["verify", "-v", "--only", "file"]).exits(0);
+    outcome.stdout_has("the file begins with a byte order mark\n");
+    lab.run(&["fmt"]).exits(0);
+    assert_eq!(lab.read(LOCK), text);
+}
+
 /// A hash that can match no package covers no platform.
 #[test]
 fn a_hash_of_the_wrong_form_covers_no_platform() {

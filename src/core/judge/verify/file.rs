@@ -57,6 +57,8 @@ fn not_canonical(subject: CheckedLock<'_>, bytes: &[u8]) -> Option<Diagnostic> {
         "the lines end with CRLF, and nothing else differs"
     } else if bytes.starts_with(TERRAGRUNT_BEGINNING) {
         "the provider cache of Terragrunt writes files without a header"
+    } else if bytes.starts_with("\u{feff}".as_bytes()) {
+        "the file begins with a byte order mark"
     } else {
         "the first difference is in this line"
     };
