@@ -148,16 +148,6 @@ impl ProviderRemarks<'_> {
     /// Names the platforms without a package of their own, and the setting that says so to `verify`.
     fn platforms(&self, result: &mut RootResult) {
         let outcome = self.outcome;
-        if !outcome.unknown.is_empty() {
-            // For many roots, one sentence is about all these entries.
-            result.detail(format!(
-                "{}: whether {} {} covered is not known, since no source was asked; enough recorded \
-                 h1: are left for that",
-                self.name,
-                platform::join(&outcome.unknown, ", "),
-                if outcome.unknown.len() == 1 { "is" } else { "are" }
-            ));
-        }
         let by_hash = rows::platforms_by_hash(outcome);
         // One platform for each package is enough: `verify` counts hashes.
         let mut firsts: Vec<&String> = by_hash
@@ -311,12 +301,23 @@ impl ProviderRemarks<'_> {
 
 /// Reports entries that are not known to be required or covered; many roots share the cause, and name other entries.
 pub(super) fn kept(result: &mut RootResult, locked: &Locked, root: &Root, are_many: bool) {
-    if are_many
-        && locked
-            .providers
-            .iter()
-            .any(|outcome| !outcome.unknown.is_empty())
-    {
+    // Most entries want the same platforms, so a sentence names the platforms once.
+    let mut unknown: BTreeMap<&[Platform], Vec<String>> = BTreeMap::new();
+    for outcome in &locked.providers {
+        if !outcome.unknown.is_empty() {
+            let names = unknown.entry(&outcome.unknown).or_default();
+            names.push(named(outcome, root));
+        }
+    }
+    for (platforms, names) in &unknown {
+        result.detail(format!(
+            "{}: whether {} {} covered is not known, since no source was asked; enough recorded h1: are left for that",
+            names.join(", "),
+            platform::join(platforms, ", "),
+            if platforms.len() == 1 { "is" } else { "are" }
+        ));
+    }
+    if are_many && !unknown.is_empty() {
         result.remark(
             "whether all wanted platforms are covered is not known, since no source was asked; enough recorded h1: \
              are left for that (-v shows each entry)",
@@ -351,16 +352,30 @@ pub(super) fn kept(result: &mut RootResult, locked: &Locked, root: &Root, are_ma
 
 /// Counts the recorded `h1:` that were compared with no package; `option` is that of the run which compares.
 pub(super) fn not_compared(result: &mut RootResult, locked: &Locked, root: &Root, option: &str) {
+    let mut count = 0;
+    let mut names = Vec::new();
     for outcome in &locked.providers {
-        let kept = outcome.not_compared.len();
-        if kept > 0 {
-            result.remark(format!(
-                "{} {} keeps {} of packages that were not compared, right or wrong; `lockctl lock {option} \
-                 --prove --platform all` compares all packages",
-                outcome.provider.short(root.flavor),
-                outcome.version,
-                counted_as(kept, "h1: hash", "h1: hashes")
-            ));
+        if !outcome.not_compared.is_empty() {
+            count += outcome.not_compared.len();
+            names.push(named(outcome, root));
         }
     }
+    if count > 0 {
+        result.remark(format!(
+            "{} {} {} of packages that were not compared, right or wrong; `lockctl lock {option} --prove --platform \
+             all` compares all packages",
+            names.join(", "),
+            if names.len() == 1 { "keeps" } else { "keep" },
+            counted_as(count, "h1: hash", "h1: hashes")
+        ));
+    }
+}
+
+/// Names an entry with its version.
+fn named(outcome: &ProviderOutcome, root: &Root) -> String {
+    format!(
+        "{} {}",
+        outcome.provider.short(root.flavor),
+        outcome.version
+    )
 }

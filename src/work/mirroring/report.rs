@@ -24,6 +24,7 @@ const MAX_NAMED: usize = 5;
 
 /// Reports the releases of each root; the results are in the order of the numbers that the outcome names.
 pub(super) fn roots(mut results: Vec<&mut RootResult>, outcome: &MirrorOutcome, args: &MirrorArgs) {
+    let mut errors: Vec<Vec<&MirroringError>> = results.iter().map(|_| Vec::new()).collect();
     for release in &outcome.releases {
         for root in &release.roots {
             let result = &mut *results[*root];
@@ -43,11 +44,12 @@ pub(super) fn roots(mut results: Vec<&mut RootResult>, outcome: &MirrorOutcome, 
                 _ => &release.roots,
             };
             for root in concerned {
-                report(error, results[*root]);
+                errors[*root].push(error);
             }
         }
     }
-    for result in &mut results {
+    for (result, errors) in results.iter_mut().zip(errors) {
+        report(&errors, result);
         let changed = result.providers.iter().any(|provider| match provider {
             Provider::Mirrored(row) => row.is_new(),
             _ => false,
@@ -273,14 +275,34 @@ pub(super) fn write_cli_config(
     .map(Sentence::note))
 }
 
-fn report(error: &MirroringError, result: &mut RootResult) {
-    let failure = failure(error);
-    if error.is_alarm() {
-        // An alarm is a finding, exit code 1: everything could be looked at, and something is wrong.
-        result.entries.push(ResultEntry::Failure(failure));
-        result.status = result.status.max(RootStatus::Findings);
-    } else {
-        result.fail(failure);
+/// Reports the errors of a root; packages that are missing for the same reason are one failure.
+fn report(errors: &[&MirroringError], result: &mut RootResult) {
+    // The first error of each reason with its failure, and the packages of the others.
+    let mut groups: Vec<(&MirroringError, Failure, Vec<String>)> = Vec::new();
+    for &error in errors {
+        let failure = failure(error);
+        let same = groups.iter_mut().find(|(first, known, _)| {
+            first.missing_package().is_some()
+                && known.causes == failure.causes
+                && known.help == failure.help
+        });
+        match (same, error.missing_package()) {
+            (Some((.., others)), Some(id)) => others.push(id.to_string()),
+            _ => groups.push((error, failure, Vec::new())),
+        }
+    }
+    for (error, mut failure, others) in groups {
+        if !others.is_empty() {
+            let others = others.join(", ");
+            failure.causes.push(format!("the same applies to {others}"));
+        }
+        if error.is_alarm() {
+            // An alarm is a finding, exit code 1: everything could be looked at, and something is wrong.
+            result.entries.push(ResultEntry::Failure(failure));
+            result.status = result.status.max(RootStatus::Findings);
+        } else {
+            result.fail(failure);
+        }
     }
 }
 

@@ -201,8 +201,7 @@ acme/demo  1.0.0    2         -     missing  -
 "#]]);
         steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64 could not be fetched
-  help: without --offline its registry is asked; --from DIR names a directory that has the package
-error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
+  cause: the same applies to registry.terraform.io/acme/demo 1.0.0 for linux_amd64
   help: without --offline its registry is asked; --from DIR names a directory that has the package
 note: no signed list of registry.terraform.io was used (no request may be made): the zh: of the lock file vouches for its packages
 

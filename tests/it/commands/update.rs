@@ -470,3 +470,16 @@ fn an_entry_that_only_an_unseen_module_may_require_moves_if_it_is_named() {
         "the recorded constraint holds"
     );
 }
+
+#[test]
+fn providers_with_one_gap_are_named_in_one_sentence() {
+    let lab = locked("1.0.0", "0.1.0");
+    let outcome = lab.run(&[&["lock", "--offline", "--flavor", "terraform"], BOTH].concat());
+    outcome.exits(0).stderr_has(
+        "note: example.com/t/x 1.0.0, example.com/t/y 0.1.0: whether darwin_arm64, linux_amd64 are covered is not known",
+    );
+    let outcome = lab.run(&["mirror", "m", "--platform", "linux_mips", "--offline"]);
+    let outcome = outcome.exits(2);
+    outcome.stderr_has("  cause: the same applies to example.com/t/y 0.1.0 for linux_mips\n");
+    assert_eq!(outcome.stderr.matches("without --offline").count(), 1);
+}

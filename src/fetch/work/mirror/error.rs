@@ -176,6 +176,15 @@ impl MirroringError {
         }
     }
 
+    /// Returns the package that is nowhere, if that is the error.
+    #[must_use]
+    pub fn missing_package(&self) -> Option<&PackageId> {
+        match self {
+            Self::NotOffered { id, .. } | Self::NoPlace { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
     /// Returns the causes in words, the outermost first.
     #[must_use]
     pub fn causes(&self) -> Vec<String> {
