@@ -230,6 +230,28 @@ fn what_cannot_be_looked_at_is_a_failure_and_the_rest_goes_on() {
     assert!(is_locked(&lab, "live/a") && is_locked(&lab, "live/b"));
 }
 
+/// `roots` alone makes a root, also where another root calls the directory as a module.
+#[test]
+fn a_module_that_roots_names_is_a_root() {
+    for roots in [
+        "roots = [\"modules/m\"]",
+        "roots = [\"live/a\", \"modules/*\"]",
+        "roots {\n  from = \"atlantis.yaml\"\n}",
+    ] {
+        let lab = repository();
+        lab.write("atlantis.yaml", "projects:\n- dir: modules/m\n");
+        lab.write(
+            ".lockctl.hcl",
+            format!("platforms = [\"linux_amd64\"]\n{roots}\n"),
+        );
+        lock(&lab, &["-r"]).exits(0);
+        assert!(is_locked(&lab, "modules/m"), "{roots}");
+        let outcome = lab.run(&["verify", "-r", "--format", "json"]).exits(0);
+        let wanted = ["live/a clean", "live/b clean", "modules/m clean"];
+        assert_eq!(statuses(&outcome), wanted, "{roots}");
+    }
+}
+
 #[test]
 fn atlantis_names_more_roots() {
     let lab = repository();

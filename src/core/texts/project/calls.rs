@@ -26,8 +26,8 @@ pub(super) struct GlancedDirectory {
 /// The kind of a directory, without regard to its callers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum DirectoryKind {
-    /// A root, even if another one calls it.
-    Locked,
+    /// A root, even if another one calls it: it is locked, or the project file names it.
+    Certain,
     /// A root, unless another one calls it.
     Candidate,
     /// Its project file is broken, which is reported here.
@@ -55,7 +55,7 @@ pub(super) struct CallGraph<'s> {
 struct Candidate {
     path: Rc<OsStr>,
     /// Stays a root, even if another directory calls it.
-    is_locked: bool,
+    is_certain: bool,
     /// The directories that it calls, by itself or through others.
     called: BTreeSet<Rc<OsStr>>,
 }
@@ -67,13 +67,14 @@ impl CallGraph<'_> {
         let candidates: Vec<(PathBuf, bool)> = self
             .dirs
             .iter()
-            .filter(|(_, dir)| matches!(dir.kind, DirectoryKind::Locked | DirectoryKind::Candidate))
-            .map(|(path, dir)| (path.clone(), dir.kind == DirectoryKind::Locked))
+            .filter(|(_, dir)| {
+                matches!(dir.kind, DirectoryKind::Certain | DirectoryKind::Candidate)
+            })
+            .map(|(path, dir)| (path.clone(), dir.kind == DirectoryKind::Certain))
             .collect();
-        // A module with a lock file of its own stays a root, even if another root calls it (rules 1.1).
         let candidates: Vec<Candidate> = candidates
             .into_iter()
-            .map(|(path, is_locked)| self.candidate(&path, is_locked))
+            .map(|(path, is_certain)| self.candidate(&path, is_certain))
             .collect();
         let called_by_others: BTreeSet<&OsStr> = candidates
             .iter()
@@ -82,7 +83,7 @@ impl CallGraph<'_> {
             .collect();
         let (modules, roots): (Vec<&Candidate>, Vec<&Candidate>) = candidates
             .iter()
-            .partition(|root| !root.is_locked && called_by_others.contains(&*root.path));
+            .partition(|root| !root.is_certain && called_by_others.contains(&*root.path));
         let mut covered: BTreeSet<&OsStr> = roots
             .iter()
             .flat_map(|root| &root.called)
@@ -142,7 +143,7 @@ impl CallGraph<'_> {
                 } else {
                     UnitKind::Unit
                 };
-                if is_parent && dir.kind == DirectoryKind::Locked {
+                if is_parent && dir.kind == DirectoryKind::Certain {
                     dir.kind = DirectoryKind::Other;
                 }
             }
@@ -150,7 +151,7 @@ impl CallGraph<'_> {
     }
 
     /// Finds every directory that a candidate calls, by itself or through others.
-    fn candidate(&mut self, path: &Path, is_locked: bool) -> Candidate {
+    fn candidate(&mut self, path: &Path, is_certain: bool) -> Candidate {
         let flavor = self.dirs[path].flavor;
         let mut called = BTreeSet::new();
         let path: Rc<OsStr> = path.as_os_str().into();
@@ -165,7 +166,7 @@ impl CallGraph<'_> {
         }
         Candidate {
             path,
-            is_locked,
+            is_certain,
             called,
         }
     }

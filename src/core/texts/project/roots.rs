@@ -1,7 +1,7 @@
 //! Search for the directories that are roots (rules 1).
 //!
 //! A directory with a lock file is a root. So is one that holds configuration and matches `roots` of the
-//! project file that governs it, or that says by a `backend` or `cloud` block where its state is kept,
+//! project file that governs it. One that says by a `backend` or `cloud` block where its state is kept is a root
 //! unless another root calls it as a local module, however many calls are between.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -361,13 +361,13 @@ impl VisitedDirectory {
             DirectoryKind::Unknown
         // A lock file is enough: configuration that is not here counts as not seen (rules 1.1, 3.2).
         } else if self.has_lock
-            || (is_unit && (matches || search.units == UnitRoots::All))
+            || (matches && (is_unit || glance.found))
+            || (is_unit && search.units == UnitRoots::All)
             // A module has no backend: another root that calls it does not cover what it was (rules 1.5).
             || (self.had_lock && glance.has_backend)
         {
-            DirectoryKind::Locked
-        } else if glance.found && (matches || glance.has_backend || self.had_lock || requires_lock)
-        {
+            DirectoryKind::Certain
+        } else if glance.found && (glance.has_backend || self.had_lock || requires_lock) {
             DirectoryKind::Candidate
         } else {
             DirectoryKind::Other
