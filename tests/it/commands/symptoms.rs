@@ -435,6 +435,39 @@ fn the_lock_file_of_the_working_directory_is_looked_at() {
     assert_eq!(rows[0]["command"], "lockctl lock .");
 }
 
+/// `init` installs nothing where the locked version does not fit, so it is no fix for a missing package.
+#[test]
+fn a_package_that_init_would_not_install_has_the_fix_of_its_finding() {
+    let mut lab = simple();
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let missing = |text: &str| {
+        Recorded {
+            severity: "error".into(),
+            title: "Required plugins are not installed".into(),
+            detail: format!("The installed provider plugins are not consistent with the packages selected in the dependency lock file:\n  - example.com/t/x: {text}"),
+        }
+        .boxed()
+    };
+    let texts = [
+        "there is no package for example.com/t/x 1.1.0 cached in .terraform/providers",
+        "the cached package for example.com/t/x 1.1.0 (in .terraform/providers) does not match any of the checksums recorded in the dependency lock file",
+    ];
+    for text in texts {
+        let rows = explained(&mut lab, &missing(text));
+        assert_ne!(rows[0]["page"], "version-outside-constraint");
+    }
+    lab.write("main.tf", ONE_PROVIDER.replace("~> 1.0", "~> 2.0"));
+    for text in texts {
+        let rows = explained(&mut lab, &missing(text));
+        assert_eq!(rows[0]["page"], "version-outside-constraint", "{rows:#?}");
+        assert_eq!(rows[0]["command"], "lockctl update . example.com/t/x");
+    }
+    let fix = ["update", ".", "example.com/t/x", "--fs-mirror", "mirror"];
+    assert_exit(&lab.run(&fix), 0);
+    let rows = explained(&mut lab, &missing(texts[0]));
+    assert_ne!(rows[0]["page"], "version-outside-constraint");
+}
+
 /// An entry without `zh:` hashes lacks that of this machine's platform: `lock` adds it. What several providers
 /// share is printed once.
 #[test]
