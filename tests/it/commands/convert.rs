@@ -283,3 +283,26 @@ fn roots_that_were_searched_for_need_no_lock_file() {
     assert!(lines.contains("1 root: updated lock file"));
     assert!(!lab.path("live/a").join(LOCK).exists());
 }
+
+/// OpenTofu reads such an entry twice, and a read-only `init` takes that for a change.
+#[test]
+fn an_entry_that_no_readonly_init_accepts_is_noted() {
+    let lab = Lab::new();
+    for host in ["registry.terraform.io", "registry.opentofu.org"] {
+        let package = format!("{host}/hashicorp/null/3.2.1/linux_amd64");
+        lab.unpacked("mirror", &package, "null");
+    }
+    let rules_with = |source: &str| {
+        let requirement = ONE_PROVIDER.replace("example.com/t/x", source);
+        lab.write("main.tf", requirement.replace("~> 1.0", "~> 3.0"));
+        let more = ["--flavor", "opentofu", "--platform", "linux_amd64"];
+        assert_exit(&lock(&lab, &more), 0);
+        let verify = ["verify", "--format", "json", "--only", "configuration"];
+        rules(&lab.run(&[&verify[..], &more].concat()).exits(0))
+    };
+    assert_eq!(
+        rules_with("registry.terraform.io/hashicorp/null"),
+        ["init-rewrites"]
+    );
+    assert!(rules_with("hashicorp/null").is_empty());
+}

@@ -55,6 +55,7 @@ pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
             Some(entry) => {
                 findings.extend(outside(subject, &query.provider, entry, requirements));
                 findings.extend(stale(subject, &query.provider, entry, requirements));
+                findings.extend(never_readonly(subject, &query.provider));
             }
         }
     }
@@ -128,6 +129,28 @@ fn not_required(
         .at(subject.file, subject.header(provider), remark)
         .help(help),
     )
+}
+
+/// Reports an entry of Terraform's registry that is required on purpose: OpenTofu reads a second one out of it, so that
+/// each `init` sees a change (`lockfile` rules 5.3).
+fn never_readonly(subject: CheckedLock<'_>, provider: &ProviderAddr) -> Option<Finding> {
+    let twin = provider.carried_over(subject.flavor)?;
+    let is_locked = subject.document.lock.providers.contains_key(&twin);
+    if is_locked || subject.requirements?.providers.contains_key(&twin) {
+        return None;
+    }
+    let remark = format!(
+        "`tofu init` also reads it as {twin}, drops that again and writes the file; with -lockfile=readonly it \
+         fails: Provider dependency changes detected"
+    );
+    let title = format!("`tofu init -lockfile=readonly` always fails for {provider}");
+    let help = subject.advice.lock.named_in(|lock| {
+        format!("run `tofu init` without -lockfile=readonly, or require {twin} and run `{lock}`")
+    });
+    let diagnostic = Diagnostic::note(rules::INIT_REWRITES, title)
+        .at(subject.file, subject.header(provider), remark)
+        .help(help);
+    Some(Finding::about(provider, diagnostic))
 }
 
 /// Reports every place whose condition the locked version does not meet.

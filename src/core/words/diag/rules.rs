@@ -236,7 +236,7 @@ rules! {
     HOSTS_MIXED = "hosts-mixed", Requirements, Warning:
         "a lock file has entries of one provider from several hosts";
     INIT_REWRITES = "init-rewrites", LockFile, Note:
-        "the next `init` changes a list of hashes in the lock file";
+        "the next `init` writes the lock file, although nothing else changed";
     KEY_CHANGED = "key-changed", Policy, Error:
         "a release is signed by another key than the project file remembers";
     KEY_EXPIRES = "key-expires", Packages, Note:
