@@ -161,11 +161,18 @@ fn pages_say_truly_how_to_switch_a_rule_off() {
 }
 
 /// Rules that `verify` names and whose findings are faults, to which no level applies: an address in
-/// configuration that nothing can be checked for, entries that `--fix` leaves alone, and conflict markers.
-const OF_FAULTS: [&str; 3] = [
+/// configuration that nothing can be checked for, entries that `--fix` leaves alone, and what keeps a lock file from being
+/// read.
+const OF_FAULTS: [&str; 9] = [
     "address-malformed",
     "conflict-markers",
+    "constraints-malformed",
     "duplicate-provider",
+    "hash-scheme-missing",
+    "hashes-empty",
+    "unsupported-item",
+    "version-malformed",
+    "version-missing",
 ];
 
 /// Levels of the project file apply to `verify`, so what it reports can be switched off.

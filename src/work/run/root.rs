@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
+use crate::config;
 use crate::coverage::Attributions;
 use crate::diag::{Diagnostic, RootCommand, Severity, Texts, has_errors, rules};
 use crate::flavor::Program;
@@ -12,6 +13,7 @@ use crate::packages::{
 use crate::project::{self, PackageSource, ProjectPlace};
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
+use crate::review;
 use crate::run::World;
 use crate::run::commands;
 use crate::run::options::{Options, RootArgs};
@@ -19,7 +21,6 @@ use crate::sources::SourceFault;
 use crate::verify::{Advice, CheckedLock, PackageOrigin};
 use crate::workspace::{self, FlavorSign, SpecialDirectory};
 use crate::world::Files;
-use crate::{config, lockfile};
 
 pub(crate) use crate::lockfile::LockText;
 
@@ -141,14 +142,6 @@ pub(crate) fn dropped(lock: &LockText) -> Option<String> {
 impl Root {
     pub(crate) fn new(mut root: workspace::Root, options: &Options, files: &dyn Files) -> Self {
         let mut advice = commands::of_root(options, &root.dir);
-        for diagnostic in root
-            .lock
-            .iter_mut()
-            .flat_map(|lock| &mut lock.diagnostics)
-            .filter(|fault| fault.code == rules::CONFLICT_MARKERS)
-        {
-            diagnostic.help = Some(lockfile::markers_help(&advice.resolve));
-        }
         let packages = root.project().packages.as_ref();
         if packages.is_some_and(|packages| packages.source != PackageSource::Registry) {
             advice.take_from_registries();
@@ -157,6 +150,16 @@ impl Root {
         if is_stack && root.lock.is_none() {
             // lockctl creates no lock file of a Stack: it does not see the modules of its components.
             advice.lock = RootCommand::new("terraform stacks providers-lock");
+        }
+        if let Some(lock) = &mut root.lock {
+            for fault in &mut lock.diagnostics {
+                let are_markers = fault.code == rules::CONFLICT_MARKERS;
+                if are_markers && review::part(&lock.bytes).is_err() {
+                    fault.help = Some(review::MARKERS_HELP.into());
+                } else if are_markers || fault.help.is_none() {
+                    fault.help = advice.repair(fault.code);
+                }
+            }
         }
         let holds_files = || config::has_files(files, &root.dir, root.flavor).unwrap_or(true);
         let is_empty = root.lock.is_none() && root.unit.is_none() && !is_stack && !holds_files();

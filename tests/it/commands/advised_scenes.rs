@@ -84,12 +84,21 @@ fn remove(lab: &Lab, path: &str) {
     std::fs::remove_file(lab.path(path)).unwrap();
 }
 
-/// Removes `hashes` from the only entry.
+/// Removes `hashes` from the only entry of each lock file.
 fn remove_hashes(lab: &Lab) {
-    let text = lab.read(LOCK);
-    let begin = text.find("  hashes ").unwrap();
-    let end = text.find("  ]\n").unwrap() + "  ]\n".len();
-    lab.write(LOCK, [&text[..begin], &text[end..]].concat());
+    edit_locks(lab, |text| {
+        let (above, below) = text.split_once("  hashes ").unwrap();
+        above.to_owned() + below.split_once("]\n").unwrap().1
+    });
+}
+
+/// Edits the lock file of a scene, or of both roots of one that is made twice.
+fn edit_locks(lab: &Lab, edit: impl Fn(&str) -> String) {
+    for path in [LOCK, "a/.terraform.lock.hcl", "b/.terraform.lock.hcl"] {
+        if lab.path(path).exists() {
+            lab.write(path, edit(&lab.read(path)));
+        }
+    }
 }
 
 /// A root whose CLI configuration is this.
@@ -506,17 +515,20 @@ pub(super) const BY_HAND: &[(&str, Preparation)] = &[
     ("hash-not-well-formed", remove_hashes),
     ("hashes-of-other-version", remove_hashes),
     ("hashes-empty", remove_hashes),
+    ("hash-scheme-missing", remove_hashes),
+    ("version-missing", |lab| {
+        edit_locks(lab, |text| {
+            text.replace("  hashes ", "  version = \"1.2.0\"\n  hashes ")
+        });
+    }),
+    ("duplicate-provider", |lab| {
+        edit_locks(lab, |text| text.replace("\"1.3.0\"", "\"1.2.0\""));
+    }),
     ("init-rewrites", |lab| {
-        for path in [LOCK, "a/.terraform.lock.hcl", "b/.terraform.lock.hcl"] {
-            if lab.path(path).exists() {
-                let text = lab.read(path);
-                let kept = text.lines().filter(|line| !line.contains("\"h2:"));
-                lab.write(
-                    path,
-                    kept.map(|line| format!("{line}\n")).collect::<String>(),
-                );
-            }
-        }
+        edit_locks(lab, |text| {
+            let kept = text.lines().filter(|line| !line.contains("\"h2:"));
+            kept.map(|line| format!("{line}\n")).collect()
+        });
     }),
 ];
 

@@ -129,6 +129,29 @@ fn blocks_of_one_version_are_joined() {
     mends(&lab, &[], &good()).has("are \"~> 1.0\", not \"> 0.1.0, ~> 1.0\"");
 }
 
+/// Help for faults of the file names the command that ends them, with its root.
+#[test]
+fn help_for_a_broken_file_is_typed() {
+    let lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    let whole = lab.read(LOCK);
+    let block = whole.split_once("\n\n").unwrap().1;
+    lab.write(LOCK, format!("{whole}\n{block}"));
+    let outcome = lab.run(FORM).exits(1);
+    outcome.stdout_has("= help: run `lockctl verify . --fix`, which joins blocks of one version");
+    assert_exit(&lab.run(&["verify", ".", "--fix", "--only", "file"]), 0);
+    assert_eq!(lab.read(LOCK), whole);
+
+    let (above, _) = whole.split_once("  hashes = [").unwrap();
+    lab.write(LOCK, format!("{above}  hashes = [\n  ]\n  more = 1\n}}\n"));
+    let outcome = lab.run(FORM).exits(1);
+    outcome.stdout_has("= help: delete the argument hashes, then run `lockctl lock .`");
+    outcome.stdout_has("= help: delete it\n");
+    lab.write(LOCK, format!("{above}}}\n"));
+    assert_exit(&lock(&lab, BOTH), 0);
+    assert_eq!(lab.read(LOCK), whole);
+}
+
 #[test]
 fn blocks_that_contradict_each_other_are_for_a_person() {
     let zh = |digit: &str| format!("zh:{}", digit.repeat(64));

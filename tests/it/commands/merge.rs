@@ -301,10 +301,16 @@ error[conflict-markers]: Conflict markers do not fit together
 2 | <<<<<<< b
   | ^^^^^^^^^ a conflict begins inside of another
   |
-  = help: nothing was written; fix the markers, or let git write them anew with `git checkout --merge -- FILE`
+  = help: nothing was written; fix or delete the markers, or let git write them anew with `git checkout --merge -- FILE`
 
 
 "#]]);
+    // `verify` does not send to a command that refuses.
+    let lab = Lab::new();
+    lab.write(LOCK, nested);
+    let outcome = lab.run(&["verify"]).exits(1);
+    outcome.stdout_has("= help: fix or delete the markers, or let git");
+    outcome.stdout_lacks("lockctl resolve");
     let broken = LINE_BY_LINE.replace("1.2.0", "1.x");
     let (code, text, said) = resolve(&broken, &[]);
     assert_eq!(code, 2);

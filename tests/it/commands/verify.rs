@@ -146,7 +146,7 @@ error[version-malformed]: Invalid provider version number
 2 |   version = "1.0.x"
   |             ^^^^^^^ "1.0.x" is no version: wildcards are not supported
   |
-  = help: restore the line from version control, or delete the block and lock again
+  = help: restore the line from version control, or delete the block, then run `lockctl lock .`
 
 .terraform.lock.hcl: 1 error
 

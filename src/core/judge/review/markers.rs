@@ -24,6 +24,10 @@ pub struct Markers {
     pub theirs: String,
 }
 
+/// The help where the markers do not fit together, so that no command knows the sides.
+pub const MARKERS_HELP: &str =
+    "fix or delete the markers, or let git write them anew with `git checkout --merge -- FILE`";
+
 /// A text with conflicts, taken apart.
 ///
 /// The sides are as long as the text and have its line ends: lines of the other side are blank. So a
@@ -61,10 +65,7 @@ impl MarkerError {
         let title = "Conflict markers do not fit together";
         let diagnostic = Diagnostic::error(rules::CONFLICT_MARKERS, title)
             .at(file, self.span, self.to_string())
-            .help(
-                "nothing was written; fix the markers, or let git write them anew with \
-                 `git checkout --merge -- FILE`",
-            );
+            .help(format!("nothing was written; {MARKERS_HELP}"));
         match self.open {
             Some(open) => diagnostic.see(file, open, "the conflict that is open begins"),
             None => diagnostic,

@@ -57,7 +57,7 @@ pub use diff::{ChangeKind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
 pub use explain::{Explained, ExplainedChange, JudgedHashes, explain};
 pub use file::{FileCause, FileChange, FileReview, review};
 pub use history::{HistoryChange, HistoryFilter, HistoryStep, history};
-pub use markers::{MARKER_SIZE, MarkerError, Markers, Parted, part, write_merged};
+pub use markers::{MARKER_SIZE, MARKERS_HELP, MarkerError, Markers, Parted, part, write_merged};
 pub use merge::{
     MergeBase, MergeConflict, MergePreference, Merged, UnfinishedReason, UnknownEntries, merge,
 };

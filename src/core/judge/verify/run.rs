@@ -20,7 +20,7 @@ use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions, CoverageProof};
 use crate::diag::{Counts, Diagnostic, FileId, Finding, Severity, has_errors, rules};
 use crate::hash::{Hash, Scheme};
-use crate::lockfile::{self, Document, LockFile, LockText};
+use crate::lockfile::{Document, LockFile, LockText};
 use crate::package::WantedPlatforms;
 use crate::review::KnownSigners;
 
@@ -344,9 +344,8 @@ fn report_faults(
         let span = fault.primary.as_ref().map(|label| label.span);
         if is_repairable && forms().any(|form| Some(form.span) == span) {
             fault.help = Some(root.advice.fmt.run(" to write it so"));
-        }
-        if fault.code == rules::CONFLICT_MARKERS {
-            fault.help = Some(lockfile::markers_help(&root.advice.resolve));
+        } else if fault.help.is_none() {
+            fault.help = root.advice.repair(fault.code);
         }
     }
     verdict.report(&faults);

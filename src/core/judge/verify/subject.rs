@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, FileId, Help, RootCommand, Span, quoted};
+use crate::diag::{Diagnostic, FileId, Help, RootCommand, Span, quoted, rules};
 use crate::flavor::Flavor;
 use crate::hash::Hash;
 use crate::hash::Hashes;
@@ -61,6 +61,40 @@ fn left_over(lock: &str) -> String {
 }
 
 impl Advice {
+    /// Returns the help for a fault of the lock file that has no other; `None` for rules that no command is about.
+    #[must_use]
+    pub fn repair(&self, rule: &str) -> Option<Help> {
+        let edit = match rule {
+            rules::CONFLICT_MARKERS => {
+                let mut help = self.resolve.named_in(|resolve| {
+                    format!(
+                        "a merge stopped in conflict here: run `{resolve}`, or keep one side of each conflict or \
+                         join both, and delete the marker lines"
+                    )
+                });
+                help.command = Some(self.resolve.clone());
+                return Some(help);
+            }
+            rules::DUPLICATE_PROVIDER => {
+                return Some(self.verify.with("--fix").named_in(|fix| {
+                    format!("run `{fix}`, which joins blocks of one version, or delete one of the blocks")
+                }));
+            }
+            rules::UNSUPPORTED_ITEM => return Some("delete it".into()),
+            rules::VERSION_MISSING | rules::VERSION_MALFORMED => {
+                "restore the line from version control, or delete the block"
+            }
+            rules::CONSTRAINTS_MALFORMED => "delete the argument constraints",
+            rules::HASHES_EMPTY => "delete the argument hashes",
+            rules::HASH_SCHEME_MISSING => "delete this hash",
+            _ => return None,
+        };
+        Some(
+            self.lock
+                .named_in(|lock| format!("{edit}, then run `{lock}`")),
+        )
+    }
+
     /// Returns the commands as they would be typed in the directory of the root itself.
     #[must_use]
     pub fn here() -> Self {

@@ -35,7 +35,7 @@ pub use error::LockFileError;
 pub use faulty::{FaultyEntry, WrongForm};
 pub use header::header_of;
 pub use line_ends::{LF_ATTRIBUTE, has_crlf_only};
-pub use parse::{markers_help, parse};
+pub use parse::parse;
 pub use versions::{StoredVersion, VersionStore};
 pub(super) use write::quote;
 pub use write::{write, write_entry};

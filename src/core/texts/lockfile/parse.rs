@@ -7,7 +7,7 @@ use super::faulty::{FaultyEntry, WrongForm};
 use super::header::header_of;
 use super::{Document, Places, canonical, comments};
 use crate::addr::ProviderAddr;
-use crate::diag::{self, Diagnostic, FileId, Help, RootCommand, Span, rules};
+use crate::diag::{self, Diagnostic, FileId, Span, rules};
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hash::Hash;
@@ -16,20 +16,6 @@ use crate::hcl::{
     tree::{Attribute, Block, Body, Expr, ExprKind, Item, Word},
 };
 use crate::version::{Constraints, Version};
-
-/// Returns the help for the markers of a merge, which a command resolves.
-#[must_use]
-pub fn markers_help(resolve: &RootCommand) -> Help {
-    let text = |command: &str| {
-        format!(
-            "a merge stopped in conflict here: run `{command}`, or keep one side of each conflict or join both, and \
-             delete the marker lines"
-        )
-    };
-    let mut help = resolve.named_in(text);
-    help.command = Some(resolve.clone());
-    help
-}
 
 /// Number of parts of an address that names its host.
 const ADDRESS_PARTS: usize = 3;
@@ -52,7 +38,6 @@ pub(super) fn parse_any(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document
     let (body, mut diagnostics) = hcl::parse(file, bytes);
     for diagnostic in &mut diagnostics {
         if diagnostic.code == rules::CONFLICT_MARKERS {
-            diagnostic.help = Some(markers_help(&RootCommand::new("lockctl resolve")));
             name_conflicts(diagnostic, bytes);
         }
     }
@@ -179,8 +164,7 @@ impl DocumentReader {
             self.push(
                 Diagnostic::error(rules::DUPLICATE_PROVIDER, "Duplicate provider lock")
                     .at(self.file, block.header, "locked again")
-                    .see(self.file, first, "first locked here")
-                    .help("delete one of the two blocks"),
+                    .see(self.file, first, "first locked here"),
             );
         } else {
             self.seen.insert(entry.addr.clone(), block.header);
@@ -333,7 +317,6 @@ impl DocumentReader {
         let missing = |span, note: &str| {
             Diagnostic::error(rules::VERSION_MISSING, "Missing required argument")
                 .at(file, span, note)
-                .help("restore the line from version control, or delete the block and lock again")
         };
         let Some(attribute) = block.body.attribute("version") else {
             // Where the argument is there but could not be parsed, that was reported already.
@@ -366,11 +349,7 @@ impl DocumentReader {
                 Some(version)
             }
             Err(error) => {
-                self.push(
-                    Diagnostic::error(rules::VERSION_MALFORMED, title)
-                        .at(self.file, span, error.to_string())
-                        .help("restore the line from version control, or delete the block and lock again"),
-                );
+                self.error(rules::VERSION_MALFORMED, title, span, &error.to_string());
                 // Release tags have this prefix, and say which version is meant.
                 let version: Version = text.strip_prefix('v')?.parse().ok()?;
                 self.wrong_form(rules::VERSION_MALFORMED, span, &text, version.to_string());
@@ -398,10 +377,11 @@ impl DocumentReader {
                 Some(set)
             }
             Err(error) => {
-                self.push(
-                    Diagnostic::error(rules::CONSTRAINTS_MALFORMED, title)
-                        .at(self.file, span, error.to_string())
-                        .help("delete the line, and lock again"),
+                self.error(
+                    rules::CONSTRAINTS_MALFORMED,
+                    title,
+                    span,
+                    &error.to_string(),
                 );
                 None
             }
@@ -418,11 +398,8 @@ impl DocumentReader {
         };
         // The programs refuse an empty list, although an absent one is fine (rules 2.7).
         if elements.is_empty() {
-            self.push(
-                Diagnostic::error(rules::HASHES_EMPTY, "Invalid provider hash set")
-                    .at(self.file, span, "must not be empty")
-                    .help("delete the line, and lock again"),
-            );
+            let title = "Invalid provider hash set";
+            self.error(rules::HASHES_EMPTY, title, span, "must not be empty");
         }
         Some(
             elements
@@ -439,14 +416,11 @@ impl DocumentReader {
         match text.parse::<Hash>() {
             Ok(hash) => Some((hash, element.span)),
             Err(_) => {
-                self.push(
-                    Diagnostic::error(rules::HASH_SCHEME_MISSING, "Invalid provider hash string")
-                        .at(
-                            self.file,
-                            element.span,
-                            "a scheme and a colon must come first, as in \"h1:…\"",
-                        )
-                        .help("delete the line, and lock again"),
+                self.error(
+                    rules::HASH_SCHEME_MISSING,
+                    "Invalid provider hash string",
+                    element.span,
+                    "a scheme and a colon must come first, as in \"h1:…\"",
                 );
                 None
             }
@@ -495,7 +469,7 @@ impl DocumentReader {
         });
     }
 
-    /// Reports an error without advice.
+    /// Reports an error without advice of its own.
     fn error(&mut self, code: &'static str, title: &str, span: Span, note: &str) {
         self.push(Diagnostic::error(code, title).at(self.file, span, note));
     }
