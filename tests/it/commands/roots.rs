@@ -49,6 +49,20 @@ all 2 roots: created lock file
     verbose.stderr_has("note: not locked: tried\n");
 }
 
+/// With commas, the constraints of several roots would read as those of each.
+#[test]
+fn constraints_of_roots_are_apart() {
+    let lab = repository();
+    let other = ONE_PROVIDER.replace("~> 1.0", "~> 1.1");
+    lab.write("live/b/main.tf", format!("{BACKEND}{other}"));
+    lock(&lab, &["-r"])
+        .exits(0)
+        .stdout_has("  ~> 1.0; ~> 1.1  ");
+    lab.run(&["show", "-r"])
+        .exits(0)
+        .stdout_has("  ~> 1.0; ~> 1.1  ");
+}
+
 #[test]
 fn verify_tells_about_each_root_and_sums_up() {
     let lab = repository();

@@ -131,9 +131,12 @@ impl Cell {
         } else {
             MAX_PARTS
         };
-        // Between lists, as `>= 4.20.0, ~> 6.27`, a comma would not show where one ends.
-        let has_lists = self.parts.iter().any(|part| part.contains(','));
-        let separator = if has_lists { "; " } else { ", " };
+        // Between constraints, as `>= 4.20.0, ~> 6.27`, a comma would join them to one.
+        let are_constraints = self
+            .parts
+            .iter()
+            .any(|part| part.contains(',') || part.starts_with(['~', '<', '>', '=']));
+        let separator = if are_constraints { "; " } else { ", " };
         first_names(self.parts.iter().map(|part| mark(part)), most).join(separator)
     }
 }
