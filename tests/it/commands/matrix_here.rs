@@ -321,6 +321,37 @@ fn a_provider_that_is_not_locked_has_rows_for_this_machine() {
     assert_eq!(here(&lab, &["--flavor", "terraform@1.16"]), [fails; 2]);
 }
 
+/// As both programs did: `plan` misses neither the entry nor the package.
+#[test]
+fn a_provider_under_development_needs_no_entry() {
+    let mut lab = locked_from_mirror();
+    let overrides = MIRROR.replace(
+        "  filesystem_mirror",
+        "  dev_overrides {\n    \"example.com/t/x\" = \"/dev/x\"\n  }\n  filesystem_mirror",
+    );
+    configure(&mut lab, &overrides);
+    assert_eq!(here(&lab, &[]), [PASSES; 2]);
+    std::fs::remove_file(lab.path(LOCK)).unwrap();
+    assert_eq!(here(&lab, &[]), [INCOMPLETE, PASSES]);
+}
+
+/// A module that was added since `init` stops `plan`, although all providers are installed.
+#[test]
+fn a_module_that_is_not_installed_stops_plan() {
+    let mut lab = locked_from_mirror();
+    configure(&mut lab, MIRROR);
+    lab.unpacked(".terraform/providers", &own_package("1.1.0"), "right");
+    let call = "module \"m\" {\n  source = \"./m\"\n}\n";
+    lab.write("m/main.tf", "locals {}\n");
+    lab.write("main.tf", format!("{ONE_PROVIDER}{call}"));
+    assert_eq!(here(&lab, &[]), [PASSES, "fails (Module not installed)"]);
+    lab.write(
+        ".terraform/modules/modules.json",
+        r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"m","Source":"./m","Dir":"m"}]}"#,
+    );
+    assert_eq!(here(&lab, &[]), [PASSES; 2]);
+}
+
 /// `init` runs on this machine, whichever platforms are wanted.
 #[test]
 fn this_machine_has_a_row_although_its_platform_is_not_wanted() {

@@ -47,6 +47,8 @@ pub struct MachinePackages {
     pub source: MachineSource,
     /// The versions and claims of this source are not known.
     pub is_doubtful: bool,
+    /// `dev_overrides` names a directory for the provider.
+    pub is_overridden: bool,
 }
 
 /// The source of `init` for a package on this machine.

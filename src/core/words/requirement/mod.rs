@@ -83,12 +83,14 @@ pub struct UnreadValues {
     pub is_encrypted: bool,
 }
 
-/// Errors of the programs about the backend, or about variables of the root without a value. They keep no provider
-/// from being locked.
+/// Errors of the programs about the backend, about variables of the root without a value, or about modules that are not
+/// installed. They keep no provider from being locked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ValueErrors {
     /// The errors of `init`, in the order of their places.
     pub errors: Vec<Diagnostic>,
+    /// The title of the error of `plan` about a called module that the next `init` installs.
+    pub modules: Option<&'static str>,
 }
 
 impl ValueErrors {

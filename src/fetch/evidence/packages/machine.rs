@@ -19,6 +19,8 @@ use crate::version::Version;
 /// A source where the program installs a provider from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstallSource {
+    /// A directory of `dev_overrides`: `plan` runs what is there, and `init` takes nothing from it.
+    Overridden,
     /// The registry of the provider.
     Registry,
     /// The same, but only if no directory holds any version of the provider.
@@ -63,6 +65,7 @@ impl FoundSource {
                 cache_may_break: search.cache_may_break,
                 source: self.source,
                 is_doubtful: self.is_doubtful,
+                is_overridden: false,
             },
             package,
         }
@@ -85,7 +88,7 @@ pub(super) fn of_providers(
         .flat_map(|requirements| requirements.providers.keys());
     let mut machines = Machines::new();
     for provider in BTreeSet::from_iter(locked.keys().chain(required)) {
-        let facts = match locked.get(provider) {
+        let mut facts = match locked.get(provider) {
             Some(entry) => {
                 let id = PackageId {
                     provider: provider.clone(),
@@ -96,6 +99,8 @@ pub(super) fn of_providers(
             }
             None => of_unlocked(subject, search, gathered, provider, &here),
         };
+        facts.machine.is_overridden =
+            (search.sources)(provider).contains(&InstallSource::Overridden);
         machines.insert((provider.clone(), here.clone()), facts);
     }
     machines
@@ -244,6 +249,7 @@ fn find(
     let mut absence = MachineSource::NoVersion;
     for source in &sources {
         let remote = match source {
+            InstallSource::Overridden => continue,
             InstallSource::RegistryUnlessHeld if is_held => continue,
             InstallSource::Registry | InstallSource::RegistryUnlessHeld => MachineSource::Registry,
             InstallSource::NetworkMirror => MachineSource::Zips,
@@ -290,5 +296,7 @@ pub(super) fn lacking_sources(
     };
     let found = find(search, gathered, provider, Some(&id));
     let is_lacking = found.source == MachineSource::NoVersion;
-    Some((search.sources)(provider)).filter(|sources| is_lacking && !sources.is_empty())
+    let mut sources = (search.sources)(provider);
+    sources.retain(|source| *source != InstallSource::Overridden);
+    (is_lacking && !sources.is_empty()).then_some(sources)
 }

@@ -205,8 +205,9 @@ impl<'a> UserConfig<'a> {
             .flat_map(|block| &block.methods)
             .filter(|method| method.providers.allows(provider))
             .filter_map(|method| match &method.kind {
-                // It replaces the installation, so it is no source (`cliconfig` rules 5.5).
-                MethodKind::DevOverrides(_) => None,
+                MethodKind::DevOverrides(dirs) => dirs
+                    .contains_key(provider)
+                    .then_some(InstallSource::Overridden),
                 MethodKind::Direct => Some(InstallSource::Registry),
                 MethodKind::NetworkMirror { .. } => Some(InstallSource::NetworkMirror),
                 MethodKind::OciMirror { .. } => Some(InstallSource::OciMirror),

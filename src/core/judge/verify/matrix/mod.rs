@@ -367,8 +367,8 @@ impl<'a> InitOutlook<'a> {
     }
 }
 
-/// Replaces the predictions of commands that fail because a variable has no value, before they look at any
-/// provider (`config` rules 9.12 and 9.14).
+/// Replaces the predictions of commands that fail because a variable has no value, or a module is not installed, before
+/// they look at any provider (`config` rules 5.2, 9.12 and 9.14).
 pub(in crate::judge::verify) fn stop(rows: &mut [PredictionRow], configuration: &Loaded) {
     let anywhere = configuration.value_errors.title();
     let unread = &configuration.missing_values.files;
@@ -395,3 +395,12 @@ pub(in crate::judge::verify) fn stop(rows: &mut [PredictionRow], configuration: 
         here.inspect(|title| fail(&mut row.here, title));
     }
 }
+        // `plan` looks at modules first, but where it fails anyway, the cause that is about providers is shown.
+        for prediction in &mut row.here {
+            if let Some(title) = configuration.value_errors.modules
+                && prediction.route == Route::HerePlan
+                && prediction.outcome != Outcome::Fails
+            {
+                fail(std::slice::from_mut(prediction), title);
+            }
+        }

@@ -407,7 +407,11 @@ impl TreeWalk<'_> {
         // A local module is found without its record; a record of another directory shows that the
         // programs would not see the same files: they stop there, and ask for another `init`.
         let key = way.path.manifest_key();
-        if let Some(recorded) = self.manifest.source(&key, &self.reader)
+        let recorded = self.manifest.source(&key, &self.reader);
+        if recorded.is_none() && !way.path.is_in_test() {
+            self.reader.value_errors.modules = Some(manifest::NOT_INSTALLED);
+        }
+        if let Some(recorded) = recorded
             && join(here, recorded) != dir
         {
             let remark = format!("it was installed from {recorded:?}");
