@@ -121,13 +121,14 @@ warning[platforms-incomplete]: 1 of 3 wanted platforms of registry.terraform.io/
 4 | provider "registry.terraform.io/acme/demo" {
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 2 h1: recorded, none for openbsd_arm; the release has no package for openbsd_arm
   |
-  = help: no h1: can be added: run `lockctl lock . --flavor terraform@1.11`, which prints what states this in the project file
+  = help: no h1: can be added: leave openbsd_arm out of --platform
           wanted: darwin_arm64, linux_amd64, openbsd_arm (stated by --platform)
 
 .terraform.lock.hcl: 1 warning
 
 "#]]);
     assert_exit(&outcome, 1);
+    verify(&lab, "linux_amd64,darwin_arm64", &[]).exits(0);
 }
 
 #[test]

@@ -130,28 +130,32 @@ impl EntryCoverage<'_> {
 
     /// Returns one platform for each package that the release has, where it has none for the others that are wanted.
     fn statable(&self) -> Option<Vec<Platform>> {
-        let coverage = &self.coverage;
-        let lacks_packages = coverage.absent.is_empty() && coverage.unknown.is_empty();
+        let lacks_packages = self.coverage.absent.is_empty() && self.coverage.unknown.is_empty();
         if !lacks_packages
             || !self.evidence.wanted.are_usual
             || self.subject.left_over(self.provider).is_some()
         {
             return None;
         }
-        // Platforms that share a package share its `h1:`, and wanted platforms are compared with a count of hashes.
+        let platforms = self.with_own_package();
+        (!platforms.is_empty()).then_some(platforms)
+    }
+
+    /// Returns one wanted platform for each package, sorted: platforms that share a package share its `h1:`, and wanted
+    /// platforms are compared with a count of hashes.
+    fn with_own_package(&self) -> Vec<Platform> {
         let mut by_hash = BTreeMap::new();
-        for (platform, hash) in &coverage.known {
-            if coverage.wanted.contains(platform) {
+        for (platform, hash) in &self.coverage.known {
+            if self.coverage.wanted.contains(platform) {
                 by_hash.entry(hash).or_insert(platform);
             }
         }
-        let platforms: BTreeSet<Platform> = by_hash.into_values().cloned().collect();
-        (!platforms.is_empty()).then(|| platforms.into_iter().collect())
+        let platforms: BTreeSet<&Platform> = by_hash.into_values().collect();
+        platforms.into_iter().cloned().collect()
     }
 
     /// Returns the help for missing hashes.
     fn how_to_add(&self, fix: &RootCommand) -> Help {
-        let coverage = &self.coverage;
         // All entries with the same wanted platforms get the same help, so that their findings are shown
         // together and the platforms once.
         let wanted = self.wanted();
@@ -164,13 +168,26 @@ impl EntryCoverage<'_> {
                     self.evidence.project_file
                 )
             })
-        } else if coverage.absent.is_empty() && coverage.unknown.is_empty() {
+        } else if self.coverage.absent.is_empty() && self.coverage.unknown.is_empty() {
             // `lock` has no hash to add for platforms without a package, or with the package of another one.
-            self.subject.advice.lock.named_in(|lock| {
-                format!(
-                    "no h1: can be added: run `{lock}`, which prints what states this in the project file"
-                )
-            })
+            let kept = self.with_own_package();
+            let left_out: Vec<Platform> = self
+                .coverage
+                .wanted
+                .iter()
+                .filter(|platform| !kept.contains(platform))
+                .cloned()
+                .collect();
+            let stated_in = match self.evidence.wanted.origin_of(self.provider) {
+                PlatformsOrigin::Typed => "--platform",
+                PlatformsOrigin::Default | PlatformsOrigin::ProjectFile => {
+                    self.evidence.project_file
+                }
+            };
+            let left_out = platform::join(&left_out, ", ");
+            Help::from(format!(
+                "no h1: can be added: leave {left_out} out of {stated_in}"
+            ))
         } else if self.evidence.wanted.are_usual {
             return fix.run(&format!(" to add what is missing for {wanted}"));
         } else {
