@@ -184,7 +184,7 @@ warning[platforms-incomplete]: 1 of 4 wanted platforms of registry.terraform.io/
  --> .terraform.lock.hcl:4:1
   |
 4 | provider "registry.terraform.io/acme/demo" {
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 4 h1: recorded, none for linux_amd64; without one `terraform init` fails: Failed to install provider
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 4 h1: recorded, none for linux_amd64
   |
   = help: run `lockctl lock . --flavor terraform@1.11 --platform darwin_arm64,linux_amd64,linux_arm64,windows_amd64` to add what is missing (stated by --platform)
 
@@ -235,6 +235,46 @@ error[hash-not-of-release]: registry.terraform.io/acme/demo 1.0.1 is locked with
 .terraform.lock.hcl: 1 error; 1 note (-v shows it)
 
 "#]]);
+}
+
+/// Hashes of other packages accept none, and the matrix and the help say the same of `init`.
+#[test]
+fn the_matrix_and_the_findings_predict_the_same() {
+    let (_registry, lab) = locked();
+    let whole = lab.read(LOCK);
+    let zeros = format!("zh:{}", "0".repeat(64));
+    let linux = "zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5";
+    let darwin = "zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896";
+    let h1_of_darwin = "h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=";
+    let with = |hashes: &[&str]| {
+        let is_hash = |line: &&str| line.contains("\"h1:") || line.contains("\"zh:");
+        let rest: Vec<&str> = whole.lines().filter(|line| !is_hash(line)).collect();
+        let lines: String = hashes
+            .iter()
+            .map(|hash| format!("\n    \"{hash}\","))
+            .collect();
+        let rest = rest.join("\n") + "\n";
+        rest.replace("hashes = [", &format!("hashes = [{lines}"))
+    };
+    let failure = "`terraform init` fails: Failed to install provider";
+    for (text, outcome, is_said) in [
+        (whole.replace("\"1.0.0\"", "\"1.0.1\""), "fails", false),
+        (with(&[&zeros]), "fails", true),
+        (with(&[darwin]), "fails", true),
+        (with(&[h1_of_darwin, linux]), "rewrites", false),
+    ] {
+        lab.write(LOCK, &text);
+        let json = verify(&lab, "linux_amd64", &["--matrix", "--format", "json"]).json();
+        let registry = json["roots"][0]["matrix"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|row| row["route"] == "registry")
+            .unwrap();
+        assert_eq!(registry["outcome"], outcome, "{text}: {registry:#}");
+        let said = verify(&lab, "linux_amd64", &[]).stdout;
+        assert_eq!(said.contains(failure), is_said, "{text}: {said}");
+    }
 }
 
 #[test]

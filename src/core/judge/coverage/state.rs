@@ -163,6 +163,10 @@ pub struct KnownPackage<'a> {
     pub registry_states_h1: bool,
     /// No hash of the package is recorded.
     pub is_unrecorded: bool,
+    /// Other platforms are wanted as well, one of which a single `zh:` may be of.
+    pub is_one_of_several: bool,
+    /// Recorded hashes that facts show to be of no package of the release.
+    pub strangers: Option<&'a Hashes>,
 }
 
 impl KnownPackage<'_> {
@@ -233,7 +237,11 @@ impl EntryHashes {
         let in_order = listed.is_sorted_by(|a, b| a < b);
         let hashes: Hashes = listed.into_iter().cloned().collect();
         let counts = SchemeCounts::of(&hashes);
-        let matchable = hashes.matchable();
+        // A hash of another release matches no package either.
+        let matchable = match facts.strangers {
+            Some(strangers) => hashes.matchable().without(strangers),
+            None => hashes.matchable(),
+        };
         let recorded = own_h1(&matchable, facts).each(|own_h1| {
             // Without any `zh:` nothing has to be guessed about them.
             let zh = if counts.zh == 0 {
@@ -324,12 +332,17 @@ fn zh(hashes: &Hashes, facts: KnownPackage<'_>, own_h1: bool, listed: usize) -> 
     if zh == 0 {
         return Guess::known(Zh::Others);
     }
+    let has_foreign_zips = facts
+        .strangers
+        .is_some_and(|strangers| strangers.of(Scheme::Zh).next().is_some());
     match is_recorded {
         _ if facts.is_unrecorded => Guess::known(Zh::Others),
         Some(false) => Guess::known(Zh::Others),
         // A `zh:` of the wrong form may replace that of any zip, so a list with one is not complete for
         // certain.
         Some(true) if listed > zh => guess(Zh::Own, Zh::Release),
+        // A list with zips of another release is most likely that of the other one.
+        None if has_foreign_zips => guess(Zh::Others, Zh::Own),
         None if listed > zh => Guess {
             likely: Zh::Own,
             otherwise: vec![Zh::Others, Zh::Release],
@@ -342,7 +355,7 @@ fn zh(hashes: &Hashes, facts: KnownPackage<'_>, own_h1: bool, listed: usize) -> 
         // Such `zh:` were left by a mirror, or belong to a release with one package for each `h1:`. Either
         // names the zips of those platforms alone.
         None if own_h1 => Guess::known(Zh::Own),
-        None if h1 == 0 => guess(Zh::Own, Zh::Others),
+        None if h1 == 0 && !facts.is_one_of_several => guess(Zh::Own, Zh::Others),
         None => guess(Zh::Others, Zh::Own),
     }
 }

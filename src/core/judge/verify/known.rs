@@ -134,6 +134,8 @@ pub struct PackageFacts {
     pub known: KnownHashes,
     /// The `zh:` of their zips, as far as facts prove them.
     pub zips: KnownHashes,
+    /// The recorded hashes that facts show to be of no package of the locked release.
+    pub strangers: BTreeMap<ProviderAddr, Hashes>,
     /// The packages of mirrors that `init` refuses.
     pub refused: RefusedPackages,
     /// The packages whose recorded hash facts contradict.
@@ -195,16 +197,38 @@ impl PackageFacts {
                     .or_insert_with(|| fact.h1.clone());
                 zips.insert(platform.clone(), fact.zh.clone());
             }
+            let mut strangers = attribution.unlisted();
+            strangers.extend(attribution.foreign().keys());
+            // Where some package is not known, it is not known either which `h1:` is left over.
+            if attribution.unseen() == Some(0) {
+                strangers.extend(attribution.surplus());
+            }
+            strangers.retain(|hash| !attribution.is_of_release(hash));
+            let strangers = strangers.into_iter().cloned().collect();
+            self.strangers.insert(provider.clone(), strangers);
         }
     }
 
-    /// Adds the `h1:` of packages of known releases to entries without any `zh:`: without a `zh:` no fact about
-    /// a zip attributes their `h1:`.
+    /// Adds the `zh:` that known releases list for each platform, and the `h1:` of their packages to entries without any
+    /// `zh:`: without a `zh:` no fact about a zip attributes their `h1:`.
     pub fn complete_by_releases(&mut self, lock: &LockFile, releases: &LockedReleases) {
         for (provider, release) in &releases.releases {
             let Some(entry) = lock.providers.get(provider) else {
                 continue;
             };
+            // A release that was published again has two packages for a platform, and either may be locked.
+            if release.lists_release {
+                let mut listed: Vec<(&Platform, &Hash)> = release
+                    .packages
+                    .iter()
+                    .map(|(zh, package)| (&package.platform, zh))
+                    .collect();
+                listed.sort_by_key(|(_, zh)| !entry.hashes.contains(zh));
+                let zips = self.zips.entry(provider.clone()).or_default();
+                for (platform, zh) in listed {
+                    zips.entry(platform.clone()).or_insert_with(|| zh.clone());
+                }
+            }
             if entry.hashes.of(Scheme::Zh).next().is_some() {
                 continue;
             }
@@ -214,7 +238,6 @@ impl PackageFacts {
                 .values()
                 .filter_map(|package| Some((&package.platform, package.h1.as_ref()?)))
                 .collect();
-            // A release that was published again has two packages for a platform, and either may be locked.
             h1s.sort_by_key(|(_, h1)| !entry.hashes.contains(h1));
             for (platform, h1) in h1s {
                 known.entry(platform.clone()).or_insert_with(|| h1.clone());

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::known::{ClaimGaps, KnownHashes};
+use super::known::{ClaimGaps, PackageFacts};
 use super::matrix::InitOutlook;
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
-use crate::coverage::{self, Attributions, Coverage, Outcome, Route};
+use crate::coverage::{self, Attributions, Coverage};
 use crate::diag::{Diagnostic, Finding, Help, RootCommand, Severity, Share, counted, rules};
-use crate::lockfile::ProviderLock;
 use crate::package::{PlatformsOrigin, WantedPlatforms};
 use crate::platform::{self, Platform};
 
@@ -20,7 +19,7 @@ pub struct PlatformEvidence<'a> {
     /// The project file, which may state them, as messages name it.
     pub project_file: &'a str,
     /// Hashes of packages at hand, and of those that facts are about.
-    pub known: &'a KnownHashes,
+    pub proven: &'a PackageFacts,
     /// Facts, which also say what a release offers.
     pub facts: &'a Attributions,
     /// The platforms whose `h1:` a registry states, and the entry lacks.
@@ -35,34 +34,43 @@ pub struct PlatformEvidence<'a> {
 #[must_use]
 pub fn check(subject: CheckedLock<'_>, evidence: PlatformEvidence<'_>) -> Vec<Finding> {
     let nothing = BTreeMap::new();
-    let mut entries: Vec<(EntryCoverage<'_>, &ProviderLock)> = Vec::new();
+    let mut entries: Vec<EntryCoverage<'_>> = Vec::new();
     for (provider, entry) in &subject.document.lock.providers {
-        let known = evidence.known.get(provider).unwrap_or(&nothing);
+        let known = evidence.proven.known.get(provider).unwrap_or(&nothing);
         let attribution = evidence.facts.get(provider);
         let claims = evidence.claims.get(provider);
         let wanted = evidence.wanted.known(provider);
         let coverage = coverage::coverage(&entry.hashes, &wanted, known)
             .without(|platform| attribution.is_some_and(|facts| facts.lacks(platform)))
             .without_h1(|platform| claims.is_some_and(|gaps| gaps.contains_key(platform)));
-        let entry_coverage = EntryCoverage {
+        entries.push(EntryCoverage {
             subject,
             evidence,
             provider,
             coverage,
-        };
-        entries.push((entry_coverage, entry));
+        });
     }
     let incomplete = entries
         .iter()
-        .filter(|(entry, _)| entry.coverage.missed() > 0)
-        .map(|(entry, _)| entry.provider);
-    // One command for all entries: it is in each finding, and is typed once.
-    let fix = fix(subject, evidence.wanted, incomplete);
+        .filter(|entry| entry.coverage.missed() > 0)
+        .map(|entry| entry.provider);
+    // One command for all entries: it is in each finding, and is typed once. As far as roots want the same platforms,
+    // it is the same for all roots.
+    let fix = if evidence.wanted.are_usual {
+        subject.advice.lock.clone()
+    } else {
+        let platforms: BTreeSet<Platform> = incomplete
+            .flat_map(|provider| evidence.wanted.known(provider))
+            .collect();
+        let platforms = platform::join(&Vec::from_iter(platforms), ",");
+        let lock = &subject.advice.lock;
+        lock.with(format_args!("--platform {platforms}"))
+    };
     let mut findings = Vec::new();
-    for (checked, entry) in &entries {
+    for checked in &entries {
         // Counting shows no more than that there are too few (`coverage` rules 1.1).
         if checked.coverage.missed() > 0 {
-            findings.push(checked.lacking(entry, &fix));
+            findings.push(checked.lacking(&fix));
         } else if !checked.coverage.unknown.is_empty() {
             findings.push(checked.unattributed());
         }
@@ -79,7 +87,7 @@ struct EntryCoverage<'a> {
 }
 
 impl EntryCoverage<'_> {
-    fn lacking(&self, entry: &ProviderLock, fix: &RootCommand) -> Finding {
+    fn lacking(&self, fix: &RootCommand) -> Finding {
         let (subject, provider, coverage) = (self.subject, self.provider, &self.coverage);
         let (part, of) = (coverage.missed(), coverage.wanted.len());
         let platforms = if of == 1 { "platform" } else { "platforms" };
@@ -98,12 +106,12 @@ impl EntryCoverage<'_> {
             requirements: None,
             ..InitOutlook::of(subject)
         };
-        let refusal = outlook
-            .without_h1(provider, entry, part)
-            .into_iter()
-            .find(|prediction| prediction.route == Route::Registry)
-            .filter(|prediction| prediction.outcome == Outcome::Fails)
-            .and_then(|prediction| prediction.title);
+        let refusal = outlook.refusal(
+            provider,
+            &coverage.perhaps_lacking(),
+            &coverage.wanted,
+            self.evidence.proven,
+        );
         if let Some(failure) = &refusal {
             let program = subject.flavor.command();
             note = format!("{note}; without one `{program} init` fails: {failure}");
@@ -233,24 +241,6 @@ impl EntryCoverage<'_> {
             PlatformsOrigin::Typed => format!("{platforms} (stated by --platform)"),
         }
     }
-}
-
-/// Returns the command that adds missing hashes: the same for all entries and, as far as roots want the
-/// same platforms, for all roots.
-fn fix<'p>(
-    subject: CheckedLock<'_>,
-    wanted: &WantedPlatforms,
-    incomplete: impl Iterator<Item = &'p ProviderAddr>,
-) -> RootCommand {
-    let command = &subject.advice.lock;
-    if wanted.are_usual {
-        return command.clone();
-    }
-    let platforms: BTreeSet<Platform> = incomplete
-        .flat_map(|provider| wanted.known(provider))
-        .collect();
-    let platforms = platform::join(&platforms.into_iter().collect::<Vec<_>>(), ",");
-    command.with(format_args!("--platform {platforms}"))
 }
 
 /// Names the platforms of the recorded hashes, as far as they are known.

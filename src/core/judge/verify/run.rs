@@ -446,7 +446,7 @@ fn platform_hashes(
     let evidence = PlatformEvidence {
         wanted,
         project_file: root.project_file,
-        known: &facts.known,
+        proven: facts,
         facts: attributions,
         claims: &sources.claim_gaps(subject, attributions),
     };

@@ -30,6 +30,15 @@ impl Hashes {
         self.iter().chain(other.iter()).cloned().collect()
     }
 
+    /// Returns the hashes that another set lacks.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        self.iter()
+            .filter(|hash| !other.contains(hash))
+            .cloned()
+            .collect()
+    }
+
     /// Iterates over all hashes, by the bytes of their text.
     pub fn iter(&self) -> btree_set::Iter<'_, Hash> {
         self.sorted.iter()

@@ -3,6 +3,7 @@
 
 mod summary;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use summary::{PlatformGroup, combine, fold, of_provider};
@@ -14,7 +15,7 @@ use crate::coverage::{
     Prediction, Route, coverage,
 };
 use crate::flavor::Flavor;
-use crate::hash::{Hash, Scheme};
+use crate::hash::Hash;
 use crate::lockfile::{Document, ProviderLock};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
@@ -115,21 +116,24 @@ impl<'a> InitOutlook<'a> {
         rows
     }
 
-    /// Predicts the routes of an entry on one of so many platforms whose `h1:` it lacks, the one with the worst
-    /// outcome.
-    pub(in crate::judge::verify) fn without_h1(
+    /// Returns the error of `init` from a registry on the first of these platforms where it fails.
+    pub(in crate::judge::verify) fn refusal(
         &self,
         provider: &ProviderAddr,
-        entry: &ProviderLock,
-        platforms: usize,
-    ) -> Vec<Prediction> {
-        let facts = KnownPackage {
-            registry_states_h1: self.registry_states_h1(provider),
-            // A single `zh:` is no list of a release (`hash` rules 3.7): it names the zip of one platform at most.
-            is_unrecorded: platforms > 1 && entry.hashes.of(Scheme::Zh).count() == 1,
-            ..KnownPackage::default()
-        };
-        self.predict_entry(provider, entry, facts)
+        platforms: &[Platform],
+        wanted: &[Platform],
+        proven: &PackageFacts,
+    ) -> Option<Cow<'static, str>> {
+        platforms
+            .iter()
+            .flat_map(|platform| {
+                let facts = self.known_package(provider, platform, wanted, proven);
+                self.predict_wanted(provider, platform, facts, proven)
+            })
+            .find(|prediction| {
+                prediction.route == Route::Registry && prediction.outcome == Outcome::Fails
+            })
+            .and_then(|prediction| prediction.title)
     }
 
     /// Returns the facts about the package of a platform; where they say nothing the `h1:` are counted that
@@ -143,9 +147,14 @@ impl<'a> InitOutlook<'a> {
     ) -> KnownPackage<'k> {
         let nothing = BTreeMap::new();
         let h1 = proven.known.get(provider);
-        let entry = self.document.lock.providers.get(provider);
-        let coverage =
-            entry.map(|entry| coverage(&entry.hashes, platforms, h1.unwrap_or(&nothing)));
+        let strangers = proven.strangers.get(provider);
+        let coverage = self.document.lock.providers.get(provider).map(|entry| {
+            let hashes = match strangers {
+                Some(strangers) => entry.hashes.without(strangers),
+                None => entry.hashes.clone(),
+            };
+            coverage(&hashes, platforms, h1.unwrap_or(&nothing))
+        });
         KnownPackage {
             h1: h1.and_then(|hashes| hashes.get(platform)),
             // A zip at hand may have been zipped again, so its `zh:` need not be that of the release.
@@ -157,6 +166,8 @@ impl<'a> InitOutlook<'a> {
             may_be_recorded: coverage.as_ref().is_some_and(|all| all.unexplained > 0),
             registry_states_h1: self.registry_states_h1(provider),
             is_unrecorded: false,
+            is_one_of_several: platforms.len() > 1,
+            strangers,
         }
     }
 
@@ -393,8 +404,6 @@ pub(in crate::judge::verify) fn stop(rows: &mut [PredictionRow], configuration: 
     for row in rows {
         anywhere.inspect(|title| fail(&mut row.predictions, title));
         here.inspect(|title| fail(&mut row.here, title));
-    }
-}
         // `plan` looks at modules first, but where it fails anyway, the cause that is about providers is shown.
         for prediction in &mut row.here {
             if let Some(title) = configuration.value_errors.modules
@@ -404,3 +413,5 @@ pub(in crate::judge::verify) fn stop(rows: &mut [PredictionRow], configuration: 
                 fail(std::slice::from_mut(prediction), title);
             }
         }
+    }
+}
