@@ -161,8 +161,8 @@ fn pages_say_truly_how_to_switch_a_rule_off() {
 }
 
 /// Rules that `verify` names and whose findings are faults, to which no level applies: an address in
-/// configuration that nothing can be checked for, entries that `--fix` leaves alone, and what keeps a lock file from being
-/// read.
+/// configuration that nothing can be checked for, entries that `--fix` leaves alone, and what keeps a lock file
+/// from being read.
 const OF_FAULTS: [&str; 9] = [
     "address-malformed",
     "conflict-markers",
