@@ -80,18 +80,6 @@ fn a_directory_that_another_root_calls_is_none() {
 }
 
 #[test]
-fn a_pattern_makes_a_root_whatever_calls_it() {
-    let to_m = calling("../m");
-    let files = [
-        (".git/HEAD", ""),
-        (".lockctl.hcl", "roots = [\"m\"]\n"),
-        ("a/main.tf", &*to_m),
-        ("m/main.tf", PLAIN),
-    ];
-    check(&files, &["."], "a m | ");
-}
-
-#[test]
 fn a_lock_file_makes_a_root_whatever_calls_it() {
     let (to_m, to_n) = (calling("../m"), calling("../n"));
     let files = [
