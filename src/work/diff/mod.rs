@@ -26,6 +26,7 @@ use crate::review::{
     FileComparison, FileReview, LockSide, ProviderSide, ReleaseOrigin, Risk, verdict,
 };
 use crate::run::command::Command;
+use crate::run::commands;
 use crate::run::options::{Options, examples, one_of};
 use crate::run::root;
 use crate::run::session::Session;
@@ -278,7 +279,10 @@ fn read_side(
     let (options, disk) = (session.options, session.world.disk);
     let flavor = flavor_of(options.flavor, disk, dir, Some(&bytes));
     let file = texts.add(shown, bytes.clone());
-    LockSide::read(file, bytes, flavor)
+    let mut side = LockSide::read(file, bytes.clone(), flavor);
+    let advice = commands::of_root(options, dir);
+    root::advise(&mut side.diagnostics, &bytes, &advice);
+    side
 }
 
 /// Makes the result of all comparisons; files are named unless two were.

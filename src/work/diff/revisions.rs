@@ -15,10 +15,11 @@ use crate::project::{ProjectPlace, Projects};
 use crate::report::{Failure, FileResult, Sentence};
 use crate::review::{FileComparison, LockSide};
 use crate::run::World;
+use crate::run::commands;
 use crate::run::options::Options;
 use crate::run::session::Session;
 use crate::workspace;
-use crate::world::{FileKind, Files, clean};
+use crate::world::{FileKind, Files, clean, lexical};
 
 /// The states that are compared, and the means to read them.
 pub(super) struct RevisionReader<'s, 'a> {
@@ -190,6 +191,13 @@ impl RevisionReader<'_, '_> {
         let now = self.session.world.clock.now();
         let [old_tree, _] = &self.trees;
         let mut projects = old_tree.as_ref().map(|tree| Projects::nearest(tree, now));
+        // One command for all of them: files with equal changes are shown together.
+        let unmerged: Vec<PathBuf> = changes
+            .iter()
+            .filter(|change| change.status == Status::Unmerged)
+            .filter_map(|change| Some(self.placed(change.path()).parent()?.to_owned()))
+            .collect();
+        let resolve = commands::of_dirs(self.session.options, &unmerged).resolve;
         let mut all = Vec::new();
         for change in changes {
             let mut failures = Vec::new();
@@ -209,7 +217,10 @@ impl RevisionReader<'_, '_> {
             };
             let old = side(&change.old, &self.names[0]);
             let new = side(&change.new, &self.names[1]);
-            let comparison = compared(change, old, new, failures.is_empty());
+            let mut comparison = compared(change, old, new, failures.is_empty());
+            if change.status == Status::Unmerged {
+                comparison.review.unmerged(&resolve.for_all);
+            }
             let mut comparison = self.explain(comparison, change, texts);
             if let Some(projects) = &mut projects
                 && let Some(dir) = change.path().parent()
@@ -369,6 +380,11 @@ impl RevisionReader<'_, '_> {
         configuration::explain(comparison, [old, new], self.session, texts)
     }
 
+    /// Returns a path of the repository as seen from here.
+    fn placed(&self, path: &Path) -> PathBuf {
+        lexical(&self.repository.top().unwrap_or(Path::new("")).join(path))
+    }
+
     /// Reads one side of a change; nothing if there is none.
     fn side(
         &self,
@@ -378,11 +394,7 @@ impl RevisionReader<'_, '_> {
         texts: &mut Texts,
     ) -> Result<Option<LockSide>, Failure> {
         let shown = format!("{name}{}", entry.path.display());
-        let path = self
-            .repository
-            .top()
-            .unwrap_or(Path::new(""))
-            .join(&entry.path);
+        let path = self.placed(&entry.path);
         // git stores the target of a link as its content; read as a lock file it would be a syntax error.
         if entry.kind != FileKind::File {
             return Err(unreadable(
@@ -421,12 +433,8 @@ fn compared(
     };
     let path = change.path().display().to_string();
     let mut comparison = FileComparison::of(path, old, new);
-    match (change.status, &change.old) {
-        (Status::Renamed, Some(old)) => {
-            comparison.review = comparison.review.renamed(old.path.display().to_string());
-        }
-        (Status::Unmerged, _) => comparison.review.unmerged(),
-        _ => {}
+    if let (Status::Renamed, Some(old)) = (change.status, &change.old) {
+        comparison.review = comparison.review.renamed(old.path.display().to_string());
     }
     comparison
 }

@@ -497,6 +497,14 @@ impl RootResult {
         })
     }
 
+    /// Returns the sentences that no rule has a name for.
+    pub fn remarks(&self) -> impl Iterator<Item = &Sentence> {
+        self.entries.iter().filter_map(|entry| match entry {
+            ResultEntry::Remark(sentence) | ResultEntry::Detail(sentence) => Some(sentence),
+            ResultEntry::Finding(..) | ResultEntry::Failure(_) => None,
+        })
+    }
+
     /// Adds an operation that failed: the job could not be done.
     pub fn fail(&mut self, failure: Failure) {
         self.entries.push(ResultEntry::Failure(failure));

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::rows::{
-    ConfiguredModuleRow, ConvertedProvider, FindingRow, MatrixRow, ModuleRow, Provider,
+    ConfiguredModuleRow, ConvertedProvider, FindingRow, MatrixRow, ModuleRow, Provider, RemarkRow,
     TurnedOffRow,
 };
 use super::{Failure, FindingDisplay, NotSeen, ResultEntry, RootDetail, RootResult, RootStatus};
@@ -30,6 +30,9 @@ pub struct RootRow<'a> {
     pub not_seen: Option<NotSeen>,
     /// The faults and remarks that a rule has a name for.
     pub findings: Vec<FindingRow>,
+    /// The other remarks, in the order of the text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<RemarkRow<'a>>,
     /// The findings that the project file turned off; they change no exit code.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub turned_off: Vec<TurnedOffRow>,
@@ -97,6 +100,7 @@ impl<'a> RootRow<'a> {
                     _ => None,
                 })
                 .collect(),
+            remarks: root.remarks().map(RemarkRow::of).collect(),
             turned_off: root
                 .turned_off()
                 .iter()

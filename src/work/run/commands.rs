@@ -14,7 +14,12 @@ const MAX_ROOTS: usize = 20;
 
 /// Returns the commands for a root, as they would be typed from here.
 pub(crate) fn of_root(options: &Options, dir: &Path) -> Advice {
-    with_roots(options, "", &[dir.to_owned()])
+    of_dirs(options, &[dir.to_owned()])
+}
+
+/// Returns the commands for these roots, as they would be typed from here.
+pub(crate) fn of_dirs(options: &Options, dirs: &[PathBuf]) -> Advice {
+    with_roots(options, "", dirs)
 }
 
 /// Returns the commands for all roots of a run, as they would be typed from here.

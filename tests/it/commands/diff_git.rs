@@ -193,7 +193,7 @@ error: nowhere cannot be compared
     repo.run(&["diff"]).exits(2).stdout_has("file is broken");
     let outcome = repo.run(&["diff", "--staged"]).exits(2);
     let wanted = format!(
-        "warning  a merge of the file is not finished: run `lockctl resolve`\n    in {at}\n"
+        "warning  a merge of the file is not finished: run `lockctl resolve changed`\n    in {at}\n"
     );
     outcome.stdout_has(&wanted);
     outcome.stderr_lacks("submodules");

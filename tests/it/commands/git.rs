@@ -48,6 +48,11 @@ impl Repository {
 
     /// Runs a program; returns its exit code and what it printed.
     fn run(&self, program: &str, args: &[&str]) -> (i32, String) {
+        self.run_in("", program, args)
+    }
+
+    /// Runs a program in a directory of it.
+    fn run_in(&self, dir: &str, program: &str, args: &[&str]) -> (i32, String) {
         let binary = Path::new(env!("CARGO_BIN_EXE_lockctl"));
         let path = std::env::var_os("PATH").unwrap_or_default();
         let dirs = std::iter::once(binary.parent().unwrap().to_owned());
@@ -58,7 +63,7 @@ impl Repository {
             Path::new(program)
         };
         let mut command = Command::new(program);
-        command.args(args).current_dir(self.dir.path());
+        command.args(args).current_dir(self.path(dir));
         command.env("PATH", path).env("HOME", self.dir.path());
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("NO_COLOR", "1");
         command.env("GIT_CONFIG_GLOBAL", self.dir.path().join("global.config"));
@@ -213,14 +218,67 @@ fn a_conflict_says_what_to_do_next() {
     said.has(next);
     let (code, said) = repository.run("lockctl", &["resolve", "--prefer", "fail"]);
     assert_eq!(code, 1, "{said}");
-    let next =
-        "note: run `lockctl resolve --prefer newest`, `--prefer ours` or `--prefer theirs`, or";
+    // One side went down: the newer version would undo that.
     said.has(next);
     let said = repository.good("lockctl", &["resolve", "--prefer", "ours"]);
     said.has("run `git add .terraform.lock.hcl` to mark it as resolved");
     repository.good("git", &["add", LOCK]);
     repository.good("git", &["commit", "-qm", "merged"]);
     repository.good("lockctl", &["resolve"]).lacks("git add");
+}
+
+/// git runs the driver at the top of the repository, and names files from there.
+#[test]
+fn printed_commands_work_where_git_was_run() {
+    for (dir, root, root_from_top) in [
+        ("", " live/prod", " live/prod"),
+        ("live", " prod", " ../live/prod"),
+        ("live/prod", "", " ../../live/prod"),
+        ("other", " ../live/prod", " ../live/prod"),
+    ] {
+        let Some(repository) = Repository::installed(&file(&["z 1.0.0 a"])) else {
+            return;
+        };
+        std::fs::create_dir_all(repository.path("live/prod")).unwrap();
+        std::fs::create_dir_all(repository.path("other")).unwrap();
+        let lock = format!("live/prod/{LOCK}");
+        let commit = |version: &str| {
+            let text = file(&[&format!("a {version} a")]);
+            std::fs::write(repository.path(&lock), text).unwrap();
+            std::fs::write(repository.path("other/file"), "").unwrap();
+            repository.good("git", &["add", "-A"]);
+            repository.good("git", &["commit", "-qm", version]);
+        };
+        commit("1.5.0");
+        repository.good("git", &["checkout", "-qb", "theirs"]);
+        commit("1.4.0");
+        repository.good("git", &["checkout", "-q", "main"]);
+        commit("1.6.0");
+        let (code, said) = repository.run_in(dir, "git", &["merge", "--no-edit", "theirs"]);
+        assert_eq!(code, 1, "{said}");
+        said.has(format!("run `lockctl resolve{root} --prefer ours`"));
+        let (_, compared) = repository.run_in(dir, "lockctl", &["diff"]);
+        compared.has(format!(
+            "run `lockctl resolve{root_from_top}`, or keep one side"
+        ));
+        let (_, compared) = repository.run_in(dir, "lockctl", &["diff", "--staged"]);
+        compared.has(format!(
+            "is not finished: run `lockctl resolve{root_from_top}`"
+        ));
+        let typed = |name: &str| {
+            let commands = said.split('`').skip(1).step_by(2);
+            let command = commands
+                .filter(|text| text.starts_with(name))
+                .next()
+                .unwrap();
+            let words: Vec<&str> = command.split(' ').collect();
+            let (code, said) = repository.run_in(dir, words[0], &words[1..]);
+            assert_eq!(code, 0, "{command} in {dir}: {said}");
+        };
+        typed("lockctl resolve");
+        typed("git add");
+        repository.good("git", &["commit", "-qm", "merged"]);
+    }
 }
 
 /// Both branches merge each other, so the next merge has two bases, which differ.

@@ -109,7 +109,7 @@ fn conflicts_are_findings_of_a_provider() {
     let finding = &said["roots"][0]["findings"][0];
     assert_eq!(finding["rule"], "conflict-markers");
     assert_eq!(finding["provider"], "example.com/t/x");
-    let said = check(&lab, &["resolve"], 0, json!({"roots": 1}));
+    let said = check(&lab, &["resolve"], 0, json!({"roots": 1, "warnings": 1}));
     assert_eq!(said["roots"][0]["changed"], true);
 
     lab.write("base", file(&["a 1.0.0 a"]))

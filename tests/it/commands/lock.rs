@@ -198,6 +198,12 @@ fn json_of_lock_says_how_each_hash_is_known() {
       "flavor": "terraform@1.16",
       "status": "clean",
       "findings": [],
+      "remarks": [
+        {
+          "severity": "note",
+          "text": "example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0"
+        }
+      ],
       "failures": [],
       "providers": [
         {

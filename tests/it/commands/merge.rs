@@ -69,7 +69,7 @@ fn only_the_block_in_question_is_marked() {
     said.reads(str![[r#"
 note: .terraform.lock.hcl: merged entry by entry: 1 provider changed by us, 1 provider changed by them, 1 provider changed by both
 error: .terraform.lock.hcl: example.com/t/b needs manual resolution: we have 1.6.0, they have 1.4.0, before 1.5.0
-note: run `lockctl resolve --prefer ours` or `--prefer theirs`, or edit the blocks between the markers and delete the markers; then run `git add .terraform.lock.hcl`
+note: run `lockctl resolve . --prefer ours` or `--prefer theirs`, or edit the blocks between the markers and delete the markers; then run `git add .terraform.lock.hcl`
 
 "#]]);
     let blocks = |name: &str| file(&[name]).replace(HEADER, "").trim_start().to_owned();
@@ -86,8 +86,120 @@ note: run `lockctl resolve --prefer ours` or `--prefer theirs`, or edit the bloc
         let (code, text, said) = merge(sides, &["--prefer", side]);
         assert_eq!(code, 0, "{said}");
         assert_eq!(text, file(&["a 1.0.0 a b", version, "c 1.1.0 d"]));
-        said.has("; run `lockctl lock`");
+        said.has("; run `lockctl lock .`");
     }
+}
+
+/// A lock file of one entry with constraints.
+fn constrained(version: &str, constraints: &str) -> String {
+    file(&[&format!("a {version} a")])
+        .replace("  version", "  version    ")
+        .replace(
+            "  hashes",
+            &format!("  constraints = \"{constraints}\"\n  hashes"),
+        )
+}
+
+/// Our side pins the version of the base, and their side moves on.
+#[test]
+fn constraints_that_exclude_the_version_of_the_other_side_are_a_conflict() {
+    let base = constrained("2.0.0", "<= 3.0.0");
+    let ours = constrained("2.0.0", "2.0.0");
+    let theirs = constrained("3.0.0", "<= 3.0.0");
+    for prefer in ["newest", "fail"] {
+        let (code, text, said) = merge([&base, &ours, &theirs], &["--prefer", prefer]);
+        assert_eq!(code, 1, "{said}");
+        text.has(">>>>>>> theirs");
+        said.has(
+            "example.com/t/a needs manual resolution: we have 2.0.0 with the constraints \"2.0.0\", \
+             they have 3.0.0, before 2.0.0",
+        );
+        said.has("run `lockctl resolve . --prefer ours` or `--prefer theirs`, or edit");
+    }
+    let (code, text, said) = merge([&base, &theirs, &ours], &["--prefer", "ours"]);
+    assert_eq!((code, text), (0, theirs.clone()));
+    said.reads(str![[r#"
+note: .terraform.lock.hcl: merged entry by entry: 1 provider changed by both
+warning: .terraform.lock.hcl: example.com/t/a 3.0.0: the sides have different versions; constraints of one side exclude the one shown here, which was taken; run `lockctl lock .`, or `lockctl update . example.com/t/a` if the configuration excludes it
+
+"#]]);
+
+    // The configuration has the pin of the other side.
+    let lab = simple();
+    let pinned = ONE_PROVIDER
+        .replace("t/x", "t/a")
+        .replace("~> 1.0", "2.0.0");
+    let packages = "platforms = [\"linux_amd64\"]\npackages {\n  fs_mirror = \"mirror\"\n}\n";
+    lab.write(LOCK, &theirs)
+        .write("main.tf", pinned)
+        .write(".lockctl.hcl", packages)
+        .unpacked("mirror", "example.com/t/a/2.0.0/linux_amd64", "two");
+    lab.run(&["lock"]).exits(2).stderr_has("lockctl update");
+    lab.run(&["update", ".", "example.com/t/a"]).exits(0);
+    lab.run(&["verify"]).exits(0);
+}
+
+/// Which sides the program offers is what settles the conflict.
+#[test]
+fn newest_is_offered_only_where_it_helps() {
+    let up = [
+        file(&["a 1.0.0 a"]),
+        file(&["a 1.1.0 b"]),
+        file(&["a 1.2.0 c"]),
+    ];
+    let down = [
+        file(&["a 1.5.0 a"]),
+        file(&["a 1.4.0 b"]),
+        file(&["a 1.6.0 c"]),
+    ];
+    let removed = [file(&["a 1.0.0 a"]), file(&[]), file(&["a 1.0.0 b"])];
+    for (sides, is_offered) in [(up, true), (down, false), (removed, false)] {
+        let sides = sides.each_ref().map(|side| &**side);
+        let (code, text, said) = merge(sides, &["--prefer", "fail", "--conflict-style", "diff3"]);
+        assert_eq!(code, 1, "{said}");
+        assert_eq!(said.contains("--prefer newest"), is_offered, "{said}");
+        let settled = u8::from(!is_offered);
+        assert_eq!(resolve(&text, &["--prefer", "newest"]).0, settled);
+        assert_eq!(resolve(&text, &["--prefer", "theirs"]).0, 0);
+    }
+}
+
+#[test]
+fn a_file_of_another_name_is_edited() {
+    let lab = Lab::new();
+    for (name, version) in [("base", "1.5.0"), ("ours", "1.6.0"), ("theirs", "1.4.0")] {
+        lab.write(name, file(&[&format!("a {version} a")]));
+    }
+    let outcome = lab.run(&["merge", "base", "ours", "theirs"]).exits(1);
+    outcome.stderr_has("note: edit the blocks between the markers and delete the markers\n");
+    outcome.stderr.lacks("lockctl resolve");
+}
+
+#[test]
+fn json_has_every_remark() {
+    let lab = Lab::new();
+    let up = [
+        file(&["a 1.0.0 a"]),
+        file(&["a 1.1.0 b"]),
+        file(&["a 1.2.0 c"]),
+    ];
+    for (name, text) in ["base", "ours", "theirs"].iter().zip(&up) {
+        lab.write(name, text);
+    }
+    let args = ["merge", "base", "ours", "theirs", "--path", LOCK];
+    let args = [&args[..], &["--format", "json"]].concat();
+    let said: Value = serde_json::from_str(&lab.run(&args).exits(0).stdout).unwrap();
+    let remarks = said["roots"][0]["remarks"].as_array().unwrap();
+    let severities: Vec<&str> = remarks
+        .iter()
+        .filter_map(|remark| remark["severity"].as_str())
+        .collect();
+    assert_eq!(severities, ["note", "warning"], "{said}");
+    remarks[1]["text"].as_str().unwrap().has("lockctl lock");
+    assert_eq!(
+        (&said["summary"]["warnings"], &said["summary"]["notes"]),
+        (&json!(1), &json!(0))
+    );
 }
 
 #[test]
@@ -250,7 +362,7 @@ fn markers_of_git_are_resolved() {
     said.reads(str![[r#"
 .terraform.lock.hcl: no conflict is left
 note: merged entry by entry: 1 provider changed by both
-warning: example.com/t/a 1.2.0: the sides moved to different versions, and the one shown here was taken; run `lockctl lock .`
+warning: example.com/t/a 1.2.0: the sides have different versions, and the one shown here was taken; run `lockctl lock .`
 
 "#]]);
     let (_, windows, _) = resolve(&text.replace('\n', "\r\n"), &["--prefer", "ours"]);
@@ -269,10 +381,33 @@ fn markers_without_a_base_lose_nothing() {
     let (code, resolved, said) = resolve(&text, &[]);
     assert_eq!(code, 0, "{said}");
     assert_eq!(resolved, file(&["a 1.0.0 a b c", "b 1.0.0 a"]));
-    said.has("what only one side has is kept");
+    said.has("what only one side has is kept, and the newer version is taken, also where a side went down");
     let tofu = ours.replace("terraform init", "tofu init");
     let text = format!("<<<<<<< HEAD\n{tofu}=======\n{theirs}>>>>>>> branch\n");
     assert!(resolve(&text, &[]).1.contains("\"tofu init\""));
+}
+
+/// Advice for many roots is one line, with the command for all of them.
+#[test]
+fn the_advice_for_many_roots_is_said_once() {
+    let lab = Lab::new();
+    let (ours, theirs) = (file(&["a 1.0.0 a"]), file(&["a 1.1.0 b"]));
+    let text = format!("<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> branch\n");
+    for root in ["one", "two", "three"] {
+        lab.write(&format!("{root}/{LOCK}"), &text);
+    }
+    let outcome = lab.run(&["resolve", "-r", "--prefer", "fail"]).exits(1);
+    assert_eq!(
+        outcome.stderr.matches("lockctl resolve").count(),
+        1,
+        "{}",
+        outcome.stderr
+    );
+    outcome.stderr_has(
+        "run `lockctl resolve -r . --prefer newest`, `--prefer ours` or `--prefer theirs`",
+    );
+    lab.run(&["resolve", "-r", "--prefer", "theirs"]).exits(0);
+    assert_eq!(lab.read(&format!("two/{LOCK}")), theirs);
 }
 
 #[test]

@@ -117,9 +117,9 @@ impl FileReview {
         self
     }
 
-    /// Adds that a merge of the file is not finished.
-    pub fn unmerged(&mut self) {
-        let text = "a merge of the file is not finished: run `lockctl resolve`";
+    /// Adds that a merge of the file is not finished, and the command that finishes it.
+    pub fn unmerged(&mut self, resolve: &str) {
+        let text = format!("a merge of the file is not finished: run `{resolve}`");
         let unmerged = FileChange::new(FileCause::Unmerged, Risk::Warning, text);
         self.causes.insert(0, unmerged);
     }

@@ -47,6 +47,8 @@ pub struct MergeConflict {
     pub ours: Option<ProviderLock>,
     /// Their entry, if they have one.
     pub theirs: Option<ProviderLock>,
+    /// The preference for the newer version settles it.
+    pub has_newer: bool,
 }
 
 /// A reason why a merged entry may lack hashes or have too many constraints.
@@ -56,8 +58,10 @@ pub struct MergeConflict {
 pub enum UnfinishedReason {
     /// One side added hashes to a version that the other side left.
     HashesLeftBehind,
-    /// Both sides moved to different versions, and one of them was taken.
+    /// The sides have different versions, and one of them was taken.
     VersionsDiffered,
+    /// As [`Self::VersionsDiffered`], and the constraints that a side changed exclude the version that was taken.
+    VersionExcluded,
     /// Both sides changed the constraints, and the terms of both were joined.
     ConstraintsJoined,
 }
@@ -69,7 +73,10 @@ impl fmt::Display for UnfinishedReason {
                 "one side added hashes to the version that the other side left"
             }
             Self::VersionsDiffered => {
-                "the sides moved to different versions, and the one shown here was taken"
+                "the sides have different versions, and the one shown here was taken"
+            }
+            Self::VersionExcluded => {
+                "the sides have different versions; constraints of one side exclude the one shown here, which was taken"
             }
             Self::ConstraintsJoined => {
                 "both sides changed the constraints, and the terms of both are recorded"
@@ -80,16 +87,42 @@ impl fmt::Display for UnfinishedReason {
 
 impl fmt::Display for MergeConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let version = |entry: &Option<ProviderLock>| match entry {
-            Some(entry) => entry.version.to_string(),
-            None => "nothing".to_owned(),
-        };
-        let (ours, theirs) = (version(&self.ours), version(&self.theirs));
-        write!(f, "we have {ours}, they have {theirs}")?;
+        f.write_str("we have ")?;
+        self.side(self.ours.as_ref(), f)?;
+        f.write_str(", they have ")?;
+        self.side(self.theirs.as_ref(), f)?;
         match &self.base {
             Some(base) => write!(f, ", before {}", base.version),
             None => Ok(()),
         }
+    }
+}
+
+impl MergeConflict {
+    /// Writes the version of a side; beside that of the base also its other changes, which are the cause then.
+    fn side(&self, entry: Option<&ProviderLock>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(entry) = entry else {
+            return f.write_str("nothing");
+        };
+        write!(f, "{}", entry.version)?;
+        let Some(base) = self
+            .base
+            .as_ref()
+            .filter(|base| base.version == entry.version)
+        else {
+            return Ok(());
+        };
+        let mut joint = "with";
+        if entry.hashes != base.hashes {
+            write!(f, " {joint} other hashes")?;
+            joint = "and";
+        }
+        if entry.constraints.is_empty() && !base.constraints.is_empty() {
+            write!(f, " {joint} no constraints")?;
+        } else if entry.constraints != base.constraints {
+            write!(f, " {joint} the constraints \"{}\"", entry.constraints)?;
+        }
+        Ok(())
     }
 }
 
@@ -174,12 +207,28 @@ impl<'a> BaseEntry<'a> {
             Self::Unread(_) | Self::Unknown => false,
         }
     }
+
+    /// Returns true if a side that has another version than the other side went up.
+    fn is_below(self, side: &ProviderLock) -> bool {
+        let step_from = |base: &ProviderLock| step(&base.version, &side.version);
+        match self {
+            // A side that kept the version excludes that of the other side.
+            Self::Known(base) => matches!(step_from(base), VersionStep::Up(_)),
+            // Each of them may be the one that the side started from (rules 1.5).
+            Self::Unread(possible) => {
+                let is_above = |base| step_from(base) != VersionStep::Down;
+                !possible.is_empty() && possible.iter().all(is_above)
+            }
+            // Nothing shows that a side went down; `resolve` says that the base is unknown.
+            Self::Absent | Self::Unknown => true,
+        }
+    }
 }
 
 /// Merges two sides that started from a common base (rules 1).
 ///
-/// Where the base is not known, the entry that both sides have in common counts, and no hash is ever removed; an
-/// entry that only one side has is kept unless `prefer` says otherwise.
+/// Where the base is not known, the entry that both sides have in common counts, and no hash is ever removed; unless
+/// `prefer` says otherwise, an entry that only one side has is kept, and the newer of two versions is taken.
 ///
 /// ```
 /// use lockctl_core::diag::FileId;
@@ -227,10 +276,12 @@ pub fn merge(
             }
             Ok(None) => {}
             Err(Clash) => {
+                let newest = MergePreference::Newest;
                 let conflict = MergeConflict {
                     base: base.known().cloned(),
                     ours: ours.cloned(),
                     theirs: theirs.cloned(),
+                    has_newer: entry(base, ours, theirs, newest, &mut unfinished).is_ok(),
                 };
                 merged.conflicts.insert(addr.clone(), conflict);
             }
@@ -338,49 +389,51 @@ fn different_versions(
     prefer: MergePreference,
     unfinished: &mut BTreeSet<UnfinishedReason>,
 ) -> Result<ProviderLock, Clash> {
+    let terms = constraints(base.known(), ours, theirs);
     // The side that kept the version of the base has not chosen it against the other side: it only
     // has other hashes or constraints. So this is no conflict.
     for (left, moved) in [(ours, theirs), (theirs, ours)] {
         let Some(base) = base.known().filter(|base| base.version == left.version) else {
             continue;
         };
+        if !terms.allows(&moved.version) {
+            // The constraints that it changed exclude the other version: now it has.
+            if moved.constraints.allows(&moved.version) {
+                break;
+            }
+            // Some tools move a version and leave the constraints as they are.
+            unfinished.insert(UnfinishedReason::VersionExcluded);
+        } else if terms != moved.constraints && terms != left.constraints {
+            unfinished.insert(UnfinishedReason::ConstraintsJoined);
+        }
         // Its hashes are those of packages that the other side replaced: beside the new ones they would accept
         // an old package (rules 1.2).
         if left.hashes.iter().any(|hash| !base.hashes.contains(hash)) {
             unfinished.insert(UnfinishedReason::HashesLeftBehind);
         }
-        let constraints = constraints(Some(base), left, moved);
-        if constraints != moved.constraints && constraints != left.constraints {
-            unfinished.insert(UnfinishedReason::ConstraintsJoined);
-        }
         return Ok(ProviderLock {
-            constraints,
+            constraints: terms,
             ..moved.clone()
         });
     }
-    unfinished.insert(UnfinishedReason::VersionsDiffered);
-    // A downgrade is deliberate. Taking the newer version would undo it without a trace.
-    let is_up = |side: &ProviderLock| {
-        let is_above =
-            |base: &ProviderLock| step(&base.version, &side.version) != VersionStep::Down;
-        match base {
-            BaseEntry::Known(base) => is_above(base),
-            // Each of them may be the one that the side started from (rules 1.5).
-            BaseEntry::Unread(possible) => !possible.is_empty() && possible.iter().all(is_above),
-            BaseEntry::Absent | BaseEntry::Unknown => true,
-        }
-    };
-    match prefer {
-        MergePreference::Ours => Ok(ours.clone()),
-        MergePreference::Theirs => Ok(theirs.clone()),
-        MergePreference::Newest if is_up(ours) && is_up(theirs) => {
+    let taken = match prefer {
+        MergePreference::Ours => ours,
+        MergePreference::Theirs => theirs,
+        MergePreference::Newest if base.is_below(ours) && base.is_below(theirs) => {
+            // A downgrade is deliberate. Taking the newer version would undo it without a trace.
             match step(&ours.version, &theirs.version) {
-                VersionStep::Down => Ok(ours.clone()),
+                VersionStep::Down => ours,
                 // Neither of two is newer if only their metadata differ.
-                VersionStep::Up(Upgrade::Metadata) => Err(Clash),
-                _ => Ok(theirs.clone()),
+                VersionStep::Up(Upgrade::Metadata) => return Err(Clash),
+                _ => theirs,
             }
         }
-        MergePreference::Newest | MergePreference::Fail => Err(Clash),
-    }
+        MergePreference::Newest | MergePreference::Fail => return Err(Clash),
+    };
+    unfinished.insert(if terms.allows(&taken.version) {
+        UnfinishedReason::VersionsDiffered
+    } else {
+        UnfinishedReason::VersionExcluded
+    });
+    Ok(taken.clone())
 }

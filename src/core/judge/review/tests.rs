@@ -125,7 +125,7 @@ fn entries_merge_one_by_one() {
             "a/x = 1.1.0 1.1.0 | h1:b",
             "a/x = 1.2.0 1.2.0 | h1:c",
         ],
-        "a/x = 1.2.0 1.2.0 | h1:c !! VersionsDiffered",
+        "a/x = 1.2.0 1.2.0 | h1:c !! VersionExcluded",
     );
 }
 
@@ -172,6 +172,85 @@ fn an_unknown_base_is_not_an_absent_one() {
     check_merge(MergePreference::Fail, both, "!! conflict x");
 }
 
+#[test]
+fn a_version_is_taken_only_with_constraints_that_allow_it() {
+    let all = |sides: [&str; 3], wanted: &str| {
+        let [base, ours, theirs] = sides;
+        for prefer in [MergePreference::Newest, MergePreference::Fail] {
+            check_merge(prefer, sides, wanted);
+            check_merge(prefer, [base, theirs, ours], wanted);
+        }
+    };
+    let pinned = [
+        "a/x = 2.0.0 <= 3.0.0 | h1:a",
+        "a/x = 2.0.0 2.0.0 | h1:a h1:b",
+        "a/x = 3.0.0 <= 3.0.0 | h1:c",
+    ];
+    all(pinned, "!! conflict x");
+    check_merge(
+        MergePreference::Ours,
+        pinned,
+        &format!("{} !! VersionsDiffered", pinned[1]),
+    );
+    check_merge(
+        MergePreference::Theirs,
+        pinned,
+        &format!("{} !! VersionExcluded", pinned[2]),
+    );
+    // The terms of both together exclude it.
+    all(
+        [
+            "a/x = 1.5.0 ~> 1.0",
+            "a/x = 1.5.0 ~> 1.0, >= 1.5.0",
+            "a/x = 1.4.0 ~> 1.4",
+        ],
+        "!! conflict x",
+    );
+    // A tool that leaves constraints as they are: that was so before.
+    all(
+        [
+            "a/x = 1.0.0 ~> 1.0.0 | h1:a",
+            "a/x = 1.0.0 ~> 1.0.0 | h1:a h1:b",
+            "a/x = 2.0.0 ~> 1.0.0 | h1:c",
+        ],
+        "a/x = 2.0.0 ~> 1.0.0 | h1:c !! HashesLeftBehind VersionExcluded",
+    );
+}
+
+#[test]
+fn a_conflict_says_what_each_side_changed() {
+    let check = |[base, ours, theirs]: [&str; 3], wanted: &str| {
+        let merged = merge(
+            &file(base).into(),
+            &file(ours),
+            &file(theirs),
+            MergePreference::Newest,
+        );
+        let conflict = merged.conflicts.values().next().map(ToString::to_string);
+        assert_eq!(conflict.as_deref(), Some(wanted));
+    };
+    check(
+        ["a/x = 2.4.0 | h1:a", "a/x = 2.4.0 | h1:a h1:b", ""],
+        "we have 2.4.0 with other hashes, they have nothing, before 2.4.0",
+    );
+    check(
+        ["a/x = 2.4.0", "", "a/x = 2.4.0 ~> 2.4 | h1:b"],
+        "we have nothing, they have 2.4.0 with other hashes and the constraints \"~> 2.4\", before 2.4.0",
+    );
+    check(
+        ["a/x = 2.4.0 ~> 2.4", "a/x = 2.4.0", ""],
+        "we have 2.4.0 with no constraints, they have nothing, before 2.4.0",
+    );
+    check(
+        [
+            "a/x = 2.0.0 <= 3.0.0",
+            "a/x = 2.0.0 2.0.0",
+            "a/x = 3.0.0 <= 3.0.0",
+        ],
+        "we have 2.0.0 with the constraints \"2.0.0\", they have 3.0.0, before 2.0.0",
+    );
+}
+
 /// The base of a criss-cross merge: git merges the last common commits, and may leave markers.
 #[test]
 fn two_downgrades_from_several_bases_are_a_conflict() {
@@ -209,7 +288,16 @@ fn two_downgrades_from_several_bases_are_a_conflict() {
 fn any_file() -> impl Strategy<Value = LockFile> {
     let addr = prop::sample::select(vec!["a/x", "a/y", "b/x", "example.com/a/x"]);
     let version = prop::sample::select(vec!["1.0.0", "1.1.0", "2.0.0-beta", "2.0.0", "2.0.0+m"]);
-    let constraints = prop::sample::select(vec!["", "~> 1.0", ">= 1.0.0", ">= 1.0.0, ~> 1.0"]);
+    let constraints = prop::sample::select(vec![
+        "",
+        "~> 1.0",
+        ">= 1.0.0",
+        ">= 1.0.0, ~> 1.0",
+        "1.0.0",
+        "1.1.0",
+        "<= 2.0.0",
+        "2.0.0-beta",
+    ]);
     let hash = prop::sample::select(vec!["h1:a", "h1:b", "h1:c", "zh:a", "zh:b", "h9:x"]);
     let entry = (
         version,
@@ -296,6 +384,19 @@ proptest! {
                 });
                 prop_assert!(knows(&ours) || knows(&theirs), "{} {}", addr, hash.as_str());
             }
+        }
+    }
+
+    #[test]
+    fn no_merge_makes_constraints_exclude_the_version(
+        base in any_file(), ours in any_file(), theirs in any_file(), prefer in any_policy()
+    ) {
+        let allowed = |entry: &ProviderLock| entry.constraints.allows(&entry.version);
+        let merged = merge(&base.into(), &ours, &theirs, prefer);
+        for (addr, entry) in &merged.lock.providers {
+            let mut sides = [&ours, &theirs].into_iter().filter_map(|side| side.providers.get(addr));
+            let was_so = sides.any(|side| side.version == entry.version && !allowed(side));
+            prop_assert!(allowed(entry) || was_so, "{} {}", addr, entry.constraints);
         }
     }
 

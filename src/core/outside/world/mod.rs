@@ -453,3 +453,21 @@ pub fn lexical(path: &Path) -> PathBuf {
     }
     out
 }
+
+/// Returns the relative path from one directory to another, by their names alone.
+#[must_use]
+pub fn relative(from: &Path, to: &Path) -> String {
+    let (from, to) = (clean(from), clean(to));
+    let (mut a, mut b) = (from.components().peekable(), to.components().peekable());
+    while a.peek().is_some() && a.peek() == b.peek() {
+        a.next();
+        b.next();
+    }
+    let ups = a.map(|_| "..".to_owned());
+    let downs = b.map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let parts: Vec<String> = ups.chain(downs).collect();
+    if parts.is_empty() {
+        return ".".to_owned();
+    }
+    parts.join("/")
+}

@@ -1,6 +1,6 @@
 //! Surroundings of a unit: the values that no file holds.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::documents::Documents;
 
@@ -56,21 +56,4 @@ impl<'a> UnitSurroundings<'a> {
             registry_host: None,
         }
     }
-}
-
-/// Returns the relative path from one directory to another, by their names alone.
-pub(super) fn relative(from: &Path, to: &Path) -> String {
-    let (from, to) = (crate::world::clean(from), crate::world::clean(to));
-    let (mut a, mut b) = (from.components().peekable(), to.components().peekable());
-    while a.peek().is_some() && a.peek() == b.peek() {
-        a.next();
-        b.next();
-    }
-    let ups = a.map(|_| "..".to_owned());
-    let downs = b.map(|part| part.as_os_str().to_string_lossy().into_owned());
-    let parts: Vec<String> = ups.chain(downs).collect();
-    if parts.is_empty() {
-        return ".".to_owned();
-    }
-    parts.join("/")
 }

@@ -21,11 +21,11 @@ use crate::review::{
 };
 use crate::run::World;
 use crate::run::command::Command;
-use crate::run::commands;
+use crate::run::commands::{self, quoted};
 use crate::run::options::{Options, examples, one_of};
 use crate::run::session::Session;
 use crate::workspace::flavor_of;
-use crate::world::Replaced;
+use crate::world::{Replaced, relative};
 
 /// The exit code that git takes for "nothing was written" (`gitattributes(5)`).
 pub(crate) const UNWRITTEN: u8 = 129;
@@ -232,13 +232,18 @@ impl Driver<'_> {
         }
         let flavor = self.flavor([base, ours, theirs].map(|side| &*side.bytes));
         result.flavor = Some(flavor);
+        let typed = self.typed();
+        let dir = typed.parent().unwrap_or(Path::new(""));
+        let advice = commands::of_root(self.options, dir);
+        let added = format!("run `git add {}`", quoted(&typed.display().to_string()));
         let mut side = |side: &SideFile, whose: &str| {
             let file = texts.add(format!("{place} ({whose})"), side.bytes.clone());
-            text::side(file, &side.bytes, flavor, result)
+            text::side(file, &side.bytes, flavor, &advice, result)
         };
         let sides = (side(ours, "ours"), side(theirs, "theirs"));
         let (Some(our_lock), Some(their_lock)) = sides else {
-            return self.textual([ours, base, theirs], result);
+            let next = format!("run `{}`, then {added}", advice.resolve);
+            return self.textual([ours, base, theirs], [&next, &added], result);
         };
         // A base with faults is no reason to give up: what it lacks counts as unknown on both sides, not as
         // absent (`review` rules 1.5).
@@ -256,18 +261,27 @@ impl Driver<'_> {
         let texts = [&*ours.bytes, &*theirs.bytes];
         let prefer = self.args.policy.prefer;
         let file = sides.merge(texts, prefer, flavor, &self.markers());
-        let dir = self.place.parent().unwrap_or(Path::new(""));
-        let advice = commands::of_root(self.options, dir);
-        let before = format!("{place}: ");
-        text::outcome(&before, &file, &advice.lock.for_root, result);
+        text::outcome(&format!("{place}: "), &file, &advice, result);
         result.changed = Some(file.text.as_bytes() != ours.bytes);
-        let code = if file.merged.conflicts.is_empty() {
-            CLEAN
+        if file.merged.conflicts.is_empty() {
+            return Ok((file.text.into_bytes(), CLEAN));
+        }
+        // `resolve` takes directories: it does not find a file of another name.
+        if typed.ends_with(lockfile::FILE_NAME) {
+            text::advise(&file, &advice.resolve.for_root, &added, result);
         } else {
-            text::advise(prefer, &place, result);
-            FINDINGS
-        };
-        Ok((file.text.into_bytes(), code))
+            result.remark(text::EDIT);
+        }
+        Ok((file.text.into_bytes(), FINDINGS))
+    }
+
+    /// Returns the path of the lock file as it would be typed.
+    fn typed(&self) -> PathBuf {
+        // git runs a driver at the top of the repository, and names the directory below it where git was run.
+        match self.world.env.var("GIT_PREFIX") {
+            Some(prefix) if !prefix.is_empty() => relative(Path::new(&prefix), self.place).into(),
+            _ => self.options.below(self.place),
+        }
     }
 
     /// Merges files of pinned modules; a side with faults is put beside the other as a whole.
@@ -295,6 +309,7 @@ impl Driver<'_> {
     fn textual(
         &self,
         files: [&SideFile; 3],
+        [next, added]: [&str; 2],
         result: &mut RootResult,
     ) -> Result<(Vec<u8>, u8), Failure> {
         let markers = self.markers();
@@ -302,7 +317,7 @@ impl Driver<'_> {
         if lines > MAX_TEXTUAL_MERGE_LINES {
             result.warn(format!(
                 "{place}: not merged, because a side has errors and there are more than {MAX_TEXTUAL_MERGE_LINES} lines: both sides are in one conflict; \
-                 fix it, then `git add {place}`",
+                 fix it, then {added}",
                 place = self.place.display()
             ));
             let sides = files.map(|file| &*file.bytes);
@@ -327,8 +342,8 @@ impl Driver<'_> {
             Failure::from_error(&error).help("nothing was written; fix the side, and merge again")
         })?;
         result.warn(format!(
-                "{place}: merged line by line, because a side has errors: fix them, run `lockctl resolve`, then `git add {place}`",
-                place = self.place.display()
+            "{place}: merged line by line, because a side has errors: fix them, {next}",
+            place = self.place.display()
         ));
         Ok((text, FINDINGS))
     }

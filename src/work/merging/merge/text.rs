@@ -6,7 +6,12 @@ use crate::flavor::Flavor;
 use crate::lockfile::{self, LockFile};
 use crate::report::json::RootStatus;
 use crate::report::{ResultEntry, RootResult};
-use crate::review::{ChangedBy, MergePreference, MergedFile, MergedPins, UnfinishedReason};
+use crate::review::{ChangedBy, MergedFile, MergedPins, UnfinishedReason};
+use crate::run::root;
+use crate::verify::Advice;
+
+/// The way to resolve conflicts without a command.
+pub(super) const EDIT: &str = "edit the blocks between the markers and delete the markers";
 
 /// Reads a side; `None` if it has faults, which are reported. Texts that have one right form get it.
 ///
@@ -15,9 +20,11 @@ pub(crate) fn side(
     file: FileId,
     bytes: &[u8],
     flavor: Flavor,
+    advice: &Advice,
     result: &mut RootResult,
 ) -> Option<LockFile> {
-    let (document, diagnostics) = lockfile::parse(file, bytes, flavor);
+    let (document, mut diagnostics) = lockfile::parse(file, bytes, flavor);
+    root::advise(&mut diagnostics, bytes, advice);
     if let Some(repaired) = document.repaired(&diagnostics) {
         for form in document.forms() {
             // Both sides have most of their text in common.
@@ -46,8 +53,8 @@ pub(crate) fn pins(place: &str, merged: &MergedPins, result: &mut RootResult) ->
     if merged.conflicts.is_empty() { 0 } else { 1 }
 }
 
-/// Reports how a merge ended; `place` stands before each sentence.
-pub(crate) fn outcome(place: &str, file: &MergedFile, lock_command: &str, result: &mut RootResult) {
+/// Reports how a merge ended; `place` comes before each sentence.
+pub(crate) fn outcome(place: &str, file: &MergedFile, advice: &Advice, result: &mut RootResult) {
     let counts: Vec<String> = file
         .changed
         .iter()
@@ -67,17 +74,26 @@ pub(crate) fn outcome(place: &str, file: &MergedFile, lock_command: &str, result
         ));
     }
     for (reason, addrs) in &file.merged.unfinished {
+        let shows_version = matches!(
+            reason,
+            UnfinishedReason::VersionsDiffered | UnfinishedReason::VersionExcluded
+        );
         let entries: Vec<String> = addrs
             .iter()
             .map(|addr| match file.merged.lock.providers.get(addr) {
-                Some(entry) if *reason == UnfinishedReason::VersionsDiffered => {
-                    format!("{addr} {}", entry.version)
-                }
+                Some(entry) if shows_version => format!("{addr} {}", entry.version),
                 _ => addr.to_string(),
             })
             .collect();
+        let mut commands = format!("`{}`", advice.lock.for_root);
+        if *reason == UnfinishedReason::VersionExcluded {
+            let update = addrs
+                .iter()
+                .fold(advice.update.clone(), |update, addr| update.with(addr));
+            commands += &format!(", or `{update}` if the configuration excludes it");
+        }
         let entries = entries.join(", ");
-        result.warn(format!("{place}{entries}: {reason}; run `{lock_command}`"));
+        result.warn(format!("{place}{entries}: {reason}; run {commands}"));
     }
     for (addr, conflict) in &file.merged.conflicts {
         let text = format!("{place}{addr} needs manual resolution: {conflict}");
@@ -92,16 +108,17 @@ pub(crate) fn outcome(place: &str, file: &MergedFile, lock_command: &str, result
     result.warn(format!("{place}{lost} not kept, as the program keeps none"));
 }
 
-/// Reports how conflicts are resolved, where a preference has left some.
-pub(crate) fn advise(prefer: MergePreference, place: &str, result: &mut RootResult) {
-    let others = match prefer {
-        MergePreference::Newest => "ours` or `--prefer theirs",
-        MergePreference::Fail => "newest`, `--prefer ours` or `--prefer theirs",
-        // Neither leaves a conflict.
-        MergePreference::Ours | MergePreference::Theirs => "newest",
+/// Reports how the conflicts of a file are resolved, if any are left; `added` says how git is told.
+pub(crate) fn advise(file: &MergedFile, resolve: &str, added: &str, result: &mut RootResult) {
+    let conflicts = &file.merged.conflicts;
+    let sides = if conflicts.values().all(|conflict| conflict.has_newer) {
+        "newest`, `--prefer ours` or `--prefer theirs"
+    } else {
+        "ours` or `--prefer theirs"
     };
-    result.remark(format!(
-        "run `lockctl resolve --prefer {others}`, or edit the blocks between the markers and delete the markers; \
-         then run `git add {place}`"
-    ));
+    if !conflicts.is_empty() {
+        result.remark(format!(
+            "run `{resolve} --prefer {sides}`, or {EDIT}; then {added}"
+        ));
+    }
 }

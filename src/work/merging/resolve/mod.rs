@@ -15,6 +15,7 @@ use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, Look, RootResult, Sentence, TextBlock, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
 use crate::run::command::Command;
+use crate::run::commands::quoted;
 use crate::run::options::{Options, RootArgs, examples};
 use crate::run::root::{LockText, Root};
 use crate::run::session::Session;
@@ -143,7 +144,7 @@ impl Resolution<'_> {
     ) -> Result<Replaced, Failure> {
         let flavor = self.flavor(root, lock, parted);
         let place = root.lock_path.display().to_string();
-        let mut side = |bytes| merge::text::side(lock.file, bytes, flavor, result);
+        let mut side = |bytes| merge::text::side(lock.file, bytes, flavor, &root.advice, result);
         let (Some(ours), Some(theirs)) = (side(&parted.ours), side(&parted.theirs)) else {
             return Ok(Replaced::Done);
         };
@@ -151,8 +152,8 @@ impl Resolution<'_> {
             Some(bytes) => MergeBase::read(&bytes, flavor),
             None => {
                 result.remark(
-                    "the common base of both sides is unknown: what only one side has is kept, unless `--prefer` \
-                     names a side",
+                    "the common base of both sides is unknown: what only one side has is kept, and the newer version \
+                     is taken, also where a side went down, unless `--prefer` says otherwise",
                 );
                 MergeBase::unknown()
             }
@@ -174,19 +175,24 @@ impl Resolution<'_> {
             }
         }
         result.changed = Some(changed);
-        // The driver names the root before each sentence.
-        let lock = commands::of_all(self.options, &self.args.roots).lock;
-        merge::text::outcome("", &file, &lock.for_all, result);
+        // Of several roots the advice is one sentence for all of them, and each sentence follows the name of its root.
+        let all = commands::of_all(self.options, &self.args.roots);
+        merge::text::outcome("", &file, &all, result);
+        let added = if all.resolve == root.advice.resolve {
+            format!("run `git add {}`", quoted(&place))
+        } else {
+            "run `git add` with the files".to_owned()
+        };
+        merge::text::advise(&file, &all.resolve.for_root, &added, result);
         let (tone, text) = match file.merged.conflicts.len() {
             0 => {
                 // For git a file is in conflict until it is added, even without conflict markers.
                 if git::is_unmerged(self.world.run, &root.dir, lockfile::FILE_NAME) {
-                    result.remark(format!("run `git add {place}` to mark it as resolved"));
+                    result.remark(format!("{added} to mark it as resolved"));
                 }
                 (Tone::Good, "no conflict is left".to_owned())
             }
             n => {
-                merge::text::advise(prefer, &place, result);
                 let left = if n == 1 { "needs" } else { "need" };
                 (
                     Tone::Warning,

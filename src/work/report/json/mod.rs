@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::{CommandResult, ResultSubject, RootResult};
 pub use super::{Failure, RootRow, RootStatus};
-use crate::diag::Counts;
+use crate::diag::{Counts, Severity};
 pub use crate::review::Verdict;
 use crate::sources::net::Event;
 use crate::sources::release_changes::ReleaseChanges;
@@ -90,6 +90,9 @@ pub struct JsonDocument<'a> {
     /// Directories with configuration that no root covers, where roots were looked for.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub not_locked: &'a [String],
+    /// The remarks on the run as a whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<RemarkRow<'a>>,
     /// Figures over everything above.
     pub summary: Summary,
 }
@@ -142,6 +145,7 @@ impl<'a> JsonDocument<'a> {
             state_commands: edits.as_ref().map_or(&[], |edits| &*edits.state_commands),
             bundle: result.bundle.as_ref(),
             not_locked: result.not_locked.as_deref().unwrap_or_default(),
+            remarks: result.remarks.iter().map(RemarkRow::of).collect(),
             ..Self::default()
         };
         match &result.subject {
@@ -218,7 +222,13 @@ impl Summary {
             .iter()
             .flat_map(|root| &root.findings)
             .chain(files.iter().flat_map(|file| &file.findings));
-        let counts = Counts::of(findings.map(|finding| finding.severity));
+        let of_remarks = roots
+            .iter()
+            .flat_map(|root| &root.remarks)
+            .chain(&document.remarks)
+            .map(|remark| remark.severity)
+            .filter(|severity| *severity > Severity::Note);
+        let counts = Counts::of(findings.map(|finding| finding.severity).chain(of_remarks));
         let failed = roots
             .iter()
             .map(|root| root.status)

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::diag::{
     self, Diagnostic, Help, Label, MAX_TEXT, NamedAdvisory, Severity, Share, Texts, shortened,
 };
+use crate::report::{Sentence, Tone};
 
 /// One finding, with its place resolved.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -45,6 +46,31 @@ pub struct FindingRow {
     /// A remark on the run says the same of all roots.
     #[serde(skip)]
     pub is_folded: bool,
+}
+
+/// A sentence that people read beside the results, and that no rule has a name for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Remark"))]
+pub struct RemarkRow<'a> {
+    /// The severity; it changes no exit code.
+    pub severity: Severity,
+    /// The sentence, without a period.
+    pub text: &'a str,
+}
+
+impl<'a> RemarkRow<'a> {
+    /// Describes a sentence; one that all is well is a note.
+    #[must_use]
+    pub fn of(sentence: &'a Sentence) -> Self {
+        Self {
+            severity: match sentence.tone {
+                Tone::Good | Tone::Note => Severity::Note,
+                Tone::Warning => Severity::Warning,
+                Tone::Bad => Severity::Error,
+            },
+            text: &sentence.text,
+        }
+    }
 }
 
 /// A place that explains a finding.

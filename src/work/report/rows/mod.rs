@@ -29,7 +29,7 @@ pub use configuration::{ConfiguredArgumentRow, ConfiguredBlockRow, ConfiguredMod
 pub use convert::ConvertedProvider;
 pub use date::{DateSource, PassedOverRelease, StatedDate};
 pub use edit::{EditRow, FileEdits};
-pub use finding::{FileRange, FindingRow, Related, TurnedOffRow};
+pub use finding::{FileRange, FindingRow, Related, RemarkRow, TurnedOffRow};
 pub use matrix::{MatrixRow, Outcome, Route};
 pub use mirrored::{BundleBase, MirrorBundle, MirroredProvider};
 pub use module::{ModuleKind, ModuleRow, RequiredProviderRow, shown_dir};

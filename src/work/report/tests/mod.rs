@@ -34,6 +34,7 @@ fn root(path: &str, status: RootStatus) -> RootRow<'static> {
         proof: None,
         findings: Vec::new(),
         turned_off: Vec::new(),
+        remarks: Vec::new(),
         not_seen: None,
         policy_not_checked: &[],
         fixed: None,

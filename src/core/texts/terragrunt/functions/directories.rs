@@ -7,8 +7,7 @@ use crate::expr::{ExtraFault, Typed};
 use crate::terragrunt::evaluation::{Evaluation, directory};
 use crate::terragrunt::file_names::{UNIT_FILE, UNIT_FILE_JSON};
 use crate::terragrunt::limits::MAX_PARENTS;
-use crate::terragrunt::surroundings::relative;
-use crate::world::{FileKind, clean, is_outside};
+use crate::world::{FileKind, clean, is_outside, relative};
 
 /// Searches the directories above the unit for a name (rules 5.1).
 pub(super) fn find(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) -> Answer {
