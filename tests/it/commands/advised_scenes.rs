@@ -515,17 +515,15 @@ pub(super) const BY_HAND: &[(&str, Preparation)] = &[
     ("hashes-empty", remove_hashes),
     ("hash-scheme-missing", remove_hashes),
     ("version-missing", |lab| {
-        edit_locks(lab, |text| {
-            text.replace("  h", "  version = \"1.2.0\"\n  h")
-        });
+        let version = "  version = \"1.2.0\"\n  h";
+        edit_locks(lab, |text| text.replace("  h", version));
     }),
     ("duplicate-provider", |lab| {
         edit_locks(lab, |text| text.replace("\"1.3.0\"", "\"1.2.0\""));
     }),
     ("init-rewrites", |lab| {
-        edit_locks(lab, |text| {
-            text.replace("    \"h2:2c26b46b68ffc68ff99b453c1d304134\",\n", "")
-        });
+        let unknown = "    \"h2:2c26b46b68ffc68ff99b453c1d304134\",\n";
+        edit_locks(lab, |text| text.replace(unknown, ""));
     }),
 ];
 

@@ -174,7 +174,7 @@ notice  acme/demo  1.0.0  hashes-added  1 h1: is not known to belong to a packag
 
 "#]]);
     diff(&good, &replace(&forged, &own, &good)).reads(str![[r#"
-warning  acme/demo  1.0.0  hashes-replaced  1 h1: was replaced beside the same zh:, which say nothing about h1:: other platforms were locked, or an h1: was exchanged; 1 h1: is not known to belong to a package of 1.0.0
+warning  acme/demo  1.0.0  hashes-replaced  1 h1: was replaced while the zh: stayed the same: other platforms were locked, or an h1: was exchanged, which zh: do not show; 1 h1: is not known to belong to a package of 1.0.0
 1 provider with other hashes under the same version; warning: acme/demo
 
 "#]]);

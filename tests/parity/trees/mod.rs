@@ -61,12 +61,16 @@ const PROVIDERS: [&str; 8] = [
 const STATE: &str = "Error refreshing state";
 
 /// Faults that change no requirement, so that lockctl does not look for them.
-const ACCEPTED_HERE: [&str; 5] = [
+const ACCEPTED_HERE: [&str; 9] = [
     "Cannot override provider configuration",
+    "Duplicate \"run\" block names",
+    "Invalid variable name",
     "Missing required provider configuration",
     "Module is incompatible with count, for_each, and depends_on",
     "Provider type mismatch",
     "Reference to undefined provider",
+    "Reserved argument name in provider block",
+    "Unsupported backend type",
 ];
 
 /// How lockctl differs from the program.

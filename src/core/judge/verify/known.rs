@@ -204,8 +204,8 @@ impl PackageFacts {
                 strangers.extend(attribution.surplus());
             }
             strangers.retain(|hash| !attribution.is_of_release(hash));
-            let strangers = strangers.into_iter().cloned().collect();
-            self.strangers.insert(provider.clone(), strangers);
+            self.strangers
+                .insert(provider.clone(), strangers.into_iter().cloned().collect());
         }
     }
 

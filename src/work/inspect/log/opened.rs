@@ -279,8 +279,8 @@ impl<'r, 'a> LogRun<'r, 'a> {
                     locked.insert(change.provider.clone());
                 }
             }
-            let flavor = all.roots().iter().find_map(|root| root.flavor);
-            remarks.extend(flavor.and_then(|flavor| {
+            remarks.extend(all.roots().iter().find_map(|root| {
+                let flavor = root.flavor?;
                 let typed = ProviderAddr::parse(typed, flavor).ok()?;
                 let names = || {
                     Some(format!(
