@@ -272,12 +272,12 @@ fn an_entry_whose_version_counts_for_another_provider_stays() {
         let old = old.replace("example.com/t/x", &format!("{registry}/{source}"));
         lab.write(LOCK, lock_of(std::slice::from_ref(&old)));
         let outcome = fix(&lab, &["--flavor", flavor]).exits(1);
-        outcome.stderr_has(&format!(
+        outcome.stderr_has(format!(
             "{registry}/{source} is not dropped before {twin_registry}/{source} is locked"
         ));
         outcome.stdout_has("run `lockctl convert . --to");
         lab.read(LOCK)
-            .has(&format!("provider \"{registry}/{source}\""));
+            .has(format!("provider \"{registry}/{source}\""));
     }
 }
 

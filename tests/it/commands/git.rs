@@ -266,11 +266,8 @@ fn printed_commands_work_where_git_was_run() {
             "is not finished: run `lockctl resolve{root_from_top}`"
         ));
         let typed = |name: &str| {
-            let commands = said.split('`').skip(1).step_by(2);
-            let command = commands
-                .filter(|text| text.starts_with(name))
-                .next()
-                .unwrap();
+            let mut commands = said.split('`').skip(1).step_by(2);
+            let command = commands.find(|text| text.starts_with(name)).unwrap();
             let words: Vec<&str> = command.split(' ').collect();
             let (code, said) = repository.run_in(dir, words[0], &words[1..]);
             assert_eq!(code, 0, "{command} in {dir}: {said}");

@@ -233,7 +233,7 @@ fn hashes_that_facts_attribute_to_another_release_are_replaced() {
 
     let other = hash("h1(demo/1.1.0/linux_amd64)");
     let outcome = facts::lock(&lab, &[&["--repair", "-v"], TWO].concat()).exits(0);
-    outcome.stdout_has(&format!("{other}  of another release"));
+    outcome.stdout_has(format!("{other}  of another release"));
     let repaired = lab.read(LOCK);
     assert_exit(&lab.run(&verify), 0);
     std::fs::remove_file(lab.path(LOCK)).unwrap();
