@@ -73,7 +73,10 @@ pub(crate) fn failure(error: &GitError) -> Failure {
         GitError::TooSlow { .. } => {
             Some("see that the files of .git are regular files on a disk that answers")
         }
-        _ => None,
+        GitError::NotRun { .. }
+        | GitError::TooMuch { .. }
+        | GitError::Failed { .. }
+        | GitError::Unexpected { .. } => None,
     };
     let failure = Failure::from_error(error);
     match help {

@@ -279,9 +279,8 @@ fn read_side(
     let (options, disk) = (session.options, session.world.disk);
     let flavor = flavor_of(options.flavor, disk, dir, Some(&bytes));
     let file = texts.add(shown, bytes.clone());
-    let mut side = LockSide::read(file, bytes.clone(), flavor);
-    let advice = commands::of_root(options, dir);
-    root::advise(&mut side.diagnostics, &bytes, &advice);
+    let mut side = LockSide::read(file, bytes, flavor);
+    commands::of_root(options, dir).add_to(&mut side.diagnostics, &side.bytes);
     side
 }
 

@@ -24,7 +24,11 @@ pub(crate) fn of_dirs(options: &Options, dirs: &[PathBuf]) -> Advice {
 
 /// Returns the commands for all roots of a run, as they would be typed from here.
 pub(crate) fn of_all(options: &Options, roots: &RootArgs) -> Advice {
-    let recursive = recursive_options(roots);
+    let recursive = match (roots.recursive, roots.terragrunt) {
+        (true, true) => " -r --terragrunt",
+        (true, false) => " -r",
+        (false, _) => "",
+    };
     with_roots(options, recursive, &roots.dirs(options))
 }
 
@@ -34,15 +38,6 @@ fn arguments(recursive: &str, dirs: &[PathBuf], name: fn(&Path) -> String) -> St
     }
     let names: String = dirs.iter().map(|dir| name(dir)).collect();
     format!("{recursive}{names}")
-}
-
-/// Returns the options that search for roots.
-fn recursive_options(roots: &RootArgs) -> &'static str {
-    match (roots.recursive, roots.terragrunt) {
-        (true, true) => " -r --terragrunt",
-        (true, false) => " -r",
-        (false, _) => "",
-    }
 }
 
 /// Names a directory behind a command, unless it is the working directory.

@@ -13,7 +13,6 @@ use crate::packages::{
 use crate::project::{self, PackageSource, ProjectPlace};
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
-use crate::review;
 use crate::run::World;
 use crate::run::commands;
 use crate::run::options::{Options, RootArgs};
@@ -119,18 +118,6 @@ pub(crate) fn unreadable_packages(unscanned: &Unscanned) -> Failure {
     .help(help.to_owned())
 }
 
-/// Adds the commands for the root to the faults of its lock file.
-pub(crate) fn advise(faults: &mut [Diagnostic], bytes: &[u8], advice: &Advice) {
-    for fault in faults {
-        let are_markers = fault.code == rules::CONFLICT_MARKERS;
-        if are_markers && review::part(bytes).is_err() {
-            fault.help = Some(review::MARKERS_HELP.into());
-        } else if are_markers || fault.help.is_none() {
-            fault.help = advice.repair(fault.code);
-        }
-    }
-}
-
 /// Returns the directory without the dot that means the working directory.
 pub(crate) fn shown(dir: &Path) -> PathBuf {
     if dir == Path::new(".") {
@@ -164,7 +151,7 @@ impl Root {
             advice.lock = RootCommand::new("terraform stacks providers-lock");
         }
         if let Some(lock) = &mut root.lock {
-            advise(&mut lock.diagnostics, &lock.bytes, &advice);
+            advice.add_to(&mut lock.diagnostics, &lock.bytes);
         }
         let holds_files = || config::has_files(files, &root.dir, root.flavor).unwrap_or(true);
         let is_empty = root.lock.is_none() && root.unit.is_none() && !is_stack && !holds_files();

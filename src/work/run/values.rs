@@ -60,7 +60,8 @@ impl clap::Args for VariableValues {
                 "Give a variable of the root a value that module sources depend on\n\n\
                  Text as it is, or an expression if the type of the variable is not primitive. \
                  Of several values the last one counts, before it those of *.auto.tfvars, of \
-                 terraform.tfvars and of TF_VAR_NAME.",
+                 terraform.tfvars and of TF_VAR_NAME. Commands in advice repeat the value, so give no \
+                 secrets.",
             );
         let file = Arg::new(VAR_FILE)
             .long("var-file")

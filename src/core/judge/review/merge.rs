@@ -276,12 +276,18 @@ pub fn merge(
             }
             Ok(None) => {}
             Err(Clash) => {
-                let newest = MergePreference::Newest;
+                let by_newest = entry(
+                    base,
+                    ours,
+                    theirs,
+                    MergePreference::Newest,
+                    &mut BTreeSet::new(),
+                );
                 let conflict = MergeConflict {
                     base: base.known().cloned(),
                     ours: ours.cloned(),
                     theirs: theirs.cloned(),
-                    has_newer: entry(base, ours, theirs, newest, &mut unfinished).is_ok(),
+                    has_newer: by_newest.is_ok(),
                 };
                 merged.conflicts.insert(addr.clone(), conflict);
             }

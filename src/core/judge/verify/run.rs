@@ -22,7 +22,7 @@ use crate::diag::{Counts, Diagnostic, FileId, Finding, Severity, has_errors, rul
 use crate::hash::{Hash, Scheme};
 use crate::lockfile::{Document, LockFile, LockText};
 use crate::package::WantedPlatforms;
-use crate::review::{KnownSigners, MARKERS_HELP};
+use crate::review::KnownSigners;
 
 /// The wanted checks, with their inputs beside the root.
 pub struct WantedChecks<'a> {
@@ -339,18 +339,13 @@ fn report_faults(
     verdict: &mut RootVerdict,
 ) {
     let mut faults = lock.diagnostics.clone();
+    // The commands for all roots, so that the findings of several fold.
+    root.advice.add_to(&mut faults, &lock.bytes);
     let forms = || lock.document.faulty.iter().flat_map(|entry| &entry.forms);
     for fault in &mut faults {
         let span = fault.primary.as_ref().map(|label| label.span);
         if is_repairable && forms().any(|form| Some(form.span) == span) {
             fault.help = Some(root.advice.fmt.run(" to write it so"));
-        } else if fault
-            .help
-            .as_ref()
-            .is_none_or(|help| help.text != MARKERS_HELP)
-        {
-            // The commands for all roots, so that the findings of several fold.
-            fault.help = root.advice.repair(fault.code).or(fault.help.take());
         }
     }
     verdict.report(&faults);

@@ -11,6 +11,7 @@ use crate::hash::Hashes;
 use crate::lockfile::{Document, Places};
 use crate::package::PackageId;
 use crate::requirement::{Requirements, StateSeen};
+use crate::review;
 
 /// Maximum number of hashes of an entry that are shown in their places.
 const MAX_SHOWN: usize = 5;
@@ -61,9 +62,19 @@ fn left_over(lock: &str) -> String {
 }
 
 impl Advice {
-    /// Returns the help for a fault of the lock file that has no other; `None` for rules that no command is about.
-    #[must_use]
-    pub fn repair(&self, rule: &str) -> Option<Help> {
+    /// Adds commands to the faults of a lock file that has these bytes; a fault that no command is about keeps its help.
+    pub fn add_to(&self, faults: &mut [Diagnostic], bytes: &[u8]) {
+        for fault in faults {
+            if fault.code == rules::CONFLICT_MARKERS && review::part(bytes).is_err() {
+                fault.help = Some(review::MARKERS_HELP.into());
+            } else if let Some(help) = self.repair(fault.code) {
+                fault.help = Some(help);
+            }
+        }
+    }
+
+    /// Returns the help for a fault of the lock file; `None` for rules that no command is about.
+    fn repair(&self, rule: &str) -> Option<Help> {
         let edit = match rule {
             rules::CONFLICT_MARKERS => {
                 let mut help = self.resolve.named_in(|resolve| {

@@ -187,6 +187,9 @@ fn contrary(
     world: World<'_>,
     root: &mut RootResult,
 ) -> Option<Sentence> {
+    if wire.dry_run {
+        return None;
+    }
     // Outside of a repository nothing is in force.
     let all = git::effective_settings(world.run, dir).unwrap_or_default();
     let has = |kind, in_force| {
@@ -194,7 +197,6 @@ fn contrary(
             .any(|setting| setting.kind == kind && setting.in_force == in_force)
     };
     match goal {
-        _ if wire.dry_run => None,
         // A later line of .gitattributes, or the file of a subdirectory, can win over what was written.
         WiringGoal::Installed if has(SettingKind::Attribute, false) => {
             root.status = RootStatus::Findings;

@@ -7,7 +7,6 @@ use crate::lockfile::{self, LockFile};
 use crate::report::json::RootStatus;
 use crate::report::{ResultEntry, RootResult};
 use crate::review::{ChangedBy, MergedFile, MergedPins, UnfinishedReason};
-use crate::run::root;
 use crate::verify::Advice;
 
 /// The way to resolve conflicts without a command.
@@ -24,7 +23,7 @@ pub(crate) fn side(
     result: &mut RootResult,
 ) -> Option<LockFile> {
     let (document, mut diagnostics) = lockfile::parse(file, bytes, flavor);
-    root::advise(&mut diagnostics, bytes, advice);
+    advice.add_to(&mut diagnostics, bytes);
     if let Some(repaired) = document.repaired(&diagnostics) {
         for form in document.forms() {
             // Both sides have most of their text in common.
@@ -108,7 +107,7 @@ pub(crate) fn outcome(place: &str, file: &MergedFile, advice: &Advice, result: &
     result.warn(format!("{place}{lost} not kept, as the program keeps none"));
 }
 
-/// Reports how the conflicts of a file are resolved, if any are left; `added` says how git is told.
+/// Reports how the conflicts of a file are resolved, if any are left; `added` is the advice on `git add`.
 pub(crate) fn advise(file: &MergedFile, resolve: &str, added: &str, result: &mut RootResult) {
     let conflicts = &file.merged.conflicts;
     let sides = if conflicts.values().all(|conflict| conflict.has_newer) {

@@ -135,7 +135,7 @@ impl Cell {
         let are_constraints = self
             .parts
             .iter()
-            .any(|part| part.contains(',') || part.starts_with(['~', '<', '>', '=']));
+            .any(|part| part.contains(',') || part.starts_with(['~', '<', '>', '=', '!']));
         let separator = if are_constraints { "; " } else { ", " };
         first_names(self.parts.iter().map(|part| mark(part)), most).join(separator)
     }

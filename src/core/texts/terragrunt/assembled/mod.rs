@@ -260,8 +260,9 @@ impl<'f> Assembled<'f> {
                 .next()
                 .is_some_and(|line| line.trim_ascii_end().ends_with(SIGNATURE.as_bytes()))
         });
-        // Only a `.tf` or `.tf.json` file that overrides nothing just adds requirements (rules 8.12): an override file changes those of others, a
-        // `.tofu` file may hide a `.tf` file, and values of variables may decide which modules are called.
+        // Only a `.tf` or `.tf.json` file that overrides nothing just adds requirements (rules 8.12): an override file
+        // changes those of others, a `.tofu` file may hide a `.tf` file, and values of variables may decide which modules
+        // are called.
         let name = file.path.file_name().unwrap_or_default().to_string_lossy();
         let adds_only = name
             .strip_suffix(".tf")
